@@ -27,7 +27,7 @@ def header():
     return {"type": "header", "format": "spaa", "version": "1.0", "source_tool": "perf",
             "frame_order": "leaf_to_root", "events": [{"name": "cpu-clock", "kind": "software", "sampling": sampling}],
             "stack_id_mode": "content_addressable",
-            "x_spaa": {"frames": "address", "group_by": ["pid", "tid", "comm"], "id": "xxh3-64/1"}}
+            "x_spaa": {"frames": "address", "group_by": ["pid", "tid", "comm"], "id": "xxh3-64/2"}}
 
 
 def dsos(rng):

@@ -32,6 +32,11 @@ struct cli_command {
 /* Those of questions.def, then those of commands.def; name NULL ends. */
 const struct cli_command *cli_commands(void);
 
+/* Keys of labels, owned. */
+struct cli_label_keys {
+    SP_VEC(const char *) list;
+};
+
 struct cli {
     const char *program; /* what it calls itself: "spaa", or "sptdump" */
     const struct cli_command *command;
@@ -42,7 +47,7 @@ struct cli {
     SP_VEC(struct sp_own_opt) own; /* options of formats */
     struct sp_diags diags;
     size_t said; /* of them, on standard error already */
-    bool told;   /* notes and warnings are in the answer */
+    size_t told; /* of them, notes and warnings that the answer has told */
     enum cli_format format;
     unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
     bool no_lines;         /* likewise: no source lines are shown */
@@ -52,8 +57,12 @@ struct cli {
     bool needs_samples; /* set by a command before it opens its inputs: read with raw samples */
     unsigned
         needs_windows; /* likewise: with at most so many windows of time, where the input has what it takes */
-    bool colour;       /* for stdout */
-    unsigned width;    /* columns of the terminal, 0: not a terminal */
+    struct cli_label_keys grouping; /* of --group-by, once the inputs are read */
+    struct cli_label_keys needed;   /* all that options name */
+    struct sp_label_keys kept;      /* the same, lent to readers */
+    bool regrouped;                 /* stacks were told apart by labels of samples */
+    bool colour;                    /* for stdout */
+    unsigned width;                 /* columns of the terminal, 0: not a terminal */
     struct sp_profile *profile;
     const struct spaa_format *input; /* of the (first) input */
     struct sp_formats formats;       /* of several inputs, all there are */
@@ -94,6 +103,14 @@ spaa_status cli_read_all(struct cli *c, const struct sp_files_opts *how);
 bool cli_read_opts(struct cli *c, struct sp_read_opts *out);
 /* Tells the stacks of c->profile apart by what the filters ask for, where its samples know that. */
 spaa_status cli_regroup(struct cli *c);
+/* labels.c: fills c->grouping, c->needed and c->kept; false: out of memory, reported. */
+bool cli_label_keys(struct cli *c);
+bool cli_needs_labels(const struct cli *c);
+void cli_label_keys_free(struct cli_label_keys *k);
+/* Tells the stacks of c->profile apart by the labels that are asked for, where only its samples have them. */
+spaa_status cli_regroup_labels(struct cli *c);
+/* --tagroot and --tagleaf: labels as frames of c->profile. */
+spaa_status cli_tag_stacks(struct cli *c);
 /* write.c: options for writing c->profile, by --event and --metric; and writing it to c->v.output. */
 spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w);
 spaa_status cli_write(struct cli *c, const struct spaa_format *f, const struct sp_write_opts *w);

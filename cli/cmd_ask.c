@@ -101,6 +101,8 @@ static spaa_status ask_open_one(void *arg, size_t i, const struct sp_options *o,
     }
     if (!st)
         st = sp_callees_split(c->profile, &c->diags);
+    if (!st)
+        st = cli_tag_stacks(c);
     c->v = asked;
     *out = c->profile;
     c->profile = NULL;
@@ -202,7 +204,7 @@ static int ask_show(struct cli *c, const struct sp_answer *a, long budget, bool 
                                        .least = own ? 1 : 0,
                                        .more = budget ? "a larger --budget shows more" : "-n 0 shows all"};
     int rc = cli_stdout(c);
-    c->told = c->format != FORMAT_CSV && !c->v.verbose && !a->verdict;
+    c->told = c->format != FORMAT_CSV && !c->v.verbose && !a->verdict ? c->diags.list.n : 0;
     return rc ? rc : cli_exit_of(sp_render(a, &how, &c->diags, c->out));
 }
 

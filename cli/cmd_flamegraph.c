@@ -85,8 +85,14 @@ static spaa_status base_select(struct cli *c, const struct sp_selection *fresh, 
     struct sp_profile *shown = c->profile;
     struct sp_str event = sp_pstr(shown, shown->events.v[fresh->event].name);
     spaa_status st = cli_read_opts(c, &opts) ? cli_read(c, c->v.diff, &opts, profile) : SPAA_ERR_USAGE;
+    c->profile = *profile;
+    if (!st)
+        st = cli_regroup_labels(c);
     if (!st)
         st = sp_callees_split(*profile, &c->diags);
+    if (!st)
+        st = cli_tag_stacks(c);
+    c->profile = shown;
     if (st)
         return st;
     if (!c->v.event && base->event && sp_event_find(*profile, event.p, event.n) != SP_NONE)

@@ -1,5 +1,6 @@
 /* spaa formats, spaa help: what there is. */
 #include "answer.h"
+#include "declarations.h"
 
 #include "formats/open.h"
 #include "render/text.h"
@@ -133,7 +134,9 @@ int sp_cmd_help(struct cli *c)
         return cli_usage(c, *near ? near : "`spaa help` lists them", "there is no command %s", c->files.v[0]);
     }
     int rc = cli_stdout(c);
-    if (!rc)
+    if (!rc && c->v.json)
+        cli_declarations(c->out);
+    else if (!rc)
         cli_help(found, c->out);
     return rc;
 }

@@ -24,6 +24,7 @@ struct profile_info {
     struct event_info *events; /* by event */
     struct info_metrics *metrics;
     struct info_pools pools;
+    struct info_labels labels;
 };
 
 static spaa_status event_info_of(struct cli *c, uint32_t event, struct event_info *f)
@@ -250,6 +251,7 @@ static int cmd_info_answer_json(struct cli *c, const struct profile_info *all)
     sp_jw_u64(&w, "threads", p->threads.n);
     sp_jw_u64(&w, "processes", processes(p));
     info_pools_json(&all->pools, &w);
+    info_labels_json(&all->labels, p, &w);
     sp_jw_u64(&w, "dsos", p->dsos.n);
     sp_jw_u64(&w, "functions", p->functions.n);
     sp_jw_u64(&w, "frames", p->frames.n);
@@ -412,6 +414,7 @@ static int answer_text(struct cli *c, const struct profile_info *all)
         sp_printf(c->out, "%-12s %zu of %llu processes\n", "threads", p->threads.n,
                   (unsigned long long)processes(p));
         info_pools_text(c, &all->pools);
+        info_labels_text(c, &all->labels);
         sp_printf(c->out, "%-12s %zu stacks of %zu frames, %zu functions, %zu binaries\n", "tables",
                   p->stacks.n, p->frames.n, p->functions.n, p->dsos.n);
         binary_lines(c);
@@ -453,10 +456,12 @@ int sp_cmd_info(struct cli *c)
         return info_io(c);
     size_t n = c->profile->events.n, done = 0;
     struct profile_info all = {
-        calloc(n + 1, sizeof *all.events), calloc(n + 1, sizeof *all.metrics), {.n = 0}};
+        calloc(n + 1, sizeof *all.events), calloc(n + 1, sizeof *all.metrics), {.n = 0}, {.whole = 0}};
     spaa_status st = all.events && all.metrics ? info_pools_of(c, &all.pools) : sp_nomem(&c->diags);
     for (; !st && done < n; done++)
         st = event_info_of(c, (uint32_t)done, &all.events[done]);
+    if (!st)
+        st = info_labels_of(c, &all.labels);
     for (size_t i = 0; !st && i < n; i++)
         st = info_metrics_of(c, (uint32_t)i, &all.metrics[i]);
     rc = st ? cli_exit_of(st) : cli_stdout(c);
@@ -469,6 +474,7 @@ int sp_cmd_info(struct cli *c)
     for (size_t i = 0; all.metrics && i < n; i++)
         sp_vec_free(&all.metrics[i]);
     info_pools_free(&all.pools);
+    info_labels_free(&all.labels);
     free(all.events);
     free(all.metrics);
     return rc;

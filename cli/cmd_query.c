@@ -2,6 +2,7 @@
 #include "answer.h"
 #include "deadline.h"
 
+#include "ask/question.h"
 #include "base/num.h"
 #include "io/input.h"
 #include "render/text.h"
@@ -459,8 +460,16 @@ static int cmd_query_ask(struct cli *c, struct sp_sql *q, const struct sp_buf *s
         rc = EXIT_USAGE;
     if (rc)
         return rc;
-    if (sp_sql_uses(q, "samples"))
+    if (sp_sql_uses(q, "samples") || sp_sql_uses(q, "labels"))
         c->v.samples = "";
+    sp_sql_options(q, &c->v);
+    struct sp_needs needs;
+    rc = cli_exit_of(sp_sql_needs(q, &c->v, &needs));
+    if (rc)
+        return rc;
+    c->needs_groups = needs.groups;
+    c->needs_samples = needs.samples;
+    c->needs_windows = needs.windows;
     struct deadline *until = deadline_start(c, seconds);
     rc = cli_open_default(c);
     if (!rc)

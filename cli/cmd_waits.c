@@ -47,8 +47,8 @@ static void json_thread(struct sp_jw *j, const struct sp_waits *w, const struct 
     cmd_waits_json_str(j, "process", comm_of(w, t));
     cmd_waits_json_number(j, "pid", t->pid);
     sp_jw_i64(j, "tid", t->tid);
-    cmd_waits_json_str(j, "thread_name", f ? sp_str_at(&w->info.strs, f->name) : (struct sp_str){"", 0});
-    cmd_waits_json_str(j, "queue", f ? sp_str_at(&w->info.strs, f->queue) : (struct sp_str){"", 0});
+    cmd_waits_json_str(j, "thread_name", f ? sp_pstr(w->profile, f->name) : (struct sp_str){"", 0});
+    cmd_waits_json_str(j, "queue", f ? sp_pstr(w->profile, f->queue) : (struct sp_str){"", 0});
 }
 
 /* A thread, or so many threads of a pool; `of`: one of them. */
@@ -72,17 +72,17 @@ static void cmd_waits_json_who(struct sp_jw *j, const struct sp_waiters *ws, uin
 
 static void json_wait(struct sp_jw *j, const struct sp_waits *w, const struct sp_wait *x, int64_t weight)
 {
-    cmd_waits_json_str(j, "on", sp_str_at(&w->strs, x->on));
+    cmd_waits_json_str(j, "on", sp_pstr(w->profile, x->on));
     cmd_waits_json_str(j, "state", sp_pstr(w->profile, x->state));
     json_weight(j, w, "weight", weight);
     json_samples(j, w, "samples", weight);
-    cmd_waits_json_str(j, "text", sp_str_at(&w->strs, x->text));
+    cmd_waits_json_str(j, "text", sp_pstr(w->profile, x->text));
     if (x->holder_pid == SP_ABSENT) {
         sp_jw_null(j, "holder");
         return;
     }
     sp_jw_open(j, "holder", '{');
-    cmd_waits_json_str(j, "process", sp_str_at(&w->strs, x->holder_name));
+    cmd_waits_json_str(j, "process", sp_pstr(w->profile, x->holder_name));
     cmd_waits_json_number(j, "pid", x->holder_pid);
     cmd_waits_json_number(j, "tid", x->holder_tid);
     sp_jw_bool(j, "in_profile", x->holder != SP_NONE);
@@ -212,7 +212,7 @@ static void who_text(struct sp_buf *b, const struct sp_waiters *ws, uint32_t of,
 static void holder_text(struct sp_buf *b, const struct sp_waits *w, const struct sp_wait *x)
 {
     if (x->holder_pid != SP_ABSENT)
-        thread_text(b, sp_str_at(&w->strs, x->holder_name), x->holder_pid, x->holder_tid);
+        thread_text(b, sp_pstr(w->profile, x->holder_name), x->holder_pid, x->holder_tid);
 }
 
 static void cmd_waits_cell(struct sp_table *t, struct sp_buf *b)
@@ -247,14 +247,14 @@ static void wait_row(struct sp_table *t, struct sp_buf *b, const struct sp_selec
     cmd_waits_cell(t, b);
     who_text(b, ws, who->thread, who->pool, who->threads);
     if (f && f->name) {
-        struct sp_str name = sp_str_at(&w->info.strs, f->name);
+        struct sp_str name = sp_pstr(w->profile, f->name);
         sp_buf_puts(b, " ");
         sp_buf_add(b, name.p, name.n);
     } else if (f && f->main) {
         sp_buf_puts(b, " main");
     }
     cmd_waits_cell(t, b);
-    struct sp_str on = sp_str_at(&w->strs, x->on);
+    struct sp_str on = sp_pstr(w->profile, x->on);
     sp_table_cell(t, on.p, on.n);
     holder_text(b, w, x);
     cmd_waits_cell(t, b);
@@ -270,7 +270,7 @@ static void chain_line(struct cli *c, const struct sp_waiters *ws, const struct 
     sp_buf_init(&safe, 0);
     for (uint32_t k = 0; k < chain->n; k++) {
         const struct sp_wait *x = &w->waits.v[w->steps.v[chain->first + k]];
-        struct sp_str on = sp_str_at(&w->strs, x->on);
+        struct sp_str on = sp_pstr(w->profile, x->on);
         if (!k)
             who_text(&b, ws, x->waiter, from->pool, from->threads);
         sp_buf_puts(&b, " -(");

@@ -54,16 +54,16 @@ static void finish_say(const struct cli *c, const struct sp_diag *g)
 }
 
 /* What the answer has told of, nobody needs to be told again. */
-static bool finish_says(const struct cli *c, enum sp_severity severity)
+static bool finish_says(const struct cli *c, enum sp_severity severity, bool told)
 {
-    return severity >= SP_ERROR || (!c->v.quiet && !(c->told && severity < SP_LOSS));
+    return severity >= SP_ERROR || (!c->v.quiet && !(told && severity < SP_LOSS));
 }
 
 void cli_say_so_far(struct cli *c)
 {
     for (; c->said < c->diags.list.n; c->said++) {
         const struct sp_diag *g = &c->diags.list.v[c->said];
-        if (finish_says(c, g->severity))
+        if (finish_says(c, g->severity, c->said < c->told))
             finish_say(c, g);
     }
 }
@@ -76,7 +76,7 @@ static void say_all(struct cli *c)
         kept[c->diags.list.v[i].code]++;
     for (int code = 0; code < SP_CODES; code++) {
         const struct sp_code_info *info = sp_code_info((enum sp_code)code);
-        if (c->diags.count[code] > kept[code] && finish_says(c, info->severity))
+        if (c->diags.count[code] > kept[code] && finish_says(c, info->severity, c->told > 0))
             fprintf(stderr, "%s: %s: %s: %llu more [%s]\n", c->program,
                     info->severity == SP_INFO ? "note" : sp_severity_name(info->severity), info->title,
                     (unsigned long long)(c->diags.count[code] - kept[code]), info->name);
@@ -131,6 +131,8 @@ int cli_finish(struct cli *c, int code)
     sp_vec_free(&c->files);
     sp_vec_free(&c->own);
     sp_options_free(&c->v);
+    cli_label_keys_free(&c->grouping);
+    cli_label_keys_free(&c->needed);
     sp_diags_free(&c->diags);
     return code;
 }

@@ -4,6 +4,8 @@
 
 #include "answer.h"
 
+#include "analysis/label_report.h"
+
 /* info_io_report.c: `--io` */
 int info_io(struct cli *c);
 struct info_metric {
@@ -38,5 +40,15 @@ spaa_status info_pools_of(struct cli *c, struct info_pools *out);
 void info_pools_free(struct info_pools *x);
 void info_pools_json(const struct info_pools *x, struct sp_jw *w); /* "pools": […] */
 void info_pools_text(struct cli *c, const struct info_pools *x);   /* a line, where there are some */
+
+/* info_labels.c: which labels there are. */
+struct info_labels {
+    struct sp_label_report report;
+    int64_t whole; /* of the default event: what weights of labels are shares of */
+};
+spaa_status info_labels_of(struct cli *c, struct info_labels *out);
+void info_labels_free(struct info_labels *x);
+void info_labels_json(const struct info_labels *x, const struct sp_profile *p, struct sp_jw *w);
+void info_labels_text(struct cli *c, const struct info_labels *x); /* lines, where there are some */
 
 #endif

@@ -14,7 +14,7 @@ static void info_io_report_json_number(struct sp_jw *w, const char *key, int64_t
 
 static void json_text(struct sp_jw *w, const char *key, const struct sp_io_report *r, uint32_t s)
 {
-    struct sp_str t = sp_str_at(&r->strs, s);
+    struct sp_str t = sp_str_at(&r->records.strs, s);
     if (s == SP_STR_NONE)
         sp_jw_null(w, key);
     else
@@ -45,7 +45,7 @@ static void json_histogram(struct sp_jw *w, const struct sp_io_report *r, const 
     json_percentiles(w, h);
     sp_jw_open(w, "buckets", '[');
     for (uint32_t i = 0; i < h->n; i++) {
-        const struct sp_io_bucket *b = &r->buckets.v[h->first + i];
+        const struct sp_io_bucket *b = &r->records.buckets.v[h->first + i];
         sp_jw_open(w, NULL, '{');
         sp_jw_i64(w, "begin", b->begin);
         info_io_report_json_number(w, "end", b->end);
@@ -67,15 +67,15 @@ static int info_io_report_answer_json(struct cli *c, const struct sp_io_report *
     for (size_t i = 0; i < r->statistics.n; i++) {
         const struct sp_io_statistics *s = &r->statistics.v[i];
         sp_jw_open(&w, NULL, '{');
-        json_text(&w, "title", r, s->title);
-        info_io_report_json_number(&w, "ios", s->ios);
-        info_io_report_json_number(&w, "latency_mean_us", s->mean_us);
-        info_io_report_json_number(&w, "latency_sd_us", s->sd_us);
-        info_io_report_json_number(&w, "latency_max_us", s->max_us);
-        info_io_report_json_number(&w, "reads", s->reads);
-        info_io_report_json_number(&w, "read_bytes", s->read_bytes);
-        info_io_report_json_number(&w, "writes", s->writes);
-        info_io_report_json_number(&w, "write_bytes", s->write_bytes);
+        json_text(&w, "title", r, s->sums.title);
+        info_io_report_json_number(&w, "ios", s->sums.ios);
+        info_io_report_json_number(&w, "latency_mean_us", s->sums.mean_us);
+        info_io_report_json_number(&w, "latency_sd_us", s->sums.sd_us);
+        info_io_report_json_number(&w, "latency_max_us", s->sums.max_us);
+        info_io_report_json_number(&w, "reads", s->sums.reads);
+        info_io_report_json_number(&w, "read_bytes", s->sums.read_bytes);
+        info_io_report_json_number(&w, "writes", s->sums.writes);
+        info_io_report_json_number(&w, "write_bytes", s->sums.write_bytes);
         json_percentiles(&w, s->latency == SP_NONE ? NULL : &r->histograms.v[s->latency]);
         sp_jw_close(&w, '}');
     }
@@ -104,7 +104,7 @@ static void percentile_cell(struct sp_table *t, const struct sp_io_report *r, co
     else
         sp_table_printf(t, "%s%lld%s",
                         h->percentiles[i].more ? ">" : "<=", (long long)h->percentiles[i].value,
-                        sp_str_at(&r->strs, h->unit).p);
+                        sp_str_at(&r->records.strs, h->unit).p);
 }
 
 /* A line for each histogram, with the statistics of its tier. */
@@ -119,12 +119,12 @@ static int summary_table(struct cli *c, const struct sp_io_report *r)
     sp_table_init(&t, columns, 12);
     for (uint32_t i = 0; i < r->histograms.n; i++) {
         const struct sp_io_histogram *h = &r->histograms.v[i];
-        struct sp_io_statistics s = {SP_STR_NONE, SP_ABSENT, SP_ABSENT, SP_ABSENT, SP_ABSENT,
-                                     SP_ABSENT,   SP_ABSENT, SP_ABSENT, SP_ABSENT, SP_NONE};
-        struct sp_str title = sp_str_at(&r->strs, h->title);
+        struct sp_io_sums s = {SP_ABSENT, SP_ABSENT, SP_ABSENT, SP_ABSENT,  SP_ABSENT,
+                               SP_ABSENT, SP_ABSENT, SP_ABSENT, SP_STR_NONE};
+        struct sp_str title = sp_str_at(&r->records.strs, h->title);
         for (size_t k = 0; k < r->statistics.n; k++)
             if (r->statistics.v[k].latency == i)
-                s = r->statistics.v[k];
+                s = r->statistics.v[k].sums;
         sp_table_cell(&t, title.p, title.n);
         number_cell(&t, h->total, "");
         for (int k = 0; k < 3; k++)
@@ -154,10 +154,11 @@ static int bucket_table(struct cli *c, const struct sp_io_report *r)
     sp_buf_init(&b, 0);
     for (size_t i = 0; i < r->histograms.n; i++) {
         const struct sp_io_histogram *h = &r->histograms.v[i];
-        struct sp_str title = sp_str_at(&r->strs, h->title), unit = sp_str_at(&r->strs, h->unit);
+        struct sp_str title = sp_str_at(&r->records.strs, h->title),
+                      unit = sp_str_at(&r->records.strs, h->unit);
         int64_t sum = 0;
         for (uint32_t k = 0; k < h->n; k++) {
-            const struct sp_io_bucket *x = &r->buckets.v[h->first + k];
+            const struct sp_io_bucket *x = &r->records.buckets.v[h->first + k];
             sum += x->count > h->total - sum ? h->total - sum : x->count;
             if (!x->count && c->format != FORMAT_CSV)
                 continue;

@@ -65,7 +65,7 @@ void info_report_text(struct cli *c)
     if (sp_thread_info_of(c->profile, &c->diags, &info) == SPAA_OK) {
         const struct sp_reported_process *front = info_report_frontmost(&info);
         if (front) {
-            struct sp_str name = sp_str_at(&info.strs, front->name);
+            struct sp_str name = sp_pstr(c->profile, front->name);
             sp_buf_clear(&key);
             sp_text_safe(&key, name.p, name.n);
             sp_printf(c->out, "%-16s %s [%lld]; `spaa waits` begins with its main thread\n", "Frontmost",
@@ -88,7 +88,7 @@ void info_report_json(struct cli *c, struct sp_jw *w)
     if (sp_thread_info_of(c->profile, &c->diags, &info) == SPAA_OK) {
         const struct sp_reported_process *front = info_report_frontmost(&info);
         if (front) {
-            struct sp_str name = sp_str_at(&info.strs, front->name);
+            struct sp_str name = sp_pstr(c->profile, front->name);
             sp_jw_open(w, "frontmost", '{');
             sp_jw_str(w, "name", name.p, name.n);
             sp_jw_i64(w, "pid", front->pid);

@@ -38,7 +38,8 @@ spaa_status cli_regroup(struct cli *c)
     /* A file that says what it is grouped by, and is not by what is asked: its samples may know. */
     bool grouped = c->profile->header.has_x_spaa && strcmp(c->input->name, "spaa") == 0;
     unsigned missing = grouped ? sp_missing_groups(c->profile, needed_groups(c)) : 0;
-    return missing ? sp_regroup(c->profile, missing, &c->diags) : SPAA_OK;
+    spaa_status st = missing ? sp_regroup(c->profile, missing, &c->diags) : SPAA_OK;
+    return st ? st : cli_regroup_labels(c);
 }
 
 bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
@@ -48,11 +49,14 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
     *out = (struct sp_read_opts){0};
     if (!cli_choice(c, "frames", c->v.frames, sp_granularity_names + 1, SP_FRAMES_ADDRESS - 1, &frames) ||
         !cli_number(c, "jobs", c->v.jobs, 1, 256, 1, &jobs) ||
-        sp_parse_groups(c->v.group_by, &c->diags, &out->group_by))
+        sp_parse_groups(c->v.group_by, &c->diags, &out->group_by) || !cli_label_keys(c))
         return false;
+    out->labels = c->v.group_by ? &c->kept : NULL;
     out->group_by |= needed_groups(c) | filtered_groups(c);
     out->frames = c->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
-    out->samples = c->v.samples || c->v.lossless || c->v.time || c->needs_samples;
+    out->samples = c->v.samples || c->v.lossless || c->v.time || c->needs_samples ||
+                   (c->files.n == 1 && cli_needs_labels(c)) ||
+                   (c->command->groups & G_DIFF && cli_needs_labels(c));
     out->windows = c->needs_windows;
     out->strict = c->v.strict != NULL;
     out->no_ids = c->no_ids && c->files.n == 1;
@@ -156,6 +160,8 @@ int cli_open(struct cli *c)
     st = cli_regroup(c);
     if (!st)
         st = sp_callees_split(c->profile, &c->diags);
+    if (!st)
+        st = cli_tag_stacks(c);
     return st ? cli_exit_of(st) : cli_check_own(c, NULL);
 }
 

@@ -2,6 +2,7 @@
 
 import collections
 import decimal
+import functools
 import json
 import os
 import subprocess
@@ -13,6 +14,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa")))
 CORPUS = os.path.abspath(os.environ.get("SPAA_CORPUS", os.path.join(ROOT, "..", "shared", "corpus")))
 sys.path.insert(0, os.path.join(ROOT, "tests"))
+
+import declarations  # noqa: E402
 
 Answer = collections.namedtuple("Answer", "code out err raw")
 # A sanitizer's report must not look like an answer: exit codes 0 to 5 have meanings.
@@ -51,7 +54,14 @@ def ask(*args, code=0, **more):
     """The JSON answer of a command."""
     answer = run(*args, "--json", code=code, **more)
     assert answer.out.endswith("}\n") and answer.out.count("\n") == 1
-    return parse(answer.out)
+    found = parse(answer.out)
+    assert not declarations.undeclared(found, declared())
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def declared():
+    return declarations.of_all(parse(run("help", "--json", code=0).out))
 
 
 @pytest.fixture(scope="session")

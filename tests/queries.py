@@ -5,8 +5,8 @@ import pytest
 import profiles
 from conftest import ask, parse, run
 
-TABLES = ["diagnostics", "dsos", "events", "frames", "functions", "header", "nodes", "samples", "selection",
-          "stack_frames", "stacks", "threads", "weights", "window_weights", "windows"]
+TABLES = ["diagnostics", "dsos", "events", "frames", "functions", "header", "images", "labels", "nodes", "process_images", "processes", "samples", "selection",
+          "stack_frames", "stacks", "threads", "waits", "weights", "window_weights", "windows", "ask_top", "ask_tree", "ask_function", "ask_timeline", "ask_leaks"]
 
 
 def query(path, sql, *options, **more):

@@ -96,6 +96,36 @@ def test_layers_point_one_way():
     assert not list(violations())
 
 
+# Facts are typed tables of the model (model/facts.h): above it nobody takes JSON apart. Writing JSON is something else.
+TAKES_APART = re.compile(r'"json/(?:find|unique)\.h"|\bsp_json_(?:init|reset|find\w*|next|object|array|key|item|skip|text_to|'
+                         r'type|string_value|number|u64|bool)\s*\(')
+SEARCHES = re.compile(r"\bmem(?:mem|chr)\s*\(|\bstrstr\s*\(")
+READS_JSON = {  # may only get shorter
+    "src/analysis/diff_names.c": "linkage names of functions, until they are in func_infos",
+    "src/analysis/recursion.c": "lines where functions start, until they are in func_infos",
+    "src/symbols/symbolize.c": "what formats say of names and addresses, until readers hand it over typed",
+}
+
+
+def readers_of_json():
+    for path in sources():
+        if not path.startswith(("src/analysis/", "src/symbols/", "src/render/")):
+            continue
+        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+            text = f.read()
+        # A file that looks at extra_json and searches texts is taken to do both with one.
+        searched = [n for n in re.findall(r"(\w+)\s*=\s*[\w ]*\([^;]*extra_json\)", text)
+                    if re.search(SEARCHES.pattern + r"\s*%s\." % n, text)]
+        if TAKES_APART.search(text) or searched:
+            yield path
+
+
+def test_facts_are_not_searched_for_in_json():
+    found = set(readers_of_json())
+    assert not found - set(READS_JSON), "read the tables of the profile: model/facts.h"
+    assert not set(READS_JSON) - found, "take these out of READS_JSON"
+
+
 def test_only_public_headers_include_public_headers():
     wrong = []
     for folder, _, names in os.walk(os.path.join(ROOT, "include")):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Writes the pages that say what the tables of the sources say: docs/commands.md, docs/formats.md,
-docs/diagnostics.md and docs/man/spaa.1.
+docs/diagnostics.md, docs/json.md and docs/man/spaa.1.
 
     tools/gen_docs.py build/spaa            write them
     tools/gen_docs.py --check build/spaa    say which are out of date; exit 1 if any is
 
 Commands and options come from `spaa help`, formats from `spaa formats --json`, diagnostics from
-src/base/diag.def.
+src/base/diag.def, members of JSON from `spaa help --json`.
 """
 
 import json
@@ -235,6 +235,50 @@ def diagnostics_md(groups):
     return "".join(out)
 
 
+JSON_HEAD = """# JSON answers
+
+What the answers of questions are made of, from their declarations (`spaa help --json`): the same that tables, CSV and SQL
+(`ask_top`, …, in [query.md](query.md)) show. A member `profile.event` is `event` in the object `profile`; members of tables
+are those of each object in the list. A schema's number goes up when a member changes or goes.
+
+- *weight*: exact, in the unit of the answer; null where values must not be added. *percent*, and numbers called so: two
+  decimals, of `whole` unless it says otherwise; null where that is 0. *ns*: nanoseconds. *handle*: what other commands take.
+- Members are there in every answer and null where nothing is known; those that are *optional*, or say of which rows they
+  are (`by thread`), are left out elsewhere.
+- `function` is the whole name, `short` beside it the one that tables show: without template arguments, parameters and return
+  type, unless they tell rows apart.
+- `omitted` says of each list how many rows are not shown, and their weight. JSON has as many rows as the table; `-n 0`
+  shows all, `--budget TOKENS` as many as fit.
+- `next` are commands to ask next. `diagnostics` are what reading and asking had to say ([diagnostics.md](diagnostics.md)).
+"""
+
+
+def declared_rows(columns):
+    rows = []
+    for c in columns:
+        rows.append((f"`{c['name']}`", c["type"] + (", optional" if c["optional"] else ""), cell(c["doc"] or "")))
+        if c["short"]:
+            rows.append(("`" + c["name"].rpartition("function")[0] + "short`", "text", "its short name"))
+    return rows
+
+
+def declared_part(part):
+    out = []
+    if part["facts"]:
+        out.append("\n" + table(["member", "type", "what it is"], declared_rows(part["facts"])))
+    for t in part["tables"]:
+        out.append(f"\n`{t['name']}`: {t['doc'] or 'a list'}.\n\n"
+                   + table(["member", "type", "what it is"], declared_rows(t["columns"])))
+    return "".join(out)
+
+
+def json_md(declared):
+    out = [GENERATED, JSON_HEAD, "\n## In every answer\n", declared_part(declared["common"])]
+    for q in declared["questions"]:
+        out.append(f"\n## {q['schema']}\n\n`spaa {q['name']}`: {q['title']}.\n" + declared_part(q))
+    return "".join(out)
+
+
 # ---- the manual page ----
 
 
@@ -284,6 +328,7 @@ def pages(binary):
     return {
         "docs/commands.md": commands_md(data),
         "docs/formats.md": formats_md(formats),
+        "docs/json.md": json_md(json.loads(ask(binary, "help", "--json"))),
         "docs/diagnostics.md": diagnostics_md(read_diagnostics()),
         "docs/man/spaa.1": man(data, formats),
     }

@@ -24,19 +24,11 @@ static spaa_status by_unknown(const char *word, size_t n, struct sp_diags *d)
     sp_buf_puts(&hint, hint.len ? " one of:" : "one of:");
     for (size_t i = 0; i < SP_TOP_LABEL; i++)
         sp_buf_printf(&hint, "%s %s", i ? "," : "", sp_by_names[i]);
-    sp_buf_puts(&hint, "; several by commas");
+    sp_buf_puts(&hint, ", label:KEY; several by commas");
     sp_emit_hint(d, SP_E037, SP_AT_NOTHING, sp_buf_cstr(&hint), "--by has no value \"%s\"",
                  sp_buf_cstr(&asked));
     sp_buf_free(&hint);
     sp_buf_free(&asked);
-    return SPAA_ERR_USAGE;
-}
-
-/* Profiles keep no labels of their stacks that could be asked for. */
-static spaa_status by_label(struct sp_by_key *key, struct sp_diags *d)
-{
-    sp_emit_hint(d, SP_E037, SP_AT_NOTHING, "rows can be of a function, a comm, a thread and the like",
-                 "--by %.*s: profiles have no labels to sum by", (int)key->title.n, key->title.p);
     return SPAA_ERR_USAGE;
 }
 
@@ -47,7 +39,7 @@ static spaa_status by_key(const char *word, size_t n, struct sp_diags *d, struct
     if (n > strlen(label) && memcmp(word, label, strlen(label)) == 0) {
         out->kind = SP_TOP_LABEL;
         out->label = (struct sp_str){word + strlen(label), (uint32_t)(n - strlen(label))};
-        return by_label(out, d);
+        return SPAA_OK;
     }
     int i = sp_name_index(sp_by_names, word, n);
     out->kind = (enum sp_by)i;

@@ -1,5 +1,6 @@
 #include "analysis/chains.h"
 
+#include "analysis/tags.h"
 #include "base/hash.h"
 #include "model/callgraph.h"
 #include "model/edges.h"
@@ -39,8 +40,8 @@ struct judge {
 static enum rule rule_of(const struct sp_profile *p)
 {
     static const char *const native[] = {"perf", "dtrace", "bpftrace", NULL};
-    struct sp_str tool = sp_pstr(p, p->header.source_tool), more = sp_pstr(p, p->header.x_spaa_extra_json);
-    if (memmem(more.p, more.n, SP_FRAMES_FILTERED, sizeof SP_FRAMES_FILTERED - 1))
+    struct sp_str tool = sp_pstr(p, p->header.source_tool);
+    if (p->header.frames_filtered)
         return BY_MARKS;
     if (!tool.n || sp_str_is(tool, "spaa")) /* several inputs, of which some may be those */
         return BY_ENTRIES;
@@ -138,6 +139,8 @@ static uint32_t judged_frames(const struct judge *j, uint32_t stack)
 {
     const uint32_t *f = sp_stack_frames(j->p, stack);
     uint32_t n = j->p->stacks.v[stack].n;
+    while (n && sp_str_is(sp_pstr(j->p, sp_frame_dso(j->p, f[n - 1])->name), SP_TAG_DSO)) /* --tagroot */
+        n--;
     bool named = n > 1 && !chains_is_unnamed(sp_pstr(j->p, sp_frame_function(j->p, f[n - 1])->name));
     return j->rule == BY_MAPS && named ? n - 1 : n;
 }
@@ -322,6 +325,7 @@ static uint32_t last_known(const struct judge *j, size_t row)
         if (e[i].kind == SP_EDGE_BROKEN && e[i].at < p->stacks.v[stack].n)
             return sp_stack_frames(p, stack)[e[i].at];
     bool marked = j->c->rows[row] == SP_CHAIN_CUT || j->c->rows[row] == SP_CHAIN_UNMAPPED;
+    n = n ? n : 1; /* nothing but labels */
     return sp_stack_frames(p, stack)[n - 1 - (n > 1 && marked)]; /* what is outside of it is in no DSO */
 }
 

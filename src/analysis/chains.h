@@ -19,9 +19,6 @@
 #include "analysis/broken_chains.h"
 #include "analysis/select.h"
 
-/* Member of the header's x_spaa: frames were filtered out of the stacks, so that their roots say nothing. */
-#define SP_FRAMES_FILTERED "\"frames_filtered\":true"
-
 /* Totals are bounds from this share of the weight on, in percent. */
 enum { SP_CHAINS_PERCENT = 5 };
 

@@ -2,10 +2,11 @@
  * Functions of which one side tells more of the name than the other: shop::f(int) of a symbol table, shop::f
  * of folded stacks, f of debug information about inlined functions.
  *
- * Only what one side alone has is matched this way, in the same binary: first by the name without parameters,
- * then without template arguments too, then by the last part of the name where it is the only one. Of
- * overloads that the other side does not tell apart all together are its one function; what stacks have of
- * several of them is counted once while a run is taken in, under a key of its own (SP_DIFF_OVERLOADS).
+ * Only what one side alone has is matched this way, in the same binary: first by the name without the file
+ * that tells it from others, which not every source knows, then without parameters, then without template
+ * arguments too, then by the last part of the name where it is the only one. Of overloads that the other side
+ * does not tell apart all together are its one function; what stacks have of several of them is counted once
+ * while a run is taken in, under a key of its own (SP_DIFF_OVERLOADS).
  */
 #include "analysis/diff_private.h"
 
@@ -28,11 +29,28 @@ static int cmp_form(const void *va, const void *vb)
     return (a->key > b->key) - (a->key < b->key);
 }
 
+/* A key's name without the file that tells it from others. */
+static struct sp_str diff_functions_name(const struct sp_diff *d, uint32_t key)
+{
+    return sp_diff_without_file(sp_str_at(&d->strs, d->keys.v[key].function));
+}
+
+static bool has_file(const struct sp_diff *d, uint32_t key)
+{
+    return diff_functions_name(d, key).n < sp_str_at(&d->strs, d->keys.v[key].function).n;
+}
+
+#define WITHOUT_FILE SP_NAME_FORMS /* the form that lacks the file alone */
+
 /* The number of that form of a key's name; SP_STR_FAIL: out of memory. */
 static uint32_t form_of(struct sp_diff *d, uint32_t key, enum sp_name_form which, struct sp_buf *text)
 {
+    struct sp_str name = diff_functions_name(d, key);
     sp_buf_clear(text);
-    sp_name_form(text, sp_str_at(&d->strs, d->keys.v[key].function), which);
+    if (which == WITHOUT_FILE)
+        sp_buf_add(text, name.p, name.n);
+    else
+        sp_name_form(text, name, which);
     return text->failed ? SP_STR_FAIL : sp_intern(&d->strs, text->data ? text->data : "", text->len);
 }
 
@@ -109,25 +127,32 @@ static bool is_full(struct sp_str name)
            !diff_functions_holds(name, "operator");
 }
 
+static uint32_t linkage_of(const struct sp_profile *p, size_t frame)
+{
+    const struct sp_func_info *x = sp_frame_known(p, (uint32_t)frame);
+    return x ? x->linkage : SP_STR_NONE;
+}
+
 bool sp_diff_join_inlined(struct sp_diff *d, const struct sp_profile *p, uint32_t *frame_keys)
 {
     struct form *v = NULL;
     size_t n = 0;
     bool ok = true, any = false;
     for (size_t i = 0; i < p->frames.n && !any; i++)
-        any = p->frames.v[i].flags & SP_FRAME_INLINED && !p->frames.v[i].extra_json;
+        any = p->frames.v[i].flags & SP_FRAME_INLINED && !linkage_of(p, i);
     ok = !any || forms_of_frames(d, frame_keys, p->frames.n, SP_NAME_LAST, &v, &n);
     for (size_t i = 0; any && ok && i < p->frames.n; i++) {
         const struct sp_frame *f = &p->frames.v[i];
         const struct sp_diff_key *key = &d->keys.v[frame_keys[i]];
-        struct sp_str name = sp_str_at(&d->strs, key->function);
-        if (!(f->flags & SP_FRAME_INLINED) || f->extra_json || !is_last_part(name))
+        struct sp_str name = diff_functions_name(d, frame_keys[i]);
+        if (!(f->flags & SP_FRAME_INLINED) || linkage_of(p, i) || !is_last_part(name))
             continue;
-        size_t at = diff_functions_lower(v, n, key->dso, key->function),
+        uint32_t last = sp_intern(&d->strs, name.p, name.n);
+        size_t at = diff_functions_lower(v, n, key->dso, last),
                end = at < n ? at + diff_functions_run_of(v, n, at) : at, full = 0;
         uint32_t found = SP_NONE;
-        for (; at < end && v[at].dso == key->dso && v[at].name == key->function; at++)
-            if (is_full(sp_str_at(&d->strs, d->keys.v[v[at].key].function))) {
+        for (; at < end && v[at].dso == key->dso && v[at].name == last; at++)
+            if (is_full(diff_functions_name(d, v[at].key))) {
                 found = v[at].key;
                 full++;
             }
@@ -312,8 +337,8 @@ static void diff_functions_join(struct matching *m, const struct form *v, size_t
     for (size_t i = 0; i < d->runs[side].n; i++) {
         size_t in, besides;
         diff_functions_count(m, d->runs[side].v[i], v, n, name, &in, &besides);
-        if (in > 1 &&
-            (which != SP_NAME_PLAIN || besides || together(m, d->runs[side].v[i], name, dso) == SP_NONE))
+        if (in > 1 && ((which != SP_NAME_PLAIN && which != WITHOUT_FILE) || besides ||
+                       together(m, d->runs[side].v[i], name, dso) == SP_NONE))
             return;
     }
     for (size_t i = 0; i < d->runs[side].n; i++) {
@@ -345,15 +370,22 @@ static bool match_form(struct matching *m, enum sp_name_form which)
         if (!one_sided(m, k))
             continue;
         struct form found[64];
-        uint32_t name = d->keys.v[k].function;
-        if (!sp_has_parameters(sp_str_at(&d->strs, name)))
-            name = form_of(d, k, SP_NAME_PLAIN, &text);
+        bool file = has_file(d, k),
+             whole = which == WITHOUT_FILE || sp_has_parameters(diff_functions_name(d, k));
+        uint32_t name = form_of(d, k, whole ? WITHOUT_FILE : SP_NAME_PLAIN, &text);
+        size_t alike = 0; /* of this side */
         ok = name != SP_STR_FAIL;
         size_t n = 0, at = diff_functions_lower(m->v, m->n, diff_functions_dso_of(m, k), name);
-        for (; at < m->n && m->v[at].dso == diff_functions_dso_of(m, k) && m->v[at].name == name; at++)
-            if (one_sided(m, m->v[at].key) && m->sides[m->v[at].key] != m->sides[k] && n < 64)
+        for (; at < m->n && m->v[at].dso == diff_functions_dso_of(m, k) && m->v[at].name == name; at++) {
+            if (!one_sided(m, m->v[at].key))
+                continue;
+            alike += m->sides[m->v[at].key] == m->sides[k];
+            if (m->sides[m->v[at].key] != m->sides[k] && n < 64 && !(file && which != WITHOUT_FILE))
                 found[n++] = m->v[at];
-        struct sp_str full = n ? sp_str_at(&d->strs, d->keys.v[found->key].function) : (struct sp_str){"", 0};
+        }
+        if (file && (n > 1 || alike > 1)) /* not known to be the same file under another name */
+            continue;
+        struct sp_str full = n ? diff_functions_name(d, found->key) : (struct sp_str){"", 0};
         if (!n || (which == SP_NAME_LAST &&
                    (n > 1 || diff_functions_holds(full, "<") || diff_functions_holds(full, "operator"))))
             continue;
@@ -392,9 +424,9 @@ bool sp_diff_match_functions(struct sp_diff *d)
     m.any_dso = m.any_dso && with;
     if (ok)
         find_sides(&m);
-    for (enum sp_name_form which = SP_NAME_PLAIN; ok && which < SP_NAME_FORMS; which++) {
+    ok = ok && find_forms(&m, WITHOUT_FILE) && match_form(&m, WITHOUT_FILE);
+    for (enum sp_name_form which = SP_NAME_PLAIN; ok && which < SP_NAME_FORMS; which++)
         ok = find_forms(&m, which) && match_form(&m, which);
-    }
     drop_overloads(d);
     free(m.sides);
     free(m.v);

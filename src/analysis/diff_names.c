@@ -1,36 +1,27 @@
 /*
  * What a frame's function is matched by, and how it was compiled.
  *
- * Sources tell more or less of a name. Where a frame has the linkage name (x_raw_func of recordings,
- * system_name of pprof, linkage of x_func), what that demangles to counts, so that f(int) and f(long) are two
- * functions though both are shown as f. An inlined function of which debug information has nothing but the
- * last part of its name is the function of its binary that alone has a name that ends so.
+ * Sources tell more or less of a name. Where the linkage name is known, what that demangles to counts, so
+ * that f(int) and f(long) are two functions though both are shown as f; of functions that other files may
+ * have, too, the file counts, as in `f [a.c]`. An inlined function of which debug information has nothing but
+ * the last part of its name is the function of its binary that alone has a name that ends so.
  */
 #include "analysis/diff_private.h"
 
 #include "analysis/normalise.h"
 #include "analysis/signature.h"
 #include "symbols/demangle.h"
-#include "json/find.h"
 
 const char *const sp_diff_form_names[] = {"whole",     ".isra", ".part",   ".constprop", ".cold",
                                           ".lto_priv", ".llvm", "inlined", NULL};
 
-bool sp_diff_linkage(struct sp_buf *out, struct sp_str more)
-{
-    struct sp_span members = {more.p, more.n}, raw;
-    return (sp_json_find(members, "x_raw_func", &raw) || sp_json_find2(members, "x_func", "linkage", &raw) ||
-            sp_json_find2(members, "x_pprof", "system_name", &raw)) &&
-           sp_json_text_to(out, raw) && out->len;
-}
-
-bool sp_diff_full_name(struct sp_buf *out, struct sp_str shown, struct sp_str more)
+bool sp_diff_full_name(struct sp_buf *out, struct sp_str shown, struct sp_str linkage)
 {
     struct sp_buf raw;
     struct sp_str stem = sp_without_suffixes(shown);
     bool found = false;
     sp_buf_init(&raw, 64 << 10);
-    if (more.n && sp_diff_linkage(&raw, more))
+    if (linkage.n && sp_buf_add(&raw, linkage.p, linkage.n))
         found = sp_demangle(sp_buf_cstr(&raw), out);
     else if (shown.n && shown.p[0] == '_' && sp_buf_add(&raw, stem.p, stem.n))
         found = sp_demangle(sp_buf_cstr(&raw), out);
@@ -41,6 +32,18 @@ bool sp_diff_full_name(struct sp_buf *out, struct sp_str shown, struct sp_str mo
     bool ok = !out->nomem && !raw.nomem;
     sp_buf_free(&raw);
     return ok;
+}
+
+bool sp_diff_add_file(struct sp_buf *out, struct sp_str file)
+{
+    return sp_buf_puts(out, " [") && sp_buf_add(out, file.p, file.n) && sp_buf_ch(out, ']');
+}
+
+struct sp_str sp_diff_without_file(struct sp_str name)
+{
+    const char *at = name.n > 3 && name.p[name.n - 1] == ']' ? memrchr(name.p, '[', name.n) : NULL;
+    return at && at - name.p > 1 && at[-1] == ' ' ? (struct sp_str){name.p, (uint32_t)(at - name.p) - 1}
+                                                  : name;
 }
 
 /* ---- how it was compiled ---- */

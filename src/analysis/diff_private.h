@@ -69,11 +69,11 @@ void sp_diff_memory(struct sp_diff *d);
 
 /* ---- names (diff_names.c) ---- */
 
-/* What a function shown so is matched by: by its frame's other members where they tell more. False: out of
- * memory. */
-bool sp_diff_full_name(struct sp_buf *out, struct sp_str shown, struct sp_str more);
-/* The linkage name of a frame by its other members, appended; false: it has none. */
-bool sp_diff_linkage(struct sp_buf *out, struct sp_str more);
+/* What a function shown so is matched by: by its linkage name where that tells more. False: out of memory. */
+bool sp_diff_full_name(struct sp_buf *out, struct sp_str shown, struct sp_str linkage);
+/* The file that tells a function from others of its name, behind that; and the name before it. */
+bool sp_diff_add_file(struct sp_buf *out, struct sp_str file);
+struct sp_str sp_diff_without_file(struct sp_str name);
 unsigned sp_diff_form_of(struct sp_str name, bool inlined);
 /* How a row's function was compiled on each side. */
 void sp_diff_forms(struct sp_diff *d, struct sp_diff_row *row);

@@ -15,6 +15,7 @@
 #include "analysis/top.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/functions.h"
 #include "model/samples.h"
 
 #include <math.h>
@@ -41,12 +42,16 @@ struct taker {
     struct sp_buf text, full;
 };
 
-static uint32_t diff_run_key_of(struct taker *t, struct sp_str function, struct sp_str dso, uint32_t build,
-                                uint32_t all)
+static uint32_t diff_run_key_of(struct taker *t, struct sp_str function, struct sp_str file,
+                                struct sp_str dso, uint32_t build, uint32_t all)
 {
     struct sp_diff *d = t->d;
     sp_buf_clear(&t->text);
     sp_normal_function(&t->text, function);
+    if (file.n)
+        sp_diff_add_file(&t->text, file);
+    if (t->text.failed)
+        return SP_NONE;
     uint32_t f = sp_intern(&d->strs, t->text.data ? t->text.data : "", t->text.len);
     sp_buf_clear(&t->text);
     sp_normal_dso(&t->text, sp_diff_mapped(d, t->side, dso));
@@ -55,17 +60,21 @@ static uint32_t diff_run_key_of(struct taker *t, struct sp_str function, struct 
                                                                   : sp_diff_key_at(d, f, o, build, all);
 }
 
-/* The key of a function that has a name, by what a frame of it has besides; SP_NONE: out of memory. */
-static uint32_t named_key(struct taker *t, uint32_t i, uint32_t more)
+static const struct sp_str no_file = {"", 0};
+
+/* The key of a function that has a name, by its linkage name and file; SP_NONE: out of memory. */
+static uint32_t named_key(struct taker *t, uint32_t i)
 {
     const struct sp_profile *p = t->s->profile;
     const struct sp_function *f = &p->functions.v[i];
+    const struct sp_func_info *x = sp_function_info(p, i);
     struct sp_str name = sp_pstr(p, f->name), dso = sp_pstr(p, p->dsos.v[f->dso].name);
+    struct sp_str linkage = x && !sp_has_parameters(name) ? sp_pstr(p, x->linkage) : no_file;
     sp_buf_clear(&t->full);
-    if (!sp_diff_full_name(&t->full, name, sp_pstr(p, more)))
+    if (!sp_diff_full_name(&t->full, name, linkage))
         return SP_NONE;
-    return diff_run_key_of(t, (struct sp_str){t->full.data ? t->full.data : "", (uint32_t)t->full.len}, dso,
-                           SP_STR_NONE, SP_NONE);
+    return diff_run_key_of(t, (struct sp_str){t->full.data ? t->full.data : "", (uint32_t)t->full.len},
+                           sp_function_file(p, i), dso, SP_STR_NONE, SP_NONE);
 }
 
 /* The key of a function; SP_NONE: out of memory. */
@@ -76,8 +85,9 @@ static uint32_t function_key(struct taker *t, uint32_t i)
     struct sp_str name = sp_pstr(p, f->name), dso = sp_pstr(p, p->dsos.v[f->dso].name),
                   id = sp_pstr(p, p->dsos.v[f->dso].build_id);
     if (!t->unresolved[i])
-        return named_key(t, i, SP_STR_NONE);
-    uint32_t all = diff_run_key_of(t, (struct sp_str){"[unresolved]", 12}, dso, SP_STR_NONE, SP_NONE);
+        return named_key(t, i);
+    uint32_t all =
+        diff_run_key_of(t, (struct sp_str){"[unresolved]", 12}, no_file, dso, SP_STR_NONE, SP_NONE);
     if (all == SP_NONE)
         return SP_NONE;
     if (!t->by_address || !id.n) {
@@ -85,33 +95,15 @@ static uint32_t function_key(struct taker *t, uint32_t i)
         return all;
     }
     uint32_t build = sp_intern(&t->d->strs, id.p, id.n);
-    return build == SP_STR_FAIL ? SP_NONE : diff_run_key_of(t, name, dso, build, all);
+    return build == SP_STR_FAIL ? SP_NONE : diff_run_key_of(t, name, no_file, dso, build, all);
 }
 
-/* The keys of frames: of one function there may be several, when their linkage names differ. */
 static bool name_frames(struct taker *t)
 {
     const struct sp_profile *p = t->s->profile;
-    struct known {
-        uint32_t more, key;
-    } *known = calloc(p->functions.n + 1, sizeof *known); /* per function: the last */
-    bool ok = known != NULL;
-    for (size_t i = 0; ok && i < p->frames.n; i++) {
-        const struct sp_frame *f = &p->frames.v[i];
-        struct known *k = &known[f->function];
-        struct sp_str name = sp_pstr(p, p->functions.v[f->function].name);
-        t->frame_keys[i] = t->keys[f->function];
-        if (!f->extra_json || t->unresolved[f->function])
-            continue;
-        if (k->more != f->extra_json)
-            *k = (struct known){f->extra_json, sp_has_parameters(name)
-                                                   ? t->keys[f->function]
-                                                   : named_key(t, f->function, f->extra_json)};
-        t->frame_keys[i] = k->key;
-        ok = k->key != SP_NONE;
-    }
-    free(known);
-    return ok && sp_diff_join_inlined(t->d, p, t->frame_keys);
+    for (size_t i = 0; i < p->frames.n; i++)
+        t->frame_keys[i] = t->keys[p->frames.v[i].function];
+    return sp_diff_join_inlined(t->d, p, t->frame_keys);
 }
 
 /* What is counted together with others until all runs are in: addresses of a binary, overloads. */
@@ -140,8 +132,7 @@ static bool tables(struct taker *t)
     for (uint32_t i = 0; i < p->functions.n; i++)
         if ((t->keys[i] = function_key(t, i)) == SP_NONE)
             return false;
-    t->bare =
-        diff_run_key_of(t, (struct sp_str){"[no stack]", 10}, (struct sp_str){"", 0}, SP_STR_NONE, SP_NONE);
+    t->bare = diff_run_key_of(t, (struct sp_str){"[no stack]", 10}, no_file, no_file, SP_STR_NONE, SP_NONE);
     if (!name_frames(t) || !group_frames(t))
         return false;
     t->r->no_binaries = true;
@@ -254,11 +245,10 @@ static void take_forms(struct taker *t)
     const struct sp_profile *p = t->s->profile;
     for (size_t i = 0; i < p->frames.n; i++) {
         const struct sp_frame *f = &p->frames.v[i];
-        struct sp_str name = sp_pstr(p, p->functions.v[f->function].name);
-        sp_buf_clear(&t->full);
-        if (f->extra_json && !sp_has_parameters(name) && sp_diff_linkage(&t->full, sp_pstr(p, f->extra_json)))
-            name = (struct sp_str){t->full.data, (uint32_t)t->full.len};
-        unsigned form = sp_diff_form_of(name, f->flags & SP_FRAME_INLINED);
+        struct sp_str shown = sp_pstr(p, p->functions.v[f->function].name),
+                      symbol = sp_frame_symbol(p, (uint32_t)i);
+        unsigned form =
+            sp_diff_form_of(sp_linkage_parts(symbol).n ? symbol : shown, f->flags & SP_FRAME_INLINED);
         t->r->forms[t->frame_keys[i]].weight[form] += t->forms[i].weight;
         t->r->forms[t->frame_keys[i]].samples[form] += t->forms[i].samples;
     }

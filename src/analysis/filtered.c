@@ -314,8 +314,11 @@ static spaa_status within_time(struct filter *x, const struct sp_filtered_opts *
 /* Equal stacks become one, and what no stack needs goes. */
 static spaa_status rebuild(struct filter *x, const struct sp_filtered_opts *opts, struct sp_profile **p)
 {
-    struct sp_merge_opts how = {
-        .frames = SP_FRAMES_FOREIGN, .group_by = opts->group_by, .samples = true, .leave = x->leave};
+    struct sp_merge_opts how = {.frames = SP_FRAMES_FOREIGN,
+                                .group_by = opts->group_by,
+                                .labels = opts->labels,
+                                .samples = true,
+                                .leave = x->leave};
     struct sp_profile *kept = NULL;
     struct sp_merger *m = NULL;
     spaa_status st = sp_merger_new(&how, x->d, &m);
@@ -346,22 +349,6 @@ static spaa_status filtered_refuse(const struct filter *x, const struct sp_selec
     return SPAA_ERR_NOT_FOUND;
 }
 
-/* The file says that stacks do not end where they were recorded to (chains.c). */
-static bool note_frames_gone(struct sp_profile *p)
-{
-    struct sp_str had = sp_pstr(p, p->header.x_spaa_extra_json);
-    struct sp_buf b;
-    if (memmem(had.p, had.n, SP_FRAMES_FILTERED, sizeof SP_FRAMES_FILTERED - 1))
-        return true;
-    sp_buf_init(&b, UINT32_MAX);
-    sp_buf_add(&b, had.p, had.n);
-    sp_buf_puts(&b, had.n ? "," : "");
-    sp_buf_puts(&b, SP_FRAMES_FILTERED);
-    p->header.x_spaa_extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data, b.len);
-    sp_buf_free(&b);
-    return p->header.x_spaa_extra_json != SP_STR_FAIL;
-}
-
 spaa_status sp_filter_profile(struct sp_profile **p, const struct sp_select_opts *filters,
                               const struct sp_filtered_opts *opts, struct sp_diags *d)
 {
@@ -379,8 +366,8 @@ spaa_status sp_filter_profile(struct sp_profile **p, const struct sp_select_opts
         st = within_time(&x, opts);
     if (!st)
         st = rebuild(&x, opts, p);
-    if (!st && (filters->hide || filters->root_at || filters->kernel_only) && !note_frames_gone(*p))
-        st = sp_nomem(d);
+    if (!st && (filters->hide || filters->root_at || filters->kernel_only))
+        (*p)->header.frames_filtered = true;
     free(x.leave);
     free(x.used);
     free(x.lacks);

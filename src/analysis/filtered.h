@@ -5,8 +5,9 @@
 #include "analysis/select.h"
 
 struct sp_filtered_opts {
-    unsigned group_by; /* keys to keep, once the filters are done (enum sp_group bits) */
-    bool samples;      /* keep raw samples */
+    unsigned group_by;                  /* keys to keep, once the filters are done (enum sp_group bits) */
+    const struct sp_label_keys *labels; /* likewise; NULL: all */
+    bool samples;                       /* keep raw samples */
 };
 
 /*

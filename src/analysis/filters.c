@@ -2,10 +2,13 @@
 #include "analysis/select_private.h"
 
 #include "analysis/function_lookup.h"
+#include "analysis/label_filters.h"
 #include "analysis/match.h"
+#include "analysis/tags.h"
 #include "analysis/who.h"
 #include "base/nearest.h"
 #include "base/num.h"
+#include "model/labels.h"
 
 #include <stdlib.h>
 
@@ -52,17 +55,22 @@ static bool state_fits(const struct sp_selection *s, const struct sp_select_opts
 spaa_status sp_who_of(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d,
                       unsigned char **out)
 {
-    unsigned char *threads = NULL, *comms = NULL;
+    unsigned char *threads = NULL, *comms = NULL, *labels = NULL;
     spaa_status st = o->thread ? sp_who_threads(p, o->thread, d, &threads) : SPAA_OK;
     if (!st && o->comm)
         st = sp_who_comms(p, o->comm, d, &comms);
-    for (size_t i = 0; !st && threads && comms && i < p->contexts.n; i++)
-        threads[i] = threads[i] && comms[i];
-    *out = st ? NULL : threads ? threads : comms;
-    if (comms != *out)
-        free(comms);
-    if (threads != *out)
-        free(threads);
+    if (!st && o->nlabels)
+        st = sp_label_contexts(p, o->labels, o->nlabels, d, &labels);
+    unsigned char *all[] = {threads, comms, labels}, *who = NULL;
+    for (size_t k = 0; k < 3; k++) {
+        for (size_t i = 0; !st && who && all[k] && i < p->contexts.n; i++)
+            who[i] = who[i] && all[k][i];
+        who = who ? who : st ? NULL : all[k];
+    }
+    for (size_t k = 0; k < 3; k++)
+        if (all[k] != who)
+            free(all[k]);
+    *out = who;
     return st;
 }
 
@@ -188,6 +196,8 @@ void sp_note_filters(struct sp_selection *s, const struct sp_select_opts *o)
     filters_note(s, "thread", o->thread);
     filters_note(s, "pid", o->pid);
     filters_note(s, "comm", o->comm);
+    for (size_t i = 0; i < o->nlabels; i++)
+        filters_note(s, "label", o->labels[i]);
     filters_note(s, "state", o->state);
     filters_note(s, "view", o->state ? NULL : o->view);
     filters_note(s, "dso", o->dso);
@@ -202,8 +212,8 @@ void sp_note_filters(struct sp_selection *s, const struct sp_select_opts *o)
 
 bool sp_narrows(const struct sp_select_opts *o)
 {
-    return o->thread || o->pid || o->comm || o->state || o->dso || o->focus || o->ignore || o->hide ||
-           o->root_at || o->user_only || o->kernel_only || o->time;
+    return o->thread || o->pid || o->comm || o->state || o->nlabels || o->dso || o->focus || o->ignore ||
+           o->hide || o->root_at || o->user_only || o->kernel_only || o->time;
 }
 
 /* ---- nothing left ---- */
@@ -333,6 +343,36 @@ static bool no_context(const struct sp_selection *s, enum key key, const char *f
     return ok && !found;
 }
 
+/* A label that no context of the event has: another key, or other values of it. */
+static bool no_such_label(const struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
+{
+    const struct sp_profile *p = s->profile;
+    for (size_t k = 0; k < o->nlabels; k++) {
+        struct names names = {.d = d};
+        unsigned char *fits = NULL;
+        bool found = false;
+        struct sp_str key = sp_label_filter_key(o->labels[k]);
+        if (!sp_labels_have(p, key))
+            return sp_no_label(p, "label", o->labels[k], d) != SPAA_OK;
+        if (sp_label_contexts(p, &o->labels[k], 1, d, &fits))
+            return false;
+        for (size_t i = 0; i < p->contexts.n; i++) {
+            const struct sp_label *l = sp_labels_find(p, p->contexts.v[i].labels, key);
+            bool of = p->contexts.v[i].event == s->event;
+            found = found || (of && fits[i]);
+            if (of && l && !add_name(&names, sp_pstr(p, l->value)))
+                break;
+        }
+        free(fits);
+        if (!found) {
+            filters_say(&names, SP_E032, "label", o->labels[k]);
+            return true;
+        }
+        sp_vec_free(&names.list);
+    }
+    return false;
+}
+
 void sp_warn_idle_filters(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d)
 {
     filters_no_match(p, "ignore", SP_W611, o->ignore, false, d);
@@ -350,8 +390,9 @@ static bool any_kind(const struct sp_profile *p, bool kernel)
 spaa_status sp_nothing_left(const struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
-    if (no_context(s, KEY_PID, "pid", o->pid, d) || no_context(s, KEY_THREAD, "thread", o->thread, d) ||
-        no_context(s, KEY_COMM, "comm", o->comm, d) || no_context(s, KEY_STATE, "state", o->state, d) ||
+    if (no_such_label(s, o, d) || no_context(s, KEY_PID, "pid", o->pid, d) ||
+        no_context(s, KEY_THREAD, "thread", o->thread, d) || no_context(s, KEY_COMM, "comm", o->comm, d) ||
+        no_context(s, KEY_STATE, "state", o->state, d) ||
         filters_no_match(p, "dso", SP_E032, o->dso, true, d) ||
         filters_no_match(p, "focus", SP_E032, o->focus, false, d))
         return SPAA_ERR_NOT_FOUND;

@@ -1,7 +1,9 @@
 #include "analysis/function_lookup.h"
 
 #include "analysis/function_handle.h"
+#include "analysis/full_name.h"
 #include "analysis/match.h"
+#include "analysis/short_name.h"
 #include "base/nearest.h"
 #include "base/num.h"
 #include "model/identity.h"
@@ -49,20 +51,84 @@ static bool is_handle(const char *text)
            strspn(text + 2, "0123456789abcdef") == strlen(text + 2);
 }
 
-/* A handle whose digits fit functions of one hash only (one name, and binaries of one base name). */
-static spaa_status by_handle(const struct sp_profile *p, const char *text, struct sp_diags *d,
-                             unsigned char *hits)
+/* A full name, as rows of one name have it. */
+static spaa_status by_full_name(const struct sp_profile *p, const char *text, unsigned char *hits)
 {
-    uint64_t want, hash = 0;
-    size_t digits = strlen(text) - 2, found = 0;
-    unsigned shift = (unsigned)(64 - 4 * digits);
-    struct sp_buf several;
-    sp_parse_hex(text + 2, text + 2 + digits, &want);
-    sp_buf_init(&several, 4096);
-    for (uint32_t i = 0; i < p->functions.n; i++) {
-        uint64_t h = sp_function_hash(p, i);
-        if (h >> shift != want)
+    struct sp_full_names names;
+    struct sp_buf b;
+    spaa_status st = sp_full_names_of(p, &names);
+    if (st)
+        return st;
+    sp_buf_init(&b, 0);
+    for (uint32_t i = 0; !st && i < p->functions.n; i++) {
+        sp_buf_clear(&b);
+        if (!names.shared[i])
             continue;
+        if (!sp_full_name_put(&b, &names, i))
+            st = sp_nomem(p->diags);
+        else
+            hits[i] = b.len == strlen(text) && memcmp(b.data, text, b.len) == 0;
+    }
+    sp_buf_free(&b);
+    sp_full_names_free(&names);
+    return st;
+}
+
+spaa_status sp_function_candidates(const struct sp_profile *p, const struct sp_function_lookup *k,
+                                   struct sp_buf *out)
+{
+    enum { SHOWN = 5 };
+    struct sp_handles handles = {0};
+    struct sp_full_names names = {0};
+    spaa_status st = sp_handles_of(p, &handles);
+    size_t n = 0;
+    if (!st)
+        st = sp_full_names_of(p, &names);
+    for (uint32_t i = 0; !st && i < p->functions.n && n < SHOWN; i++) {
+        char handle[32];
+        if (!k->hits[i])
+            continue;
+        sp_handle_text(&handles, i, handle);
+        sp_buf_printf(out, "%s%s ", n++ ? ", " : "", handle);
+        if (!sp_full_name_put(out, &names, i))
+            st = sp_nomem(p->diags);
+    }
+    if (!st && k->n > n)
+        sp_buf_puts(out, ", …");
+    sp_handles_free(&handles);
+    sp_full_names_free(&names);
+    return st;
+}
+
+/* Whether a person may mean this function by the text: its short name, or the last part of that. */
+static bool short_name_is(const struct sp_profile *p, uint32_t function, struct sp_str text, struct sp_buf *b)
+{
+    struct sp_str name = sp_pstr(p, p->functions.v[function].name);
+    for (int how = SP_SHORTEST; how < SP_WHOLE_NAME; how++) {
+        sp_buf_clear(b);
+        sp_short_name(b, name.p, name.n, (enum sp_shortness)how);
+        if (b->len < text.n || memcmp(b->data + b->len - text.n, text.p, text.n) != 0)
+            continue;
+        if (b->len == text.n || (b->len > text.n + 2 && memcmp(b->data + b->len - text.n - 2, "::", 2) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* A short name is taken when it fits functions of one hash only; none is no error here. */
+static spaa_status by_short_name(const struct sp_profile *p, const char *text, struct sp_diags *d,
+                                 unsigned char *hits)
+{
+    struct sp_str asked = {text, (uint32_t)strlen(text)};
+    struct sp_buf b, several;
+    uint64_t hash = 0;
+    size_t found = 0;
+    sp_buf_init(&b, 0);
+    sp_buf_init(&several, 4096);
+    for (uint32_t i = 0; asked.n && i < p->functions.n; i++) {
+        if (!short_name_is(p, i, asked, &b))
+            continue;
+        uint64_t h = sp_function_hash(p, i);
         hits[i] = 1;
         if (found && h == hash)
             continue;
@@ -73,10 +139,41 @@ static spaa_status by_handle(const struct sp_profile *p, const char *text, struc
     }
     if (found > 1)
         sp_emit_hint(d, SP_E603, SP_AT_NOTHING, sp_buf_cstr(&several), "%s fits %zu functions", text, found);
+    spaa_status st = b.failed ? sp_nomem(d) : found > 1 ? SPAA_ERR_NOT_FOUND : SPAA_OK;
+    sp_buf_free(&several);
+    sp_buf_free(&b);
+    return st;
+}
+
+/* A handle whose digits fit functions of one hash only (one name, and binaries of one base name). */
+static spaa_status by_handle(const struct sp_profile *p, const char *text, struct sp_diags *d,
+                             unsigned char *hits)
+{
+    uint64_t want, hash = 0;
+    size_t digits = strlen(text) - 2, found = 0;
+    unsigned shift = (unsigned)(64 - 4 * digits);
+    struct sp_function_lookup several = {.hits = hits};
+    struct sp_buf names;
+    spaa_status st = SPAA_OK;
+    sp_parse_hex(text + 2, text + 2 + digits, &want);
+    sp_buf_init(&names, 64 << 10);
+    for (uint32_t i = 0; i < p->functions.n; i++) {
+        uint64_t h = sp_function_hash(p, i);
+        if (h >> shift != want)
+            continue;
+        hits[i] = 1;
+        several.n++;
+        found += !found || h != hash;
+        hash = h;
+    }
+    if (found > 1)
+        st = sp_function_candidates(p, &several, &names);
+    if (found > 1 && !st)
+        sp_emit_hint(d, SP_E603, SP_AT_NOTHING, sp_buf_cstr(&names), "%s fits %zu functions", text, found);
     else if (!found)
         sp_emit(d, SP_E603, SP_AT_NOTHING, "%s", text);
-    sp_buf_free(&several);
-    return found == 1 ? SPAA_OK : SPAA_ERR_NOT_FOUND;
+    sp_buf_free(&names);
+    return st ? st : found == 1 ? SPAA_OK : SPAA_ERR_NOT_FOUND;
 }
 
 static spaa_status function_lookup_by_pattern(const struct sp_profile *p, const char *text,
@@ -97,7 +194,9 @@ static int function_lookup_cmp_function(const struct sp_profile *p, uint32_t a, 
 {
     const struct sp_function *x = &p->functions.v[a], *y = &p->functions.v[b];
     int c = sp_str_cmp(sp_pstr(p, x->name), sp_pstr(p, y->name));
-    return c ? c : sp_str_cmp(sp_pstr(p, p->dsos.v[x->dso].name), sp_pstr(p, p->dsos.v[y->dso].name));
+    if (!c)
+        c = sp_str_cmp(sp_pstr(p, p->dsos.v[x->dso].name), sp_pstr(p, p->dsos.v[y->dso].name));
+    return c ? c : sp_str_cmp(sp_pstr(p, x->tells), sp_pstr(p, y->tells));
 }
 
 spaa_status sp_lookup_functions(const struct sp_profile *p, const char *text, struct sp_diags *d,
@@ -121,6 +220,10 @@ spaa_status sp_lookup_functions(const struct sp_profile *p, const char *text, st
         st = function_lookup_by_pattern(p, text, d, &k.hits);
     } else if (!exact && is_handle(text)) {
         st = by_handle(p, text, d, k.hits);
+    } else if (!exact) {
+        st = by_full_name(p, text, k.hits);
+        if (!st && !memchr(k.hits, 1, p->functions.n))
+            st = by_short_name(p, text, d, k.hits);
     }
     for (uint32_t i = 0; !st && i < p->functions.n; i++) {
         if (!k.hits[i])

@@ -7,12 +7,7 @@
 #ifndef SP_IO_REPORT_H
 #define SP_IO_REPORT_H
 
-#include "model/profile.h"
-
-struct sp_io_bucket {
-    int64_t begin, end; /* end SP_ABSENT: open */
-    int64_t count, cdf;
-};
+#include "model/io_records.h"
 
 struct sp_io_bound {
     int64_t value;
@@ -21,21 +16,19 @@ struct sp_io_bound {
 
 struct sp_io_histogram {
     uint32_t title, unit;
-    uint32_t first, n; /* slice of buckets */
+    uint32_t first, n; /* slice of records.buckets */
     int64_t total;
     struct sp_io_bound percentiles[3]; /* 50, 90, 99; where total > 0 */
 };
 
 struct sp_io_statistics {
-    uint32_t title;
-    int64_t ios, mean_us, sd_us, max_us, reads, read_bytes, writes, write_bytes; /* SP_ABSENT: not stated */
+    struct sp_io_sums sums;
     uint32_t latency; /* the histogram of the same tier; SP_NONE */
 };
 
 struct sp_io_report {
-    struct sp_strtab strs;
+    struct sp_io_records records;
     SP_VEC(struct sp_io_histogram) histograms;
-    SP_VEC(struct sp_io_bucket) buckets;
     SP_VEC(struct sp_io_statistics) statistics;
 };
 

@@ -7,8 +7,8 @@
 #include "analysis/tally.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/facts.h"
 #include "model/identity.h"
-#include "json/find.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,13 +147,6 @@ static void add_sums(const struct builder *b, struct sp_leak_sums *to, const str
     }
 }
 
-static bool is_suppressed(const struct sp_profile *p, uint32_t stack)
-{
-    struct sp_str more = sp_pstr(p, p->stacks.v[stack].extra_json);
-    struct sp_span raw;
-    return more.n && sp_json_find2((struct sp_span){more.p, more.n}, "x_heaptrack", "suppressed", &raw);
-}
-
 /* A suppression is about what is left, not about what was allocated: heaptrack_print counts the rest, too. */
 static void hide(struct builder *b, struct sp_leak_row *r, struct sp_leak_sums *w, bool base)
 {
@@ -174,7 +167,7 @@ static bool leaks_take(struct builder *b, uint32_t i)
     struct sp_leak_sums w = weights_of(b, x->stack);
     uint32_t skipped = 0;
     bool base = b->l.two && p->contexts.v[p->stacks.v[x->stack].context].source == b->o->base;
-    bool hidden = !b->o->suppressed && is_suppressed(p, x->stack);
+    bool hidden = !b->o->suppressed && sp_stack_suppressed(p, x->stack);
     if (!functions_of(b, i, &skipped))
         return false;
     uint32_t number = find_row(b, i);

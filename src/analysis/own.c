@@ -184,7 +184,7 @@ static bool own_add_file(struct judge *x, uint32_t function, struct sp_str file)
 static bool look_at_frames(struct judge *x)
 {
     const struct sp_profile *p = x->p;
-    uint32_t last = SP_STR_NONE, last_function = SP_NONE;
+    uint32_t last = SP_STR_NONE, last_info = 0, last_function = SP_NONE;
     for (size_t i = 0; i < p->frames.n; i++) {
         const struct sp_frame *f = &p->frames.v[i];
         unsigned char *e = &x->functions[f->function], *dso = &x->dsos[p->functions.v[f->function].dso];
@@ -194,11 +194,13 @@ static bool look_at_frames(struct judge *x)
             *e |= HAS_INLINED;
             *dso |= HAS_INLINED;
         }
-        if (!f->srcline || (f->srcline == last && f->function == last_function))
+        if (f->srcline == last && f->info == last_info && f->function == last_function)
             continue;
         last = f->srcline;
+        last_info = f->info;
         last_function = f->function;
-        if (!own_add_file(x, f->function, sp_frame_file(p, f)))
+        struct sp_str file = sp_frame_file(p, f);
+        if (file.n && !own_add_file(x, f->function, file))
             return false;
     }
     return true;

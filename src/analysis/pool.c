@@ -81,7 +81,7 @@ static const struct sp_reported_thread *record_of(const struct builder *b, int64
 static struct sp_str pool_thread_name(const struct builder *b, int64_t tid, uint32_t comm)
 {
     const struct sp_reported_thread *f = record_of(b, tid);
-    return f && f->name ? sp_str_at(&b->info.strs, f->name) : sp_pstr(b->p, comm);
+    return f && f->name ? sp_pstr(b->p, f->name) : sp_pstr(b->p, comm);
 }
 
 /* *place: the member, SP_NONE where there is no name. */

@@ -1,6 +1,6 @@
 #include "analysis/recursion.h"
 
-#include "json/find.h"
+#include "model/functions.h"
 
 /* Names that compilers and runtimes give to functions without one. */
 static bool is_nameless(struct sp_str name)
@@ -13,8 +13,17 @@ static bool is_nameless(struct sp_str name)
     return name.n == 0 || sp_str_is(name, "[unknown]") || sp_str_is(name, "operator");
 }
 
+/* Where its function is declared by debug information; n 0: not known. */
+static struct sp_str declaring_file(const struct sp_profile *p, const struct sp_frame *f)
+{
+    const struct sp_func_info *info = f->info ? &p->func_infos.v[f->info - 1] : NULL;
+    return sp_pstr(p, info && info->line ? info->file : SP_STR_NONE);
+}
+
 struct sp_str sp_frame_file(const struct sp_profile *p, const struct sp_frame *f)
 {
+    if (!f->srcline)
+        return declaring_file(p, f);
     struct sp_str s = sp_pstr(p, f->srcline);
     const char *colon = s.n ? memchr(s.p, ':', s.n) : NULL;
     for (const char *next = colon; next; next = memchr(next + 1, ':', (size_t)(s.p + s.n - next - 1)))
@@ -22,12 +31,11 @@ struct sp_str sp_frame_file(const struct sp_profile *p, const struct sp_frame *f
     return colon ? (struct sp_str){s.p, (uint32_t)(colon - s.p)} : s;
 }
 
-/* The line of the declaration where the source states it (pprof); n 0: it does not. */
-static struct sp_span declared(const struct sp_profile *p, const struct sp_frame *f)
+/* The line of the declaration; 0: it is not known. */
+static uint32_t declared(const struct sp_profile *p, uint32_t frame)
 {
-    struct sp_str more = sp_pstr(p, f->extra_json);
-    struct sp_span raw, text = {more.p, more.n};
-    return more.n && sp_json_find2(text, "x_pprof", "start_line", &raw) ? raw : (struct sp_span){"", 0};
+    const struct sp_func_info *x = sp_frame_known(p, frame);
+    return x ? x->line : 0;
 }
 
 /* All frames from i to k stand at one address, with inlined ones between. */
@@ -54,12 +62,12 @@ enum sp_sameness sp_same_function(const struct sp_profile *p, const uint32_t *st
         return SP_OTHERS;
     if (!inlined && (a->flags & b->flags & start) == start)
         return a->ip - a->symoff == b->ip - b->symoff ? SP_SAME : SP_OTHERS;
-    struct sp_span x = declared(p, a), y = declared(p, b);
+    uint32_t x = declared(p, stack[k]), y = declared(p, stack[i]);
     struct sp_str f = sp_frame_file(p, a), g = sp_frame_file(p, b);
     if (f.n && g.n && sp_str_cmp(f, g) != 0)
         return SP_OTHERS;
-    if (x.n && y.n)
-        return x.n == y.n && memcmp(x.p, y.p, x.n) == 0 ? SP_SAME : SP_OTHERS;
+    if (x && y)
+        return x == y ? SP_SAME : SP_OTHERS;
     bool nameless = is_nameless(sp_pstr(p, p->functions.v[a->function].name));
     return inlined || nameless ? SP_OTHERS : SP_SAMENAME;
 }

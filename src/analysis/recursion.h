@@ -22,7 +22,7 @@ enum sp_sameness {
  * and may name a function twice (perf script does): that is one visit.
  */
 enum sp_sameness sp_same_function(const struct sp_profile *p, const uint32_t *stack, size_t i, size_t k);
-/* The file of a frame's source line; n 0: it has none. */
+/* The file of a frame's source line, else that which declares its function; n 0: it is not known. */
 struct sp_str sp_frame_file(const struct sp_profile *p, const struct sp_frame *f);
 
 #endif

@@ -3,6 +3,7 @@
 #include "analysis/sample_times.h"
 #include "base/buf.h"
 #include "base/hash.h"
+#include "model/merge.h"
 
 #include <stdlib.h>
 
@@ -45,6 +46,7 @@ struct moved {
 struct mover {
     struct sp_profile *p;
     unsigned keys;
+    const struct sp_label_keys *labels;
     SP_VEC(struct moved) list;
     struct sp_map map; /* of list, by from and context */
     SP_VEC(uint32_t) frames;
@@ -70,7 +72,11 @@ static uint32_t regroup_context_of(struct mover *w, const struct sp_sample *x)
         c.tid = x->tid;
     if (w->keys & SP_BY_CPU && x->cpu != SP_ABSENT)
         c.cpu = x->cpu;
-    return sp_context_intern(w->p, &c);
+    if (w->labels->n) {
+        uint32_t set = sp_labels_of_sample(w->p, x);
+        c.labels = set == SP_NONE ? SP_NONE : sp_labels_with(w->p, c.labels, set, w->labels);
+    }
+    return c.labels == SP_NONE ? SP_NONE : sp_context_intern(w->p, &c);
 }
 
 /* The stack like x's in another context, made when it is not there. */
@@ -121,9 +127,26 @@ static bool regroup_move(struct mover *w, struct sp_sample *x)
     return true;
 }
 
+/* Each sample to its stack. */
+static spaa_status regroup_all(struct sp_profile *p, unsigned keys, const struct sp_label_keys *labels,
+                               struct sp_diags *d)
+{
+    struct mover w = {.p = p, .keys = keys, .labels = labels};
+    struct sp_sample *rows = NULL;
+    size_t n = 0;
+    spaa_status st = p->samples ? sp_samples_rows(p->samples, &rows, &n) : SPAA_OK;
+    for (size_t i = 0; !st && i < n; i++)
+        if (!stays(p, &rows[i]) && !regroup_move(&w, &rows[i]))
+            st = sp_nomem(d);
+    sp_vec_free(&w.list);
+    sp_vec_free(&w.frames);
+    sp_map_free(&w.map);
+    return st;
+}
+
 spaa_status sp_regroup(struct sp_profile *p, unsigned keys, struct sp_diags *d)
 {
-    struct mover w = {.p = p, .keys = keys};
+    struct sp_label_keys none = {NULL, 0};
     struct sp_sample *rows = NULL;
     size_t n = 0;
     bool any = false;
@@ -134,11 +157,41 @@ spaa_status sp_regroup(struct sp_profile *p, unsigned keys, struct sp_diags *d)
               (!(keys & SP_BY_CPU) || rows[i].cpu != SP_ABSENT);
     if (!st && (!any || keys & ~(unsigned)(SP_BY_PID | SP_BY_TID | SP_BY_CPU)))
         return regroup_refuse(p, keys, d);
-    for (size_t i = 0; !st && i < n; i++)
-        if (!stays(p, &rows[i]) && !regroup_move(&w, &rows[i]))
-            st = sp_nomem(d);
-    sp_vec_free(&w.list);
-    sp_vec_free(&w.frames);
-    sp_map_free(&w.map);
-    return st;
+    return st ? st : regroup_all(p, keys, &none, d);
+}
+
+spaa_status sp_regroup_labels(struct sp_profile *p, const struct sp_label_keys *labels, struct sp_diags *d)
+{
+    return regroup_all(p, 0, labels, d);
+}
+
+/* Both records of a pair are left out, or neither. */
+static bool regroup_emptied(const struct sp_profile *p, uint32_t stack)
+{
+    bool some = p->stacks.v[stack].linked != 0;
+    for (uint32_t m = 0; m < p->metrics.n && !some; m++)
+        some = sp_weight(p, stack, m) != SP_ABSENT;
+    return !some;
+}
+
+spaa_status sp_regroup_settle(struct sp_profile **p, struct sp_diags *d)
+{
+    unsigned char *leave = malloc((*p)->stacks.n + 1);
+    struct sp_merge_opts how = {.group_by = ~0u, .samples = true, .leave = leave};
+    struct sp_profile *kept = NULL;
+    struct sp_merger *m = NULL;
+    spaa_status st = leave ? sp_merger_new(&how, d, &m) : sp_nomem(d);
+    for (uint32_t i = 0; !st && i < (*p)->stacks.n; i++)
+        leave[i] = regroup_emptied(*p, i);
+    if (!st)
+        st = sp_merger_add(m, *p, "");
+    if (!st)
+        st = sp_merger_finish(m, &kept);
+    sp_merger_free(m);
+    free(leave);
+    if (st)
+        return st;
+    sp_profile_free(*p);
+    *p = kept;
+    return SPAA_OK;
 }

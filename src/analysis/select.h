@@ -31,6 +31,8 @@ struct sp_select_opts {
     /* A function as analysis/function_lookup.h names it: stacks are cut to start there, others are dropped.
      */
     const char *root_at;
+    const char *const *labels; /* KEY=VALUE and KEY~REGEX: analysis/label_filters.h; all must fit */
+    size_t nlabels;
     const char *time; /* a range as analysis/sample_times.h reads it: weights are those of its samples */
     bool user_only, kernel_only; /* frames of the other kind are left out */
     bool any_state;              /* where neither state nor view is given: all states */

@@ -8,13 +8,14 @@
  * do not match is left as it is.
  */
 struct shortening {
-    const char *p, *end, *start;
+    const char *p, *end;
     struct sp_buf *out;
-    size_t from;       /* where the name begins in out */
-    size_t name_start; /* where the function's name begins in out: behind a return type */
-    unsigned kept;     /* open angle brackets that are no arguments: <T as Trait>::f */
-    bool parameters;   /* some were dropped: what stands before the name is a return type */
-    bool plain;        /* prefixes that are no return type: "non-virtual thunk to" */
+    size_t from;         /* where the name begins in out */
+    size_t name_start;   /* where the function's name begins in out: behind a return type */
+    size_t operator_end; /* behind the name of an operator in out; SIZE_MAX: none */
+    unsigned kept;       /* open angle brackets that are no arguments: <T as Trait>::f */
+    bool parameters;     /* some were dropped: what stands before the name is a return type */
+    bool plain;          /* prefixes that are no return type: "non-virtual thunk to" */
 };
 
 static bool is_word(char c)
@@ -42,7 +43,6 @@ static void take_operator(struct shortening *s)
     if (s->end - s->p >= 2 && (memcmp(s->p, "()", 2) == 0 || memcmp(s->p, "[]", 2) == 0)) {
         sp_buf_add(s->out, s->p, 2);
         s->p += 2;
-        return;
     }
     while (s->p < s->end && strchr("<>=!+-*/%^&|~,", *s->p))
         sp_buf_ch(s->out, *s->p++);
@@ -50,6 +50,7 @@ static void take_operator(struct shortening *s)
         sp_buf_ch(s->out, *s->p++);
     else if (s->end - s->p > 1 && s->p[0] == ' ' && s->p[1] == '<')
         s->p++;
+    s->operator_end = s->out->len;
 }
 
 /* Behind the bracket that closes the one at p; NULL: none does. */
@@ -76,8 +77,8 @@ static const char *short_name_close(const char *p, const char *end)
 /* What may follow parameters: nothing, qualifiers, a scope, what compilers and tools add in brackets. */
 static bool may_follow(const char *p, const char *end)
 {
-    static const char *const words[] = {"::", " const", " volatile", " &", " noexcept", " [",
-                                        "[",  ".",      "}",         "@",  " ("};
+    static const char *const words[] = {"::", "#", " const", " volatile", " &", " noexcept",
+                                        " [", "[", ".",      "}",         "@",  " ("};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if ((size_t)(end - p) >= strlen(words[i]) && memcmp(p, words[i], strlen(words[i])) == 0)
             return true;
@@ -137,7 +138,7 @@ static bool short_name_step(struct shortening *s, enum sp_shortness how)
         s->kept--;
     }
     bool group = c == '(' && !s->kept && how == SP_SHORTEST;
-    if (group && (is_word(before) || (before && strchr(">)]}", before))))
+    if (group && (is_word(before) || s->operator_end == s->out->len || (before && strchr(">)]}", before))))
         return drop_parameters(s);
     if (group && before == ' ') /* of a pointer to a function, or of another language */
         return false;
@@ -159,7 +160,7 @@ static bool short_name_step(struct shortening *s, enum sp_shortness how)
 void sp_short_name(struct sp_buf *out, const char *p, size_t n, enum sp_shortness how)
 {
     struct shortening s = {
-        .p = p, .end = p + n, .start = p, .out = out, .from = out->len, .name_start = out->len};
+        .p = p, .end = p + n, .operator_end = SIZE_MAX, .out = out, .from = out->len, .name_start = out->len};
     bool odd = how == SP_WHOLE_NAME || (!memchr(p, '<', n) && !memchr(p, '(', n)) ||
                (n > 1 && (p[0] == '-' || p[0] == '+') && p[1] == '['); /* of Objective C */
     s.plain = memmem(p, n, " to ", 4) || memmem(p, n, " for ", 5);

@@ -1,17 +1,11 @@
 #include "analysis/thread_info.h"
 
-#include "base/buf.h"
 #include "base/hash.h"
-#include "json/find.h"
 
-static struct sp_span thread_info_of(struct sp_str s)
-{
-    return (struct sp_span){s.p, s.n};
-}
+#include <stdlib.h>
 
 void sp_thread_info_free(struct sp_thread_info *f)
 {
-    sp_strtab_free(&f->strs);
     sp_vec_free(&f->threads);
     sp_vec_free(&f->processes);
     sp_map_free(&f->by_tid);
@@ -41,28 +35,21 @@ const struct sp_reported_process *sp_thread_info_process(const struct sp_thread_
     return process(f, pid);
 }
 
-static void thread_info_cpu_of(struct sp_span object, struct sp_reported_cpu *c)
+static int64_t thread_info_stated(int64_t v)
 {
-    *c = (struct sp_reported_cpu){-1, -1, -1};
-    sp_json_find_i64(object, "cpu_time_ns", &c->cpu_ns);
-    sp_json_find_i64(object, "cycles", &c->cycles);
-    sp_json_find_i64(object, "instructions", &c->instructions);
+    return v == SP_ABSENT ? -1 : v;
 }
 
-static bool thread_info_text_of(struct sp_thread_info *f, struct sp_span object, const char *key,
-                                uint32_t *out)
+static struct sp_reported_cpu thread_info_cpu(int64_t ns, int64_t cycles, int64_t instructions)
 {
-    struct sp_span raw;
-    struct sp_buf b;
-    *out = SP_STR_NONE;
-    if (!sp_json_find(object, key, &raw))
-        return true;
-    sp_buf_init(&b, 0);
-    if (sp_json_text_to(&b, raw) && b.len)
-        *out = sp_intern(&f->strs, b.data, b.len);
-    bool ok = !b.failed && *out != SP_STR_FAIL;
-    sp_buf_free(&b);
-    return ok;
+    return (struct sp_reported_cpu){thread_info_stated(ns), thread_info_stated(cycles),
+                                    thread_info_stated(instructions)};
+}
+
+/* An empty text names nothing. */
+static uint32_t thread_info_text(const struct sp_profile *p, uint32_t s)
+{
+    return sp_pstr(p, s).n ? s : SP_STR_NONE;
 }
 
 static bool add_process(struct sp_thread_info *f, const struct sp_reported_process *x)
@@ -71,16 +58,21 @@ static bool add_process(struct sp_thread_info *f, const struct sp_reported_proce
            sp_map_add(&f->by_pid, sp_hash_mix((uint64_t)x->pid, 9), (uint32_t)f->processes.n - 1);
 }
 
-static bool thread_info_add_record(struct sp_thread_info *f, struct sp_span record)
+static bool thread_info_add_fact(struct sp_thread_info *f, const struct sp_profile *p,
+                                 const struct sp_process_fact *fact)
 {
-    struct sp_reported_process x = {.main = SP_ABSENT};
-    if (!sp_json_find_i64(record, "pid", &x.pid) || process(f, x.pid))
+    struct sp_reported_process x = {
+        .pid = fact->pid,
+        .name = thread_info_text(p, fact->name),
+        .cpu = thread_info_cpu(fact->cpu_time_ns, fact->cycles, fact->instructions),
+        .frontmost = fact->flags & SP_FACT_FRONTMOST,
+        .suspended = fact->flags & SP_FACT_SUSPENDED,
+        .main = SP_ABSENT,
+    };
+    if (x.pid == SP_ABSENT || process(f, x.pid))
         return true;
-    thread_info_cpu_of(record, &x.cpu);
-    x.frontmost = sp_json_find_true(record, "frontmost");
-    x.suspended = sp_json_find_true(record, "suspended");
     f->any_cpu = f->any_cpu || x.cpu.cpu_ns >= 0;
-    return thread_info_text_of(f, record, "name", &x.name) && add_process(f, &x);
+    return add_process(f, &x);
 }
 
 static void thread_info_add_part(int64_t *sum, int64_t v)
@@ -92,15 +84,13 @@ static void thread_info_add_part(int64_t *sum, int64_t v)
 static bool thread_info_add_thread(struct sp_thread_info *f, const struct sp_profile *p,
                                    const struct sp_thread *t, const bool *stated)
 {
-    struct sp_span object = {NULL, 0}, more = thread_info_of(sp_pstr(p, t->extra_json));
-    struct sp_reported_thread x = {.pid = t->pid, .tid = t->tid, .comm = t->comm};
-    if (!sp_json_find(more, "x_spindump", &object))
-        sp_json_find(more, "x_sample", &object);
-    thread_info_cpu_of(object, &x.cpu);
-    if (!thread_info_text_of(f, object, "name", &x.name) ||
-        !thread_info_text_of(f, object, "queue", &x.queue))
-        return false;
-    struct sp_str queue = sp_str_at(&f->strs, x.queue);
+    struct sp_reported_thread x = {.pid = t->pid,
+                                   .tid = t->tid,
+                                   .comm = t->comm,
+                                   .name = thread_info_text(p, t->name),
+                                   .queue = thread_info_text(p, t->queue),
+                                   .cpu = thread_info_cpu(t->cpu_time_ns, t->cycles, t->instructions)};
+    struct sp_str queue = sp_pstr(p, x.queue);
     x.main = queue.n && memmem(queue.p, queue.n, "com.apple.main-thread", 21);
     f->any_cpu = f->any_cpu || x.cpu.cpu_ns >= 0;
     struct sp_reported_process *of_thread = process(f, t->pid);
@@ -124,15 +114,10 @@ static bool thread_info_add_thread(struct sp_thread_info *f, const struct sp_pro
 
 spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, struct sp_thread_info *out)
 {
-    static const char process_type[] = "{\"type\":\"x_spindump_process\"";
-    struct sp_thread_info f = {0};
-    bool *stated = NULL;
-    bool ok = sp_strtab_init(&f.strs);
-    for (size_t i = 0; ok && i < p->extensions.n; i++) {
-        struct sp_span record = thread_info_of(sp_pstr(p, p->extensions.v[i].json));
-        if (record.n > sizeof process_type && memcmp(record.p, process_type, sizeof process_type - 1) == 0)
-            ok = thread_info_add_record(&f, record);
-    }
+    struct sp_thread_info f = {.profile = p};
+    bool *stated = NULL, ok = true;
+    for (size_t i = 0; ok && i < p->processes.n; i++)
+        ok = thread_info_add_fact(&f, p, &p->processes.v[i]);
     stated = calloc(f.processes.n + p->threads.n + 1, sizeof *stated);
     ok = ok && stated;
     for (size_t i = 0; ok && i < f.processes.n; i++)

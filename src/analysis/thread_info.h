@@ -1,7 +1,6 @@
 /*
- * What profilers say of threads and processes beside their samples: names, CPU time, which application was in
- * front. Taken from the objects of hang reports (`x_spindump`, `x_sample`) on thread records and from
- * `x_spindump_process` records; a profile without any has no facts.
+ * What profilers say of threads and processes beside their samples (model/facts.h), ready to be asked by
+ * number: names, CPU time, which application was in front. A profile without any has no facts.
  */
 #ifndef SP_THREAD_INFO_H
 #define SP_THREAD_INFO_H
@@ -15,23 +14,22 @@ struct sp_reported_cpu {
 
 struct sp_reported_thread {
     int64_t pid, tid;
-    uint32_t comm;        /* string of the profile */
-    uint32_t name, queue; /* strings of `strs` */
+    uint32_t comm, name, queue; /* strings of the profile */
     struct sp_reported_cpu cpu;
     bool main; /* of its process: by its queue, else the first that is named */
 };
 
 struct sp_reported_process {
     int64_t pid;
-    uint32_t name;              /* string of `strs` */
+    uint32_t name;              /* string of the profile */
     struct sp_reported_cpu cpu; /* where it is not stated, the sum of its threads' */
     bool frontmost, suspended;
     int64_t main; /* tid of its main thread; SP_ABSENT */
 };
 
 struct sp_thread_info {
+    const struct sp_profile *profile; /* whose strings names and queues are; NULL as long as it is empty */
     bool any_cpu;
-    struct sp_strtab strs;
     SP_VEC(struct sp_reported_thread) threads;
     SP_VEC(struct sp_reported_process) processes;
     struct sp_map by_tid, by_pid;

@@ -1,11 +1,23 @@
 #include "analysis/top_keys.h"
 
 #include "analysis/names.h"
+#include "analysis/tags.h"
 #include "analysis/top.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/labels.h"
 
 #include <stdlib.h>
+
+static spaa_status top_no_label(const struct sp_profile *p, struct sp_str key, struct sp_diags *d)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    sp_buf_add(&b, key.p, key.n);
+    spaa_status st = sp_no_label(p, "by label", sp_buf_cstr(&b), d);
+    sp_buf_free(&b);
+    return st;
+}
 
 spaa_status sp_top_keys_init(struct sp_top_keys *x, struct sp_selection *s, const struct sp_by_list *by,
                              struct sp_strtab *names, struct sp_diags *d)
@@ -16,6 +28,8 @@ spaa_status sp_top_keys_init(struct sp_top_keys *x, struct sp_selection *s, cons
     for (size_t k = 0; k < x->n; k++) {
         struct sp_top_key *key = &x->v[k];
         key->by = by->v[k];
+        if (key->by.kind == SP_TOP_LABEL && !sp_labels_have(p, key->by.label))
+            return top_no_label(p, key->by.label, d);
         if (key->by.kind != SP_TOP_FUNCTION && key->by.kind != SP_TOP_DSO)
             continue;
         size_t n = key->by.kind == SP_TOP_DSO ? p->dsos.n : p->functions.n;
@@ -190,6 +204,12 @@ static void comm_text(struct sp_top_keys *x, uint32_t context)
     sp_buf_add(&x->text, comm == SP_STR_NONE ? "?" : name.p, comm == SP_STR_NONE ? 1 : name.n);
 }
 
+static void label_text(struct sp_top_keys *x, struct sp_str key, uint32_t context)
+{
+    if (!sp_context_label(x->s->profile, context, key, &x->text))
+        sp_buf_printf(&x->text, "[no %.*s]", (int)key.n, key.p);
+}
+
 uint32_t sp_top_group_of_context(struct sp_top_keys *x, size_t k, uint32_t context)
 {
     const struct sp_profile *p = x->s->profile;
@@ -210,6 +230,8 @@ uint32_t sp_top_group_of_context(struct sp_top_keys *x, size_t k, uint32_t conte
         process_text(x, c->pid);
     else if (by == SP_TOP_THREAD)
         sp_thread_row(t, x->s, context);
+    else if (by == SP_TOP_LABEL)
+        label_text(x, key->by.label, context);
     else
         comm_text(x, context);
     unsigned tags = by == SP_TOP_STATE ? state_tags(sp_pstr(p, c->state)) : 0;

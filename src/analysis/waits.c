@@ -1,88 +1,19 @@
 #include "analysis/waits.h"
 
 #include "base/hash.h"
-#include "base/num.h"
-#include "json/find.h"
+#include "model/facts.h"
 
-static struct sp_span waits_of(struct sp_str s)
-{
-    return (struct sp_span){s.p, s.n};
-}
+#include <stdlib.h>
 
 void sp_waits_free(struct sp_waits *w)
 {
     sp_thread_info_free(&w->info);
-    sp_strtab_free(&w->strs);
     sp_vec_free(&w->threads);
     sp_vec_free(&w->waits);
     sp_vec_free(&w->order);
     sp_vec_free(&w->chains);
     sp_vec_free(&w->steps);
     sp_map_free(&w->by_tid);
-}
-
-/* ---- what a state's text says ---- */
-
-static struct sp_span upto(struct sp_span s, const char *p)
-{
-    return (struct sp_span){s.p, (size_t)(p - s.p)};
-}
-
-/* "NAME [12] thread 0x1f" anywhere in s: the last pid in brackets, and the thread behind it. */
-static bool holder(struct sp_span s, struct sp_wait *x, struct sp_span *name)
-{
-    for (size_t i = s.n; i-- > 0;) {
-        if (s.p[i] != '[')
-            continue;
-        int64_t pid;
-        size_t n = sp_parse_i64(s.p + i + 1, s.p + s.n, &pid);
-        if (!n || pid < 0 || i + 1 + n >= s.n || s.p[i + 1 + n] != ']')
-            continue;
-        static const char thread[] = "] thread 0x";
-        struct sp_span rest = {s.p + i + 1 + n, s.n - i - 1 - n};
-        uint64_t tid;
-        x->holder_pid = pid;
-        if (rest.n > sizeof thread - 1 && memcmp(rest.p, thread, sizeof thread - 1) == 0 &&
-            sp_parse_hex(rest.p + sizeof thread - 1, rest.p + rest.n, &tid) && tid <= INT64_MAX)
-            x->holder_tid = (int64_t)tid;
-        while (i && s.p[i - 1] == ' ')
-            i--;
-        *name = (struct sp_span){s.p, i};
-        return true;
-    }
-    return false;
-}
-
-/* Splits "blocked by KIND … waiting for NAME [pid] thread 0x…". */
-static bool waits_parse(struct sp_waits *w, struct sp_span text, struct sp_wait *x)
-{
-    static const char *const links[] = {" waiting for ", " owned by ", " on ", " held by "};
-    static const char *const locks[] = {"turnstile", "lock", "mutex"};
-    struct sp_span s = text, name = {NULL, 0};
-    x->holder_pid = x->holder_tid = SP_ABSENT;
-    if (s.n > 11 && memcmp(s.p, "suspended, ", 11) == 0)
-        s = (struct sp_span){s.p + 11, s.n - 11};
-    if (s.n > 11 && memcmp(s.p, "blocked by ", 11) == 0)
-        s = (struct sp_span){s.p + 11, s.n - 11};
-    const char *first = NULL;
-    size_t skip = 0;
-    for (size_t i = 0; i < 4; i++) {
-        const char *at = memmem(s.p, s.n, links[i], strlen(links[i]));
-        if (at && (!first || at < first)) {
-            first = at;
-            skip = strlen(links[i]);
-        }
-    }
-    struct sp_span on = s;
-    if (first && holder((struct sp_span){first + skip, (size_t)(s.p + s.n - first) - skip}, x, &name))
-        on = upto(s, first);
-    for (size_t i = 0; i < 3; i++)
-        x->lock = x->lock || (on.n && memmem(on.p, on.n, locks[i], strlen(locks[i])) &&
-                              !(on.n > 5 && memcmp(on.p, "queue", 5) == 0));
-    x->on = sp_intern(&w->strs, on.p, on.n);
-    x->text = sp_intern(&w->strs, text.p, text.n);
-    x->holder_name = name.n ? sp_intern(&w->strs, name.p, name.n) : SP_STR_NONE;
-    return x->on != SP_STR_FAIL && x->text != SP_STR_FAIL && x->holder_name != SP_STR_FAIL;
 }
 
 /* ---- threads and their waits ---- */
@@ -117,17 +48,6 @@ static void waits_add(int64_t *sum, int64_t v)
         *sum = INT64_MAX;
 }
 
-/* A context's reason to wait; false: it has none. */
-static bool waits_reason(const struct sp_profile *p, const struct sp_context *c, struct sp_span *raw)
-{
-    struct sp_str state = sp_pstr(p, c->state);
-    if (!sp_json_find2(waits_of(sp_pstr(p, c->extra_json)), "x_spindump", "state", raw))
-        return false;
-    if (sp_str_is(state, "SUSPENDED")) /* beside a wait for somebody's lock */
-        return memmem(raw->p, raw->n, " [", 2);
-    return sp_str_is(state, "BLOCKED") || sp_str_is(state, "WAITING") || sp_str_is(state, "UNKNOWN");
-}
-
 static bool off_cpu(struct sp_str state)
 {
     return state.n && !sp_str_is(state, "RUNNABLE") && !sp_str_is(state, "RUN_QUEUE") &&
@@ -148,8 +68,7 @@ static bool mark_asked(struct sp_waits *w, const int64_t *by_context)
         if (by_context[i] <= 0)
             continue;
         waits_add(&w->weight, by_context[i]);
-        struct sp_span raw;
-        bool known = waits_reason(p, &p->contexts.v[i], &raw);
+        bool known = p->contexts.v[i].wait;
         if (!known && off_cpu(sp_pstr(p, p->contexts.v[i].state)))
             waits_add(&w->unexplained, by_context[i]);
         if (p->contexts.v[i].tid == SP_ABSENT)
@@ -171,12 +90,10 @@ static bool mark_asked(struct sp_waits *w, const int64_t *by_context)
 static bool waits_gather(struct sp_waits *w, const int64_t *asked, const int64_t *whole)
 {
     const struct sp_profile *p = w->profile;
-    struct sp_buf b;
     bool ok = true;
-    sp_buf_init(&b, 0);
     for (uint32_t i = 0; ok && i < p->contexts.n; i++) {
         const struct sp_context *c = &p->contexts.v[i];
-        struct sp_span raw;
+        const struct sp_wait_fact *fact = sp_context_wait(p, c);
         if (c->tid == SP_ABSENT || (asked[i] <= 0 && whole[i] <= 0))
             continue;
         uint32_t t = waits_thread_of(w, c);
@@ -185,15 +102,21 @@ static bool waits_gather(struct sp_waits *w, const int64_t *asked, const int64_t
         if (weight <= 0)
             continue;
         waits_add(&w->threads.v[t].weight, weight);
-        if (!waits_reason(p, c, &raw))
+        if (!fact)
             continue;
-        struct sp_wait x = {.waiter = t, .weight = weight, .state = c->state, .holder = SP_NONE};
-        sp_buf_clear(&b);
-        ok = sp_json_text_to(&b, raw) && waits_parse(w, (struct sp_span){b.data, b.len}, &x) &&
-             sp_vec_push(&w->waits, x);
+        struct sp_wait x = {.waiter = t,
+                            .on = fact->on,
+                            .text = fact->text,
+                            .state = c->state,
+                            .weight = weight,
+                            .holder_pid = fact->holder_pid,
+                            .holder_tid = fact->holder_tid,
+                            .holder_name = fact->holder_name,
+                            .holder = SP_NONE,
+                            .lock = fact->flags & SP_FACT_LOCK};
+        ok = sp_vec_push(&w->waits, x);
         waits_add(&w->threads.v[t].waiting, weight);
     }
-    sp_buf_free(&b);
     return ok;
 }
 
@@ -205,7 +128,7 @@ static int by_waiter(const void *va, const void *vb, void *arg)
         return a->waiter < b->waiter ? -1 : 1;
     if (a->weight != b->weight)
         return a->weight > b->weight ? -1 : 1;
-    return sp_str_cmp(sp_str_at(&w->strs, a->text), sp_str_at(&w->strs, b->text));
+    return sp_str_cmp(sp_pstr(w->profile, a->text), sp_pstr(w->profile, b->text));
 }
 
 static void settle_holders(struct sp_waits *w)
@@ -377,7 +300,7 @@ spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection 
     }
     int64_t *asked = calloc(p->contexts.n + 1, sizeof *asked), *all = calloc(p->contexts.n + 1, sizeof *all);
     spaa_status st = sp_thread_info_of(p, d, &w.info);
-    bool ok = !st && asked && all && sp_strtab_init(&w.strs);
+    bool ok = !st && asked && all;
     if (ok) {
         sum_contexts(s, asked);
         sum_contexts(whole ? whole : s, all);

@@ -1,12 +1,12 @@
 /*
  * Who waits, for what, held by whom.
  *
- * The states of a hang report name what a thread was blocked by and often who held it: `turnstile waiting for
- * Safari [412] thread 0x3fd5`, `unfair lock owned by …`, `wait4 on make [99]`. Each such text of a thread is
- * a wait, weighted by what of the metric (samples of a hang report) saw it. A chain follows the heaviest wait
- * of each holder, from a thread that nobody else's chain comes through; a holder that is known by its process
- * alone is taken to be its main thread. A chain that comes back is a cycle; it is a deadlock where each of
- * its waits is for a lock or a turnstile that a named thread held.
+ * Hang reports name what a thread was blocked by and often who held it: `turnstile waiting for
+ * Safari [412] thread 0x3fd5`, `unfair lock owned by …`, `wait4 on make [99]`. Each such wait of a thread
+ * (sp_wait_fact) is weighted by what of the metric (samples of a hang report) saw it. A chain follows the
+ * heaviest wait of each holder, from a thread that nobody else's chain comes through; a holder that is known
+ * by its process alone is taken to be its main thread. A chain that comes back is a cycle; it is a deadlock
+ * where each of its waits is for a lock or a turnstile that a named thread held.
  *
  * Order: the frontmost application's main thread first, then the longest chain, then the most weight.
  */
@@ -18,9 +18,9 @@
 
 struct sp_wait {
     uint32_t waiter; /* in threads */
-    uint32_t on;     /* what it is: "turnstile", "unfair lock", … */
-    uint32_t text;   /* the state's whole text */
-    uint32_t state;  /* x_state, string of the profile */
+    uint32_t on;     /* what it is: "turnstile", "unfair lock", …; strings of the profile */
+    uint32_t text;   /* as the profiler says it */
+    uint32_t state;  /* x_state */
     int64_t weight;
     int64_t holder_pid, holder_tid; /* SP_ABSENT: not stated */
     uint32_t holder_name;
@@ -52,7 +52,6 @@ struct sp_wait_chain {
 struct sp_waits {
     const struct sp_profile *profile;
     struct sp_thread_info info;
-    struct sp_strtab strs;
     SP_VEC(struct sp_wait_thread) threads;
     SP_VEC(struct sp_wait) waits;
     SP_VEC(uint32_t) order; /* threads with waits, of those asked about */

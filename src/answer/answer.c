@@ -350,6 +350,15 @@ void sp_row_make(const struct sp_answer_table *t, size_t row)
     *t->made = row + 1;
 }
 
+const struct sp_cell *sp_answer_cell(const struct sp_answer_table *t, size_t row, size_t column)
+{
+    const struct sp_answer_column *c = &t->columns.v[column];
+    for (size_t i = 0; c->type == SP_COL_PERCENT && c->of && i < t->columns.n; i++)
+        if (strcmp(t->columns.v[i].name, c->of) == 0)
+            return sp_cell_at(t, row, i);
+    return sp_cell_at(t, row, column);
+}
+
 const struct sp_answer_table *sp_answer_find(const struct sp_answer *a, const char *name)
 {
     for (size_t i = 0; i < a->items.n; i++)

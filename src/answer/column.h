@@ -51,6 +51,7 @@ struct sp_table_decl {
     const struct sp_answer_column *columns;
     size_t ncolumns;
     const char *doc;
+    const char *of;   /* of details: the table whose rows have them as a list; NULL: it stands for itself */
     const char *more; /* what shows more of them; NULL: a larger limit */
     const char *noun; /* what rows are: "5 more stacks with 1.20% of weight"; NULL: "rows" */
 };

@@ -48,7 +48,7 @@ static spaa_status api_open_fill(struct spaa_profile *s, struct sp_input *in,
         st = sp_read_profile(in, s->format, &r, &s->diags, &s->p);
     }
     free(own);
-    struct sp_grain grain = {o->frames ? r.frames : SP_FRAMES_FOREIGN, o->group_by != NULL, r.group_by};
+    struct sp_grain grain = {o->frames ? r.frames : SP_FRAMES_FOREIGN, o->group_by != NULL, r.group_by, NULL};
     if (!st)
         st = sp_coarsen(&s->p, s->format, &grain, &s->diags);
     return st ? st : sp_callees_split(s->p, &s->diags);

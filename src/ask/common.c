@@ -13,6 +13,8 @@ bool sp_ask_select_opts(const struct sp_ask *q, struct sp_select_opts *out)
     static const char *const views[] = {"cpu", "latency", "all", NULL};
     const struct sp_options *v = q->options;
     int view;
+    const char *const *labels;
+    size_t nlabels = sp_option_labels(v, &labels);
     if (!sp_option_choice(q->diags, "view", v->view, views, 0, &view))
         return false;
     *out = (struct sp_select_opts){.event = v->event,
@@ -20,6 +22,8 @@ bool sp_ask_select_opts(const struct sp_ask *q, struct sp_select_opts *out)
                                    .thread = v->thread,
                                    .pid = v->pid,
                                    .comm = v->comm,
+                                   .labels = labels,
+                                   .nlabels = nlabels,
                                    .state = v->state,
                                    .view = v->view,
                                    .dso = v->dso,

@@ -75,7 +75,7 @@ enum {
 };
 #define SP_FUNCTION_COLUMNS(at, title, dso_title)                                                            \
     [(at) +                                                                                                  \
-        SP_FUNCTION_ID] = {"id", SP_COL_HANDLE, (title) ? "id" : NULL, .flags = SP_COL_CSV,                  \
+        SP_FUNCTION_ID] = {"id", SP_COL_HANDLE, (const char *)(title) ? "id" : NULL, .flags = SP_COL_CSV,                  \
                            .doc = "what other commands take for it: f: and digits of a hash"},               \
         [(at) + SP_FUNCTION_NAME] = {"function", SP_COL_NAME, title, .flags = SP_COL_FLEXIBLE,               \
                                      .doc = "the whole name"},                                               \

@@ -148,15 +148,84 @@ const struct sp_table_decl *const sp_diff_tables[] = {&rows_both, &rows_new, &ro
     {                                                                                                        \
         path, kind, .doc = words                                                                             \
     }
+#define FACT_TEST(path)                                                                                      \
+    FACT(path ".verdict", SP_COL_TEXT, "as of a row"), FACT(path ".base", SP_COL_NUMBER, "of the base"),     \
+        FACT(path ".new", SP_COL_NUMBER, "of the new side"),                                                 \
+        FACT(path ".change_percent", SP_COL_NUMBER, "growth"),                                               \
+        FACT(path ".p", SP_COL_NUMBER, "probability of as much by chance; null: not tested"),                \
+        FACT(path ".q", SP_COL_NUMBER, "likewise, controlled"),                                              \
+        FACT(path ".delta", SP_COL_NUMBER, "new less base"),                                                 \
+        FACT(path ".ci.0", SP_COL_NUMBER, "its 95 % interval"),                                              \
+        FACT(path ".change_ci_percent.0", SP_COL_NUMBER, "that of the growth"),                              \
+        FACT(path ".method", SP_COL_TEXT, "the test; null: none"),                                           \
+        FACT(path ".mde", SP_COL_NUMBER, "change that would be found 4 times in 5"),                         \
+        FACT(path ".mde_family", SP_COL_NUMBER, "likewise, controlled"),                                     \
+        FACT(path ".design_effect", SP_COL_NUMBER, "variance over that of independent samples"),             \
+        FACT(path ".tested", SP_COL_BOOL, "it was"),                                                         \
+        FACT(path ".dependent", SP_COL_BOOL, "time blocks resemble their neighbours: left open")
+#define FACT_SIDE(path)                                                                                      \
+    FACT(path ".files", SP_COL_TEXTS, "its profiles"), FACT(path ".runs", SP_COL_COUNT, "how many"),         \
+        FACT(path ".event", SP_COL_TEXT, "its event, where the sides differ in event, metric or filters"),   \
+        FACT(path ".metric", SP_COL_TEXT, "likewise"), FACT(path ".view", SP_COL_TEXT, "likewise"),          \
+        FACT(path ".filters", SP_COL_TEXT, "likewise"),                                                      \
+        FACT(path ".whole", SP_COL_NUMBER, "what shares are of, of all runs"),                               \
+        FACT(path ".event_whole", SP_COL_NUMBER, "weight of the event before any filter"),                   \
+        FACT(path ".kept", SP_COL_NUMBER, "what filters leave"),                                             \
+        FACT(path ".kept_percent", SP_COL_NUMBER, "kept of event_whole"),                                    \
+        FACT(path ".samples", SP_COL_COUNT, "samples; null: not counted"),                                   \
+        FACT(path ".effective_samples", SP_COL_NUMBER, "as many of equal weight"),                           \
+        FACT(path ".duration", SP_COL_NUMBER, "seconds; null: not known"),                                   \
+        FACT(path ".cost_of", SP_COL_NUMBER, "runs, seconds or work that costs are divided by"),             \
+        FACT(path ".blocks", SP_COL_COUNT, "time blocks")
+#define FACT_AMOUNT(path, words)                                                                             \
+    FACT(path ".base", SP_COL_NUMBER, words " of the base, for each run"),                                   \
+        FACT(path ".new", SP_COL_NUMBER, words " of the new side"),                                          \
+        FACT(path ".change", SP_COL_NUMBER, words " more")
 const struct sp_answer_column sp_diff_facts[] = {
     FACT("verdict", SP_COL_TEXT, "CHANGED, NO CHANGE FOUND, NOT ESTABLISHED or UNCHANGED"),
     FACT("summary", SP_COL_TEXT, "the same in a sentence"),
-    FACT("base", SP_COL_TEXT, "files, runs, weights, samples and duration of the base; new: likewise"),
-    FACT("binaries", SP_COL_TEXT, "what is compared under two names, or not for want of certainty"),
-    FACT("memory", SP_COL_TEXT, "of memory: bytes and blocks of each side, for each run; else left out"),
-    FACT("whole", SP_COL_TEXT, "the comparison of the whole cost"),
-    FACT("method", SP_COL_TEXT, "how changes were told from chance, and what that takes for granted"),
-    FACT("fail_on", SP_COL_TEXT, "--fail-on: the verdict and each limit's; null: not asked"),
+    FACT_SIDE("base"),
+    FACT_SIDE("new"),
+    FACT("binaries.base", SP_COL_TEXT, "a binary of the base"),
+    FACT("binaries.new", SP_COL_TEXT, "that of the new side, of another name"),
+    FACT("binaries.by", SP_COL_TEXT, "what says that they are one"),
+    FACT("binaries.compared", SP_COL_BOOL, "they are compared; else it is not certain enough"),
+    FACT("binaries.same_functions", SP_COL_COUNT, "functions that have the same name in both"),
+    FACT("binaries.functions", SP_COL_COUNT, "of so many"),
+    FACT_AMOUNT("memory.bytes", "of memory: bytes"),
+    FACT_AMOUNT("memory.blocks", "of memory: blocks"),
+    FACT_TEST("whole"),
+    FACT("method.name", SP_COL_TEXT, "none, samples, blocks, exact, repeats or permutation"),
+    FACT("method.text", SP_COL_TEXT, "how changes were told from chance, in words"),
+    FACT("method.establishes", SP_COL_BOOL, "it tells a change of the program from what runs differ by"),
+    FACT("method.cost_per", SP_COL_TEXT, "run, second or work"),
+    FACT("method.tested", SP_COL_TEXT, "change_against_median, cost, share or weight; null: nothing"),
+    FACT("method.median_change_percent", SP_COL_NUMBER, "growth of the median function's cost"),
+    FACT("method.self.tested", SP_COL_COUNT, "functions compared by self"),
+    FACT("method.self.significant", SP_COL_COUNT, "of them, changed"),
+    FACT("method.total.tested", SP_COL_COUNT, "functions compared by total"),
+    FACT("method.total.significant", SP_COL_COUNT, "of them, changed"),
+    FACT("method.prior_dispersion", SP_COL_NUMBER, "what functions have in common of how runs vary"),
+    FACT("method.prior_df", SP_COL_NUMBER, "its degrees of freedom"),
+    FACT("method.assumptions", SP_COL_TEXTS, "what the method takes for granted"),
+    FACT("method.alpha", SP_COL_NUMBER, "the level"),
+    FACT("method.control", SP_COL_TEXT, "how many comparisons are allowed for"),
+    FACT("method.dependent", SP_COL_COUNT, "comparisons left open: phases longer than a time block"),
+    FACT("method.of_two_builds", SP_COL_COUNT, "functions of two builds"),
+    FACT("method.no_blocks", SP_COL_TEXT, "why there are no time blocks; null: there are, or none are asked"),
+    FACT("fail_on.verdict", SP_COL_TEXT, "--fail-on: passed, breach or unsure"),
+    FACT("fail_on.limits.limit", SP_COL_TEXT, "one of its limits"),
+    FACT("fail_on.limits.verdict", SP_COL_TEXT, "that of it"),
+    FACT("fail_on.limits.unit", SP_COL_TEXT, "points or percent"),
+    FACT("fail_on.limits.judged", SP_COL_COUNT, "functions that the verdict is about"),
+    FACT("fail_on.limits.text", SP_COL_TEXT, "the same in words"),
+    FACT("fail_on.limits.cases", SP_COL_TEXTS, "what breaches it, or cannot be told, the worst first"),
+    FACT("fail_on.limits.cases.id", SP_COL_HANDLE, "the function"),
+    FACT("fail_on.limits.cases.function", SP_COL_TEXT, "its name"),
+    FACT("fail_on.limits.cases.dso", SP_COL_TEXT, "its binary"),
+    FACT("fail_on.limits.cases.growth", SP_COL_NUMBER, "in the limit's unit; null: from nothing"),
+    FACT("fail_on.limits.cases.need_times", SP_COL_NUMBER, "times the data that would tell; null: none"),
+    FACT("diagnostics_left_out", SP_COL_COUNT, "where JSON is short: diagnostics of a kind that is there"),
     {0},
 };
 

@@ -319,6 +319,9 @@ static spaa_status function_ask(struct sp_ask *q, struct sp_answer *out)
     struct function x = {.x = &asked};
     if (!sp_ask_limit(q, 10, &x.limit))
         return SPAA_ERR_USAGE;
+    if (!q->argument)
+        return sp_usage(q->diags, "as in spaa function FILE NAME, or ask_function('NAME')",
+                        "function needs the name of a function");
     spaa_status st = sp_lookup_functions(q->profiles[0], q->argument, q->diags, &x.lookup);
     if (st)
         return st;

@@ -80,9 +80,9 @@ static const struct sp_answer_column leaks_frame_columns[] = {
     [FRAME_DSO] = {"dso", SP_COL_NAME, .doc = "the binary it is in"},
     [FRAME_LINE] = {"srcline", SP_COL_TEXT, .doc = "file:line"},
 };
-static const struct sp_table_decl leaks_frames = {"frames", leaks_frame_columns,
-                                                  sizeof leaks_frame_columns / sizeof *leaks_frame_columns,
-                                                  .doc = "the frames of that call stack, leaf first"};
+static const struct sp_table_decl leaks_frames = {
+    "frames", leaks_frame_columns, sizeof leaks_frame_columns / sizeof *leaks_frame_columns, .of = "rows",
+    .doc = "the frames of that call stack, leaf first"};
 
 #define FACT_SUMS(path, words)                                                                               \
     {path "live_bytes", SP_COL_WEIGHT, .doc = "bytes that are live" words},                                  \
@@ -505,7 +505,8 @@ static spaa_status leaks_answer(struct leaks *x, const struct sp_leaks_opts *o)
         st = sp_leaks_of(s, o, asked->q->diags, &x->l);
     if (st)
         return st;
-    asked->out->measures.v[asked->measure].whole = s->whole;
+    if (!asked->out->failed)
+        asked->out->measures.v[asked->measure].whole = s->whole; /* of the later one */
     sp_asked_facts(asked);
     sp_asked_heading(asked);
     leaks_measures(x);

@@ -40,11 +40,14 @@ struct sp_options {
 #include "options.def"
 #undef SPAA_OPT
     SP_VEC(const char *) params, withs, maps; /* each --param, --with, --map */
+    SP_VEC(const char *) labels;              /* each --label */
     SP_VEC(const char *) wheres[2];           /* each --base-where and --new-where */
 };
 
 /* The last value counts, but for options of which each does. False: out of memory. */
 bool sp_option_set(struct sp_options *o, const struct sp_option *option, const char *value);
+/* The filters --label; lent. */
+size_t sp_option_labels(const struct sp_options *o, const char *const **out);
 void sp_options_free(struct sp_options *o); /* its lists */
 
 #endif

@@ -17,7 +17,7 @@ struct sp_needs {
     bool samples;     /* raw samples are kept */
     unsigned windows; /* at most so many windows of time */
     bool no_ids;      /* ids of stacks are not asked for */
-    bool no_lines;    /* neither source lines nor where functions are declared are shown */
+    bool no_lines;    /* source lines are not shown, nor what follows from them */
 };
 
 struct sp_ask {

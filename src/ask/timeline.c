@@ -38,7 +38,7 @@ static const struct sp_answer_column timeline_hot_columns[] = {
     [HOT_PERCENT] = {"percent_of_bucket", SP_COL_NUMBER, .doc = "that as a share of this time's weight"},
 };
 static const struct sp_table_decl timeline_hot = {
-    "hot", timeline_hot_columns, sizeof timeline_hot_columns / sizeof *timeline_hot_columns,
+    "hot", timeline_hot_columns, sizeof timeline_hot_columns / sizeof *timeline_hot_columns, .of = "rows",
     .doc = "the functions of most self weight in this time, heaviest first"};
 
 static const struct sp_table_decl *const timeline_tables[] = {&timeline_rows, &timeline_hot, NULL};

@@ -214,11 +214,11 @@ static void top_put_who(struct top *x, struct sp_answer_table *t, const struct s
     sp_put_int(t, SP_TOP_CYCLES, known_or_null(who.cpu.cycles));
     sp_put_int(t, SP_TOP_INSTRUCTIONS, known_or_null(who.cpu.instructions));
     if (who.thread) {
-        sp_put_str(x->a.out, t, SP_TOP_THREAD_NAME, sp_str_at(&f->strs, who.thread->name));
-        sp_put_str(x->a.out, t, SP_TOP_QUEUE, sp_str_at(&f->strs, who.thread->queue));
+        sp_put_str(x->a.out, t, SP_TOP_THREAD_NAME, sp_pstr(f->profile, who.thread->name));
+        sp_put_str(x->a.out, t, SP_TOP_QUEUE, sp_pstr(f->profile, who.thread->queue));
     }
     sp_put_str(x->a.out, t, SP_TOP_PROCESS_NAME,
-               who.process && who.process->name ? sp_str_at(&f->strs, who.process->name) : who.name);
+               who.process && who.process->name ? sp_pstr(f->profile, who.process->name) : who.name);
     if (!known.n)
         return;
     sp_buf_ch(&x->a.b, ' ');
@@ -342,6 +342,7 @@ static void top_with_columns(struct top *x, struct sp_answer_table *t)
             c.name = name;
             c.of = c.of ? of : NULL;
             c.title = c.title ? sp_buf_cstr(&x->a.b) : NULL;
+            x->a.out->failed |= x->a.b.failed;
             sp_table_add_column(x->a.out, t, &c, measure);
         }
     }
@@ -508,7 +509,8 @@ static spaa_status top_needs(const struct sp_options *o, struct sp_diags *d, str
     bool by_total;
     if (sp_by_parse(o->by, d, &by) || !sp_option_sort(d, o->sort, &by_total))
         return SPAA_ERR_USAGE;
-    *out = (struct sp_needs){.groups = sp_by_groups(&by), .no_ids = true};
+    bool lines = sp_by_has(&by, SP_TOP_LINE) || sp_by_has(&by, SP_TOP_ADDRESS);
+    *out = (struct sp_needs){.groups = sp_by_groups(&by), .no_ids = true, .no_lines = !lines};
     return SPAA_OK;
 }
 

@@ -124,6 +124,7 @@ static void events_next(struct events *x)
     sp_buf_puts(&tail, "--event ");
     sp_shell_word(&tail, sp_buf_cstr(b));
     sp_answer_next(x->a.out, "top", NULL, sp_buf_cstr(&tail));
+    x->a.out->failed |= tail.failed || b->failed;
     sp_buf_free(&tail);
     sp_buf_clear(b);
 }

@@ -51,5 +51,5 @@ struct sp_str sp_top_who_name(const struct sp_top_who *who, const struct sp_thre
     uint32_t name = who->thread ? who->thread->name ? who->thread->name : who->thread->queue
                     : who->process && !who->name.n ? who->process->name
                                                    : SP_STR_NONE;
-    return name == SP_STR_NONE ? (struct sp_str){"", 0} : sp_str_at(&f->strs, name);
+    return name == SP_STR_NONE ? (struct sp_str){"", 0} : sp_pstr(f->profile, name);
 }

@@ -68,6 +68,10 @@ static const struct sp_table_decl tree_nodes = {
     .more = "marked (+children: weight); --min-percent 0 -n 0 shows all, --root-at FUNCTION one of them",
     .doc = "depth first, the heaviest child first; what is left out is told where it is missing"};
 
+static const struct sp_answer_column tree_facts[] = {
+    {"omitted.subtrees", SP_COL_COUNT, .doc = "subtrees that are not shown"},
+    {0},
+};
 static const struct sp_table_decl *const tree_tables[] = {&tree_nodes, NULL};
 
 /* ---- what is shown ---- */
@@ -335,6 +339,7 @@ const struct sp_question sp_question_tree = {
                 "spaa tree perf.data --inverted --depth 4 # who calls the hot leaves\n"
                 "spaa tree perf.data --min-percent 0 --json",
     .schema = "spaa.tree/3",
+    .facts = tree_facts,
     .tables = tree_tables,
     .needs = tree_needs,
     .ask = tree_ask,

@@ -69,11 +69,12 @@ static void emit(struct sp_diags *d, enum sp_code code, struct sp_where where, c
                         copy(d, where.field),
                         text.failed ? NULL : copy(d, message),
                         hint ? copy(d, hint) : infos[code].hint};
+    bool whole = g.message && g.hint;
     if (!g.message)
         g.message = infos[code].title;
     if (!g.hint)
         g.hint = infos[code].hint;
-    if (text.failed || !sp_vec_push(&d->list, g))
+    if (text.failed || !sp_vec_push(&d->list, g) || !whole)
         d->lost++;
     sp_buf_free(&text);
 }

@@ -57,7 +57,7 @@ struct sp_diags {
     struct sp_arena arena;
     SP_VEC(struct sp_diag) list;
     uint64_t count[SP_CODES];  /* emitted, kept or not */
-    uint64_t lost;             /* for want of memory */
+    uint64_t lost;             /* for want of memory: messages, and hints of one's own */
     unsigned per_code;         /* kept per code; 0: all */
     const char *file, *format; /* stamped on what is emitted from now on; see sp_diags_source */
 };

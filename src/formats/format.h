@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "io/input.h"
 #include "io/output.h"
+#include "model/labels.h"
 #include "model/profile.h"
 #include "symbols/symbols.h"
 
@@ -42,7 +43,9 @@ struct sp_own_opt {
 struct sp_read_opts {
     enum sp_granularity frames; /* SP_FRAMES_ADDRESS keeps everything */
     unsigned group_by;          /* enum sp_group bits; what the format cannot know is left out */
-    bool samples;               /* keep raw samples (model/samples.h) */
+    const struct sp_label_keys
+        *labels;      /* what to tell stacks apart by that have labels; NULL: all there are */
+    bool samples;     /* keep raw samples (model/samples.h) */
     unsigned windows; /* where the input tells what was freed when: windows of time, at most; 0: none */
     struct sp_keeper *keeper; /* keeps the bytes of the input (formats/original.h); NULL: nobody does */
     bool strict;              /* stop at the first thing that would be skipped */

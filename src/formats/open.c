@@ -130,7 +130,8 @@ spaa_status sp_parse_groups(const char *list, struct sp_diags *d, unsigned *out)
     while (*list) {
         size_t n = strcspn(list, ",");
         int i = sp_name_index(sp_group_names, list, n);
-        if (i < 0) {
+        bool label = n > 6 && memcmp(list, "label:", 6) == 0; /* the keys of labels are known apart */
+        if (i < 0 && !label) {
             struct sp_str names[8];
             char word[64], what[128];
             size_t count = 0;
@@ -139,10 +140,10 @@ spaa_status sp_parse_groups(const char *list, struct sp_diags *d, unsigned *out)
                     (struct sp_str){sp_group_names[count], (uint32_t)strlen(sp_group_names[count])};
             snprintf(word, sizeof word, "%.*s", (int)(n < 60 ? n : 60), list);
             snprintf(what, sizeof what, "--group-by has no key \"%s\"", word);
-            usage(d, word, names, count, "keys are pid, tid, comm, cpu, state; or none", what);
+            usage(d, word, names, count, "keys are pid, tid, comm, cpu, state, label:KEY; or none", what);
             return SPAA_ERR_USAGE;
         }
-        *out |= 1u << i;
+        *out |= label ? 0u : 1u << i;
         list += n;
         list += *list == ',';
     }
@@ -158,6 +159,8 @@ spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, co
         sp_keeper_begin(opts->keeper, f);
     if (!st)
         st = f->read(in, opts, d, p);
+    if (!st && !sp_functions_settle(p))
+        st = sp_nomem(d);
     if (!st && opts->keeper)
         st = sp_keeper_end(opts->keeper, in, f, opts, p);
     if (!st && sp_input_failed(in) == SPAA_ERR_IO) /* what was read is not what is there */
@@ -220,7 +223,9 @@ spaa_status sp_coarsen(struct sp_profile **p, const struct spaa_format *f, const
 {
     const struct sp_header *h = &(*p)->header;
     struct sp_profile *coarse = NULL;
-    struct sp_merge_opts how = {.frames = grain->frames, .group_by = grain->group ? grain->group_by : ~0u};
+    struct sp_merge_opts how = {.frames = grain->frames,
+                                .group_by = grain->group ? grain->group_by : ~0u,
+                                .labels = grain->group ? grain->labels : NULL};
     struct sp_merger *m = NULL;
     if (strcmp(f->name, "spaa") != 0 || (!grain->frames && !grain->group))
         return SPAA_OK;

@@ -36,6 +36,7 @@ struct sp_grain {
     enum sp_granularity frames; /* SP_FRAMES_FOREIGN: as it is */
     bool group;
     unsigned group_by;
+    const struct sp_label_keys *labels; /* to keep, with group; NULL: all */
 };
 /*
  * SPAA is read with the grain it has. Makes it coarser in place; SPAA_ERR_USAGE, reported, when something

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "model/facts.h"
 #include "model/samples.h"
 
 #include <endian.h>
@@ -116,8 +117,22 @@ static void digest_weights(struct digest *d, uint32_t layout, uint32_t stack, co
     }
 }
 
+static void digest_facts(struct digest *d, const struct sp_fact *facts, const void *row, uint32_t more)
+{
+    for (const struct sp_fact *f = facts; f->key; f++) {
+        if (f->type == SP_FACT_NUMBER)
+            digest_number(d, sp_fact_get_number(f, row));
+        else if (f->type == SP_FACT_TEXT)
+            read_digest_digest_text(d, sp_fact_get_text(f, row));
+        else
+            sp_buf_u64(&d->b, f->type == SP_FACT_ADDRESS ? sp_fact_get_address(f, row) : sp_fact_get_flag(f, row));
+    }
+    read_digest_digest_text(d, more);
+}
+
 static void digest_context(struct digest *d, const struct sp_context *c)
 {
+    const struct sp_wait_fact *wait = sp_context_wait(d->p, c);
     digest_event(d, c->event);
     digest_number(d, c->pid);
     digest_number(d, c->tid);
@@ -126,6 +141,8 @@ static void digest_context(struct digest *d, const struct sp_context *c)
     read_digest_digest_text(d, c->state);
     read_digest_digest_text(d, c->source);
     read_digest_digest_text(d, c->extra_json);
+    if (wait)
+        digest_facts(d, sp_wait_facts, wait, wait->extra_json);
 }
 
 static void digest_exclusive(struct digest *d, const struct sp_exclusive *e, bool names)
@@ -256,7 +273,19 @@ static void digest_tables(struct digest *d)
         digest_number(d, t->pid == SP_ABSENT ? -1 : t->pid); /* as they are written */
         digest_number(d, t->tid == SP_ABSENT ? -1 : t->tid);
         read_digest_digest_text(d, t->comm);
+        if (sp_facts_any(sp_thread_facts, t))
+            digest_facts(d, sp_thread_facts, t, SP_STR_NONE);
         read_digest_digest_text(d, t->extra_json);
+        digest_add(d);
+    }
+    for (size_t i = 0; i < p->processes.n; i++) {
+        sp_buf_puts(&d->b, "process ");
+        digest_facts(d, sp_process_facts, &p->processes.v[i], p->processes.v[i].extra_json);
+        digest_add(d);
+    }
+    for (size_t i = 0; i < p->images.n; i++) {
+        sp_buf_puts(&d->b, "image ");
+        digest_facts(d, sp_image_facts, &p->images.v[i], p->images.v[i].extra_json);
         digest_add(d);
     }
 }

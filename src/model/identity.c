@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/labels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,19 @@ static void hex_field(struct sp_buf *b, char mark, uint64_t v)
     sp_buf_add(b, t, sp_hex_text(v, t));
 }
 
+/* Where in its function: in which part of it, and where there; else the address. */
+static void place_field(const struct sp_profile *p, uint32_t frame, struct sp_buf *b)
+{
+    const struct sp_frame *f = &p->frames.v[frame];
+    if (f->flags & SP_FRAME_SYMOFF) {
+        struct sp_str part = f->info ? sp_linkage_parts(sp_frame_symbol(p, frame)) : (struct sp_str){"", 0};
+        sp_buf_add(b, part.p, part.n);
+        hex_field(b, '+', f->symoff);
+    } else if (f->flags & SP_FRAME_IP) {
+        hex_field(b, '@', f->ip);
+    }
+}
+
 static bool frame_hash(const struct sp_profile *p, uint32_t frame, struct sp_buf *b, uint64_t *out)
 {
     const struct sp_frame *f = &p->frames.v[frame];
@@ -38,13 +52,10 @@ static bool frame_hash(const struct sp_profile *p, uint32_t frame, struct sp_buf
     sp_buf_clear(b);
     field(b, nowhere ? (struct sp_str){"", 0} : sp_pstr(p, fn->name));
     field(b, sp_base_name(dso));
+    field(b, sp_pstr(p, fn->tells));
     field(b, sp_pstr(p, f->srcline));
-    if (nowhere)
-        ;
-    else if (f->flags & SP_FRAME_SYMOFF)
-        hex_field(b, '+', f->symoff);
-    else if (f->flags & SP_FRAME_IP)
-        hex_field(b, '@', f->ip);
+    if (!nowhere)
+        place_field(p, frame, b);
     sp_buf_ch(b, '\0');
     sp_buf_u64(b, f->inline_depth);
     sp_buf_ch(b, '\0');
@@ -56,28 +67,64 @@ uint64_t sp_function_hash(const struct sp_profile *p, uint32_t function)
 {
     const struct sp_function *fn = &p->functions.v[function];
     struct sp_str name = sp_pstr(p, fn->name), dso = sp_base_name(sp_pstr(p, p->dsos.v[fn->dso].name));
-    uint64_t parts[2] = {sp_hash64(name.p, name.n), sp_hash64(dso.p, dso.n)};
-    return sp_hash64(parts, sizeof parts);
+    struct sp_str tells = sp_pstr(p, fn->tells);
+    uint64_t parts[3] = {sp_hash64(name.p, name.n), sp_hash64(dso.p, dso.n), sp_hash64(tells.p, tells.n)};
+    return sp_hash64(parts, fn->tells ? sizeof parts : sizeof *parts * 2);
 }
 
-static uint32_t suffix_of(const struct sp_context *c)
+/* Numbers of labels belong to one run; fields of tracepoints are no keys. */
+static bool is_key(const struct sp_label *l, bool number)
 {
-    char t[128];
+    return !(l->flags & SP_LABEL_FIELD) && number == ((l->flags & SP_LABEL_NUMBER) != 0);
+}
+
+static bool has_suffix(const struct sp_profile *p, const struct sp_context *c)
+{
+    size_t n;
+    const struct sp_label *l = sp_labels_of(p, c->labels, &n);
+    bool has = c->pid != SP_ABSENT || c->tid != SP_ABSENT || c->cpu != SP_ABSENT;
+    for (size_t i = 0; i < n && !has; i++)
+        has = is_key(&l[i], true);
+    return has;
+}
+
+static void add_labels(const struct sp_profile *p, uint32_t set, struct sp_buf *b)
+{
+    size_t n;
+    const struct sp_label *l = sp_labels_of(p, set, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_key(&l[i], false))
+            continue;
+        field(b, sp_pstr(p, l[i].key));
+        field(b, sp_pstr(p, l[i].value));
+    }
+}
+
+/* "pid=7;tid=8;cpu=0;KEY=N;" with what there is, labels in order of their keys. */
+static uint32_t suffix_of(const struct sp_profile *p, const struct sp_context *c, struct sp_buf *b)
+{
+    size_t nlabels;
+    const struct sp_label *l = sp_labels_of(p, c->labels, &nlabels);
     const int64_t v[] = {c->pid, c->tid, c->cpu};
     static const char *const names[] = {"pid=", "tid=", "cpu="};
-    size_t n = 0;
+    sp_buf_clear(b);
     for (int i = 0; i < 3; i++) {
         if (v[i] == SP_ABSENT)
             continue;
-        memcpy(t + n, names[i], 4);
-        n += 4;
-        char number[64];
-        size_t used = sp_scaled_text(v[i], 0, number);
-        memcpy(t + n, number, used);
-        n += used;
-        t[n++] = ';';
+        sp_buf_puts(b, names[i]);
+        sp_buf_i64(b, v[i]);
+        sp_buf_ch(b, ';');
     }
-    return (uint32_t)sp_hash64(t, n);
+    for (size_t i = 0; i < nlabels; i++) {
+        if (!is_key(&l[i], true))
+            continue;
+        struct sp_str key = sp_pstr(p, l[i].key), value = sp_pstr(p, l[i].value);
+        sp_buf_add(b, key.p, key.n);
+        sp_buf_ch(b, '=');
+        sp_buf_add(b, value.p, value.n);
+        sp_buf_ch(b, ';');
+    }
+    return (uint32_t)sp_hash64(b->data, b->len);
 }
 
 struct keyed {
@@ -143,6 +190,7 @@ static spaa_status bases(const struct sp_profile *p, struct keyed *k)
         sp_buf_ch(&b, '\0');
         field(&b, sp_pstr(p, c->comm));
         field(&b, sp_pstr(p, c->state));
+        add_labels(p, c->labels, &b);
         if (!sp_buf_reserve(&b, (size_t)s->n * 8))
             goto done;
         for (uint32_t j = s->n; j-- > 0;) {
@@ -178,19 +226,27 @@ spaa_status sp_profile_identify(struct sp_profile *p, const struct sp_order *o)
     struct keyed *k = malloc((n + 1) * sizeof *k);
     uint64_t *base = malloc((n + 1) * sizeof *base);
     spaa_status st = k && base && sp_vec_reserve(&p->ids, n) ? bases(p, k) : SPAA_ERR_NOMEM;
+    struct sp_buf text;
+    sp_buf_init(&text, 0);
     if (st)
         goto done;
     for (uint32_t i = 0; i < n; i++) {
         const struct sp_context *c = &p->contexts.v[p->stacks.v[i].context];
         k[i].stack = i;
-        k[i].has_suffix = c->pid != SP_ABSENT || c->tid != SP_ABSENT || c->cpu != SP_ABSENT;
-        k[i].suffix = k[i].has_suffix ? suffix_of(c) : 0;
+        k[i].has_suffix = has_suffix(p, c);
+        k[i].suffix = k[i].has_suffix ? suffix_of(p, c, &text) : 0;
         base[i] = k[i].hash;
+    }
+    if (text.failed) {
+        st = SPAA_ERR_NOMEM;
+        goto done;
     }
     if (p->linked.n)
         pairs(p, base, k);
     qsort_r(k, n, sizeof *k, cmp_keyed, &x);
     p->ids.n = n;
+    p->header.id_name = sp_profile_cstr(p, SP_IDENTITY_NAME);
+    st = p->header.id_name == SP_STR_FAIL ? SPAA_ERR_NOMEM : SPAA_OK;
     for (size_t i = 0; i < n; i++) {
         bool same_run = i && k[i].has_suffix == k[i - 1].has_suffix && k[i].suffix == k[i - 1].suffix;
         if (same_run && k[i].hash <= k[i - 1].hash)
@@ -201,6 +257,7 @@ spaa_status sp_profile_identify(struct sp_profile *p, const struct sp_order *o)
                                  .flags = (uint8_t)(SP_ID_SET | (k[i].has_suffix ? SP_ID_SUFFIX : 0))};
     }
 done:
+    sp_buf_free(&text);
     free(k);
     free(base);
     return st ? sp_nomem(p->diags) : SPAA_OK;

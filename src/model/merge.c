@@ -176,6 +176,8 @@ spaa_status sp_merger_finish(struct sp_merger *m, struct sp_profile **out)
     spaa_status st = sp_merge_exclusives(m);
     if (!st && m->opts.canonical)
         st = sp_merge_sort_rest(m);
+    if (!st && !sp_functions_settle(m->p))
+        st = sp_nomem(m->d);
     if (st)
         return st;
     say_left_out(m);

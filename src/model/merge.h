@@ -19,15 +19,17 @@
 #ifndef SP_MERGE_H
 #define SP_MERGE_H
 
+#include "model/labels.h"
 #include "model/profile.h"
 
 struct sp_merge_opts {
-    enum sp_granularity frames; /* the coarsest of what the inputs have and this */
-    unsigned group_by;          /* keys to keep, at most (enum sp_group bits) */
-    bool canonical;             /* `merge`: keys all inputs have, events sorted, sources listed */
-    bool by_source;             /* x_source on every stack: records of two inputs are never combined */
-    bool compared;              /* with by_source: nobody adds the inputs up, so that is not warned of */
-    bool samples;               /* take samples and windows over, too */
+    enum sp_granularity frames;         /* the coarsest of what the inputs have and this */
+    unsigned group_by;                  /* keys to keep, at most (enum sp_group bits) */
+    const struct sp_label_keys *labels; /* of contexts: those to keep; NULL: all */
+    bool canonical;                     /* `merge`: keys all inputs have, events sorted, sources listed */
+    bool by_source; /* x_source on every stack: records of two inputs are never combined */
+    bool compared;  /* with by_source: nobody adds the inputs up, so that is not warned of */
+    bool samples;   /* take samples and windows over, too */
     /*
      * Of the only input, per stack: it is left out with its samples, and with what no other stack needs;
      * both records of a pair are, or neither. NULL: all are taken.

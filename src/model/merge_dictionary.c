@@ -1,10 +1,10 @@
 /*
  * Merging dictionaries: DSOs, frames, threads.
  *
- * Frames are one when they agree in function, DSO, source line, place (symbol offset, else address) and
- * inline depth. What else their records say is taken from one of them: a resolved one, then the smallest.
- * Where functions make frames (no address, no line), DSOs of one name are one, too, and what they differ in
- * is absent.
+ * Frames are one when they agree in function, DSO, source line, place (part of the function and symbol
+ * offset, else address) and inline depth. What else their records say is taken from one of them: a resolved
+ * one, then the smallest; of what is known of the function, what says most. Where functions make frames (no
+ * address, no line), DSOs of one name are one, too, and what they differ in is absent.
  *
  * The order of records compares first what coarser frames keep, so that it makes no difference whether a
  * record is chosen before or after frames are made coarser.
@@ -34,6 +34,8 @@ static uint32_t dso(struct sp_absorber *a, const struct sp_dso *x)
             continue;
         sp_meet(&t->build_id, x->build_id);
         sp_meet(&t->extra_json, x->extra_json);
+        if (memcmp(&t->place, &x->place, sizeof t->place) != 0)
+            t->place = (struct sp_dso_place){0};
         return i;
     }
     uint32_t n = (uint32_t)p->dsos.n;
@@ -54,6 +56,22 @@ static void merge_dictionary_coarsen(struct sp_frame *f, enum sp_granularity g)
     f->extra_json = SP_STR_NONE;
 }
 
+/* What is known of a function. Where functions are those of several builds, not where it starts in one. */
+static struct sp_func_info known(struct sp_absorber *a, uint32_t info)
+{
+    struct sp_func_info x = {0};
+    if (!info)
+        return x;
+    x = a->from->func_infos.v[info - 1];
+    x.linkage = sp_absorb_str(a, x.linkage);
+    x.file = sp_absorb_str(a, x.file);
+    if (by_function(a) && a->m->opts.canonical) {
+        x.start = 0;
+        x.flags &= ~(unsigned)SP_FUNC_START;
+    }
+    return x;
+}
+
 static int merge_dictionary_cmp_u64(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
@@ -71,6 +89,8 @@ static int cmp_records(const struct sp_profile *p, const struct sp_frame *a, con
     if (!c)
         c = sp_merge_text_cmp(p, a->extra_json, b->extra_json);
     if (!c)
+        c = sp_func_info_cmp(p, a->info, b->info);
+    if (!c)
         c = (b->flags & SP_FRAME_IP) - (a->flags & SP_FRAME_IP);
     return c ? c : merge_dictionary_cmp_u64(a->ip, b->ip);
 }
@@ -78,32 +98,45 @@ static int cmp_records(const struct sp_profile *p, const struct sp_frame *a, con
 struct frame_key {
     uint64_t where;
     uint32_t function, srcline, depth, flags; /* which of the flags tell frames apart */
+    uint32_t part, zero; /* part: of its function, a text; where the offset is one in it */
 };
 
-static struct frame_key merge_dictionary_key_of(const struct sp_frame *f)
+/* The part of the function whose offset a frame has; SP_STR_FAIL: out of memory. */
+static uint32_t merge_dictionary_part(struct sp_profile *p, const struct sp_frame *f)
+{
+    if (!f->info || !(f->flags & SP_FRAME_SYMOFF))
+        return SP_STR_NONE;
+    struct sp_str part = sp_linkage_parts(sp_pstr(p, p->func_infos.v[f->info - 1].linkage));
+    return part.n ? sp_intern(&p->strs, part.p, part.n) : SP_STR_NONE;
+}
+
+static struct frame_key merge_dictionary_key_of(const struct sp_frame *f, uint32_t part)
 {
     unsigned stated = f->flags & SP_FRAME_SYMOFF ? SP_FRAME_SYMOFF : f->flags & SP_FRAME_IP;
     uint64_t where = stated == SP_FRAME_SYMOFF ? f->symoff : stated ? f->ip : 0;
     stated |= f->flags & SP_FRAME_INFERRED;
-    return (struct frame_key){where, f->function, f->srcline, f->inline_depth, stated};
+    return (struct frame_key){where, f->function, f->srcline, f->inline_depth, stated, part, 0};
 }
 
 static uint32_t frame(struct sp_absorber *a, const struct sp_frame *f)
 {
     struct sp_profile *p = a->to;
-    struct frame_key key = merge_dictionary_key_of(f);
+    uint32_t part = merge_dictionary_part(p, f);
+    struct frame_key key = merge_dictionary_key_of(f, part);
     uint64_t hash = sp_hash_mix(sp_hash_mix(key.where, (uint64_t)key.function << 32 | key.srcline),
                                 (uint64_t)key.depth << 32 | key.flags);
     struct sp_probe at = sp_map_probe(&a->m->frames, hash);
     for (uint32_t i; (i = sp_map_next(&a->m->frames, &at)) != SP_MAP_NONE;) {
-        struct frame_key there = merge_dictionary_key_of(&p->frames.v[i]);
-        if (memcmp(&there, &key, sizeof key) != 0)
+        struct frame_key there = merge_dictionary_key_of(&p->frames.v[i], part);
+        if (memcmp(&there, &key, sizeof key) != 0 || merge_dictionary_part(p, &p->frames.v[i]) != part)
             continue;
         if (cmp_records(p, f, &p->frames.v[i]) < 0)
             p->frames.v[i] = *f;
         return i;
     }
     uint32_t n = (uint32_t)p->frames.n;
+    if (part == SP_STR_FAIL)
+        return SP_NONE;
     return n < SP_NONE - 1 && sp_vec_push(&p->frames, *f) && sp_map_add(&a->m->frames, hash, n) ? n : SP_NONE;
 }
 
@@ -195,6 +228,7 @@ static spaa_status threads(struct sp_absorber *a)
             continue;
         t.comm = sp_absorb_text(a, t.comm);
         t.extra_json = sp_absorb_str(a, t.extra_json);
+        sp_absorb_facts(a, sp_thread_facts, &t);
         size_t before = p->threads.n;
         uint32_t n = sp_thread_intern(p, t.pid, t.tid, SP_STR_NONE);
         ok = n != SP_NONE;
@@ -207,6 +241,8 @@ static spaa_status threads(struct sp_absorber *a)
                                      : (t.comm != SP_STR_NONE) - (have->comm != SP_STR_NONE);
         if (!c)
             c = sp_merge_text_cmp(p, have->extra_json, t.extra_json);
+        if (!c)
+            c = sp_facts_cmp(p, sp_thread_facts, have, &t);
         if (c > 0)
             *have = t;
     }
@@ -228,6 +264,19 @@ static bool absorb_notes(struct sp_absorber *a, uint32_t dso)
     return true;
 }
 
+/* The function of a frame of the whole, by what is known of it there. False: out of memory. */
+static bool take_function(struct sp_absorber *a, struct sp_frame *f)
+{
+    const struct sp_function *had = &a->from->functions.v[f->function];
+    struct sp_func_info x = known(a, f->info);
+    if (f->info && !by_function(a))
+        return sp_frame_set_function(a->to, f, sp_absorb_str(a, had->name), a->dsos[had->dso], &x,
+                                     a->to->header.frames);
+    f->function = a->functions[f->function];
+    f->info = 0;
+    return true;
+}
+
 static spaa_status absorb_needed(struct sp_absorber *a, const struct needed *x)
 {
     const struct sp_profile *from = a->from;
@@ -245,15 +294,19 @@ static spaa_status absorb_needed(struct sp_absorber *a, const struct needed *x)
         const struct sp_function *f = &from->functions.v[i];
         if (x->functions && !x->functions[i])
             continue;
-        a->functions[i] = sp_function_intern(a->to, sp_absorb_str(a, f->name), a->dsos[f->dso]);
-        if (a->functions[i] == SP_NONE)
+        struct sp_func_info info = known(a, f->info);
+        struct sp_frame of;
+        if (!sp_frame_set_function(a->to, &of, sp_absorb_str(a, f->name), a->dsos[f->dso], &info,
+                                   a->to->header.frames))
             return sp_nomem(a->d);
+        a->functions[i] = of.function;
     }
     for (uint32_t i = 0; i < from->frames.n; i++) {
         struct sp_frame f = from->frames.v[i];
         if (x->frames && !x->frames[i])
             continue;
-        f.function = a->functions[f.function];
+        if (!take_function(a, &f))
+            return sp_nomem(a->d);
         f.srcline = sp_absorb_text(a, f.srcline);
         f.extra_json = by_function(a) ? SP_STR_NONE : sp_absorb_str(a, f.extra_json);
         merge_dictionary_coarsen(&f, a->to->header.frames);

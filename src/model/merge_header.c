@@ -162,6 +162,7 @@ void sp_absorb_header(struct sp_absorber *a, bool first)
     h->lost = merge_header_add_capped(first ? 0 : h->lost, f->lost);
     h->truncated = merge_header_add_capped(first ? 0 : h->truncated, f->truncated);
     h->unfinished = merge_header_add_capped(first ? 0 : h->unfinished, f->unfinished);
+    h->frames_filtered = (!first && h->frames_filtered) || f->frames_filtered;
     h->throttled_ns = merge_header_add_capped(first ? 0 : h->throttled_ns, f->throttled_ns);
 }
 

@@ -2,6 +2,7 @@
 #ifndef SP_MERGE_PRIVATE_H
 #define SP_MERGE_PRIVATE_H
 
+#include "model/facts.h"
 #include "model/merge.h"
 
 /* `exclusive` of a stack while it is being added up: its values are in `own`. */
@@ -52,6 +53,8 @@ struct sp_absorber {
 /* merge_texts.c */
 uint32_t sp_absorb_str(struct sp_absorber *a, uint32_t s);
 uint32_t sp_absorb_text(struct sp_absorber *a, uint32_t s); /* the same; empty is absent */
+/* The texts among the fields of a row that was copied. */
+void sp_absorb_facts(struct sp_absorber *a, const struct sp_fact *facts, void *row);
 /* What differs is absent, and stays so. */
 static inline void sp_meet(uint32_t *have, uint32_t next)
 {

@@ -1,5 +1,6 @@
 /*
- * Merging what is not stacks: extension records, samples, windows; and the order of all of it at the end.
+ * Merging what is not stacks: extension records, processes, images, samples, windows; and the order of all of
+ * it at the end.
  *
  * Extension records of a merge are a sorted multiset, without those that describe one input's bytes. Samples
  * stay in their temporary file, in time order, equal times by content. Windows are sorted by content and
@@ -42,6 +43,36 @@ static bool extensions(struct sp_absorber *a)
         e.json = sp_absorb_str(a, json);
         if (!sp_vec_push(&a->to->extensions, e))
             return false;
+    }
+    return true;
+}
+
+/* Processes and images; equal images become one when they are sorted. */
+static bool merge_facts(struct sp_absorber *a)
+{
+    const struct sp_profile *from = a->from;
+    struct sp_profile *to = a->to;
+    uint32_t first = (uint32_t)to->images.n;
+    if (!a->m->opts.canonical) {
+        a->m->text_left += from->processes.n + from->images.n;
+        return true;
+    }
+    for (size_t i = 0; i < from->images.n; i++) {
+        struct sp_image x = from->images.v[i];
+        sp_absorb_facts(a, sp_image_facts, &x);
+        x.extra_json = sp_absorb_str(a, x.extra_json);
+        if (!sp_image_add(to, &x))
+            return false;
+    }
+    for (size_t i = 0; i < from->processes.n; i++) {
+        struct sp_process_fact x = from->processes.v[i];
+        size_t at = to->process_images.n;
+        sp_absorb_facts(a, sp_process_facts, &x);
+        x.extra_json = sp_absorb_str(a, x.extra_json);
+        if (!sp_process_add(to, &x, from->process_images.v + x.first, x.images))
+            return false;
+        for (; at < to->process_images.n; at++)
+            to->process_images.v[at] += first;
     }
     return true;
 }
@@ -117,7 +148,7 @@ spaa_status sp_absorb_rest(struct sp_absorber *a)
     const struct sp_profile *from = a->from;
     uint64_t before = m->samples_left + m->windows_left + m->text_left,
              count = sp_samples_count(from->samples);
-    spaa_status st = extensions(a) ? SPAA_OK : sp_nomem(a->d);
+    spaa_status st = extensions(a) && merge_facts(a) ? SPAA_OK : sp_nomem(a->d);
     if (!m->opts.samples) {
         m->samples_left += count;
         m->windows_left += from->windows.n;
@@ -352,6 +383,8 @@ spaa_status sp_merge_sort_rest(struct sp_merger *m)
     struct sp_profile *p = m->p;
     struct sp_order order;
     spaa_status st = sort_events(p);
+    if (!st)
+        st = sp_facts_sort(p);
     if (st)
         return st;
     if (p->sources.n)

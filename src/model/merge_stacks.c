@@ -4,6 +4,7 @@
  * The table of stacks is larger than the caches, so that finding each is a few misses; they are asked for
  * ahead.
  */
+#include "model/labels.h"
 #include "model/merge_private.h"
 
 #include "base/decimal.h"
@@ -277,6 +278,40 @@ static bool stands_apart(const struct sp_profile *p, uint32_t stack)
     return false;
 }
 
+/* The labels that are kept, as a set of the whole. */
+static uint32_t merge_labels(struct sp_absorber *a, uint32_t set)
+{
+    struct sp_label_list list = {0};
+    size_t n;
+    const struct sp_label *l = sp_labels_of(a->from, set, &n);
+    const struct sp_label_keys *keep = a->m->opts.labels;
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        struct sp_label x = l[i];
+        if (keep && !(x.flags & SP_LABEL_FIELD) && !sp_label_keys_have(keep, sp_pstr(a->from, x.key)))
+            continue;
+        x.key = sp_absorb_text(a, x.key);
+        x.value = sp_absorb_str(a, x.value);
+        x.unit = sp_absorb_str(a, x.unit);
+        ok = sp_vec_push(&list.list, x);
+    }
+    uint32_t out = ok ? sp_labels_intern(a->to, list.list.v, list.list.n) : SP_NONE;
+    sp_vec_free(&list.list);
+    a->nomem = a->nomem || out == SP_NONE;
+    return out == SP_NONE ? 0 : out;
+}
+
+/* What the whole calls a wait of the input; SP_NONE: no memory. */
+static uint32_t merge_wait(struct sp_absorber *a, uint32_t wait)
+{
+    if (!wait)
+        return 0;
+    struct sp_wait_fact x = a->from->waits.v[wait - 1];
+    sp_absorb_facts(a, sp_wait_facts, &x);
+    x.extra_json = sp_absorb_str(a, x.extra_json);
+    return sp_wait_intern(a->to, &x);
+}
+
 static uint32_t context(struct sp_absorber *a, uint32_t number, bool apart)
 {
     struct sp_context c = a->from->contexts.v[number];
@@ -288,6 +323,10 @@ static uint32_t context(struct sp_absorber *a, uint32_t number, bool apart)
     if (a->m->opts.by_source || (apart && !c.source))
         c.source = a->source;
     c.extra_json = sp_absorb_str(a, c.extra_json);
+    c.labels = merge_labels(a, c.labels);
+    c.wait = keep & SP_BY_STATE ? merge_wait(a, c.wait) : 0;
+    if (c.wait == SP_NONE)
+        return SP_NONE;
     c.pid = keep & SP_BY_PID ? c.pid : SP_ABSENT;
     c.tid = keep & SP_BY_TID ? c.tid : SP_ABSENT;
     c.cpu = keep & SP_BY_CPU ? c.cpu : SP_ABSENT;

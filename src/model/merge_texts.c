@@ -23,6 +23,15 @@ uint32_t sp_absorb_text(struct sp_absorber *a, uint32_t s)
     return sp_pstr(a->from, s).n ? sp_absorb_str(a, s) : SP_STR_NONE;
 }
 
+void sp_absorb_facts(struct sp_absorber *a, const struct sp_fact *facts, void *row)
+{
+    for (const struct sp_fact *f = facts; f->key; f++)
+        if (f->type == SP_FACT_TEXT) {
+            uint32_t *text = sp_fact_place(f, row);
+            *text = sp_absorb_str(a, *text);
+        }
+}
+
 int sp_merge_text_cmp(const struct sp_profile *p, uint32_t a, uint32_t b)
 {
     if (a == b)

@@ -1,6 +1,8 @@
 #include "model/order.h"
+#include "model/labels.h"
 
 #include "base/num.h"
+#include "model/facts.h"
 #include "model/identity.h"
 
 #include <math.h>
@@ -28,6 +30,16 @@ static int cmp_str(const struct sp_profile *p, uint32_t a, uint32_t b)
     return a == b ? 0 : sp_str_cmp(sp_pstr(p, a), sp_pstr(p, b));
 }
 
+static int cmp_place(const struct sp_dso_place *a, const struct sp_dso_place *b)
+{
+    const uint64_t x[] = {a->ips, a->base, a->text, a->symbol, a->map_offset, a->map_size},
+                   y[] = {b->ips, b->base, b->text, b->symbol, b->map_offset, b->map_size};
+    int c = 0;
+    for (size_t i = 0; !c && i < sizeof x / sizeof *x; i++)
+        c = order_cmp_u64(x[i], y[i]);
+    return c;
+}
+
 static int cmp_dso(const void *va, const void *vb, void *arg)
 {
     const struct sp_profile *p = ((struct ctx *)arg)->p;
@@ -40,6 +52,8 @@ static int cmp_dso(const void *va, const void *vb, void *arg)
         c = cmp_str(p, a->build_id, b->build_id);
     if (!c)
         c = cmp_str(p, a->extra_json, b->extra_json);
+    if (!c)
+        c = cmp_place(&a->place, &b->place);
     return c ? c : order_cmp_u64(na, nb);
 }
 
@@ -49,7 +63,11 @@ static int cmp_function(const void *va, const void *vb, void *arg)
     uint32_t na = *(const uint32_t *)va, nb = *(const uint32_t *)vb;
     const struct sp_function *a = &x->p->functions.v[na], *b = &x->p->functions.v[nb];
     int c = cmp_str(x->p, a->name, b->name);
-    return c ? c : order_cmp_u64(x->o->dso_rank[a->dso], x->o->dso_rank[b->dso]);
+    if (!c)
+        c = order_cmp_u64(x->o->dso_rank[a->dso], x->o->dso_rank[b->dso]);
+    if (!c)
+        c = cmp_str(x->p, a->tells, b->tells);
+    return c ? c : sp_func_info_cmp(x->p, a->info, b->info);
 }
 
 static int cmp_frame(const void *va, const void *vb, void *arg)
@@ -74,6 +92,8 @@ static int cmp_frame(const void *va, const void *vb, void *arg)
         c = order_cmp_u64(a->flags, b->flags);
     if (!c)
         c = cmp_str(p, a->extra_json, b->extra_json);
+    if (!c)
+        c = sp_func_info_cmp(p, a->info, b->info);
     return c ? c : order_cmp_u64(na, nb);
 }
 
@@ -179,6 +199,32 @@ void sp_order_free(struct sp_order *o)
     *o = (struct sp_order){0};
 }
 
+static int order_cmp_labels(const struct sp_profile *p, uint32_t a, uint32_t b)
+{
+    size_t na, nb;
+    const struct sp_label *x = sp_labels_of(p, a, &na), *y = sp_labels_of(p, b, &nb);
+    int c = 0;
+    for (size_t i = 0; !c && i < na && i < nb; i++) {
+        c = cmp_str(p, x[i].key, y[i].key);
+        if (!c)
+            c = (int)x[i].flags - (int)y[i].flags;
+        if (!c)
+            c = cmp_str(p, x[i].value, y[i].value);
+        if (!c)
+            c = cmp_str(p, x[i].unit, y[i].unit);
+    }
+    return c ? c : (na > nb) - (na < nb);
+}
+
+static int order_cmp_waits(const struct sp_profile *p, const struct sp_context *a, const struct sp_context *b)
+{
+    if (a->wait == b->wait || !a->wait || !b->wait)
+        return (a->wait != 0) - (b->wait != 0);
+    const struct sp_wait_fact *x = sp_context_wait(p, a), *y = sp_context_wait(p, b);
+    int c = sp_facts_cmp(p, sp_wait_facts, x, y);
+    return c ? c : cmp_str(p, x->extra_json, y->extra_json);
+}
+
 static int cmp_context(const struct sp_profile *p, const struct sp_context *a, const struct sp_context *b)
 {
     struct sp_str none = {"", 0};
@@ -197,7 +243,11 @@ static int cmp_context(const struct sp_profile *p, const struct sp_context *a, c
         c = order_cmp_i64(a->cpu, b->cpu);
     if (!c)
         c = cmp_str(p, a->source, b->source);
-    return c ? c : cmp_str(p, a->extra_json, b->extra_json);
+    if (!c)
+        c = cmp_str(p, a->extra_json, b->extra_json);
+    if (!c)
+        c = order_cmp_labels(p, a->labels, b->labels);
+    return c ? c : order_cmp_waits(p, a, b);
 }
 
 /* Weights by name of the metric's place in the record, which says the same of both in canonical profiles. */

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
-#include "model/functions.h"
 #include "model/originals.h"
 #include "model/samples.h"
 #include "json/json.h"
@@ -58,6 +57,9 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->frames);
     sp_vec_free(&p->threads);
     sp_vec_free(&p->contexts);
+    sp_vec_free(&p->labels);
+    sp_vec_free(&p->label_sets);
+    sp_vec_free(&p->sample_labels);
     sp_vec_free(&p->layouts);
     sp_vec_free(&p->layout_fields);
     sp_vec_free(&p->stacks);
@@ -78,12 +80,17 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->windows);
     sp_vec_free(&p->window_rows);
     sp_vec_free(&p->extensions);
+    sp_vec_free(&p->processes);
+    sp_vec_free(&p->images);
+    sp_vec_free(&p->process_images);
+    sp_vec_free(&p->waits);
     sp_vec_free(&p->notes);
     sp_samples_free(p->samples);
     sp_originals_free(p->originals);
-    struct sp_map *maps[] = {&p->dso_map,     &p->function_map, &p->info_map,   &p->frame_map,
-                             &p->thread_map,  &p->context_map,  &p->layout_map, &p->stack_map,
-                             &p->decimal_map, &p->edge_map};
+    struct sp_map *maps[] = {&p->dso_map,         &p->function_map, &p->info_map,   &p->frame_map,
+                             &p->thread_map,      &p->context_map,  &p->layout_map, &p->stack_map,
+                             &p->decimal_map,     &p->edge_map,     &p->wait_map,   &p->label_map,
+                             &p->sample_label_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         sp_map_free(maps[i]);
     free(p);
@@ -194,35 +201,9 @@ uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n)
 
 uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d)
 {
-    struct sp_dso key = {d->name, d->build_id, d->extra_json, d->is_kernel, {0}};
+    struct sp_dso key = *d;
+    memset(key.zero, 0, sizeof key.zero);
     INTERN(&p->dso_map, &p->dsos, &key, sp_hash64(&key, sizeof key));
-}
-
-uint32_t sp_function_intern(struct sp_profile *p, uint32_t name, uint32_t dso)
-{
-    return sp_function_known(p, name, dso, 0);
-}
-
-uint32_t sp_function_known(struct sp_profile *p, uint32_t name, uint32_t dso, uint32_t info)
-{
-    struct sp_function key = {name, dso, sp_function_tells(p, info)};
-    if (key.tells == SP_STR_FAIL)
-        return SP_NONE;
-    INTERN(&p->function_map, &p->functions, &key, sp_hash_mix(name, (uint64_t)key.tells << 32 | dso));
-}
-
-static uint32_t func_info_number(struct sp_profile *p, const struct sp_func_info *key)
-{
-    INTERN(&p->info_map, &p->func_infos, key, sp_hash64(key, sizeof *key));
-}
-
-uint32_t sp_func_info_intern(struct sp_profile *p, const struct sp_func_info *info)
-{
-    static const struct sp_func_info nothing;
-    if (memcmp(info, &nothing, sizeof nothing) == 0)
-        return 0;
-    uint32_t number = func_info_number(p, info);
-    return number == SP_NONE ? SP_NONE : number + 1;
 }
 
 uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f)
@@ -237,7 +218,7 @@ static uint64_t profile_context_hash(const struct sp_context *c)
 {
     uint64_t h = sp_hash_mix((uint64_t)c->pid ^ (uint64_t)c->cpu << 32, (uint64_t)c->tid);
     h = sp_hash_mix(h ^ c->event, (uint64_t)c->comm << 32 | c->state);
-    return sp_hash_mix(h, (uint64_t)c->source << 32 | c->extra_json);
+    return sp_hash_mix(h ^ ((uint64_t)c->wait << 32 | c->labels), (uint64_t)c->source << 32 | c->extra_json);
 }
 
 uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c)
@@ -259,7 +240,12 @@ uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32
             t->comm = comm;
         return i;
     }
-    struct sp_thread t = {.pid = pid, .tid = tid, .comm = comm};
+    struct sp_thread t = {.pid = pid,
+                          .tid = tid,
+                          .comm = comm,
+                          .cpu_time_ns = SP_ABSENT,
+                          .cycles = SP_ABSENT,
+                          .instructions = SP_ABSENT};
     uint32_t n = (uint32_t)p->threads.n;
     if (p->threads.n >= SP_NONE - 1 || !sp_vec_reserve(&p->threads, p->threads.n + 1) ||
         !sp_map_add_at(&p->thread_map, &at, n))

@@ -11,6 +11,7 @@
 #ifndef SP_PROFILE_H
 #define SP_PROFILE_H
 
+#include "model/functions.h"
 #include "model/stacks.h"
 #include "model/tables.h"
 #include "model/weights.h"
@@ -34,12 +35,7 @@ uint32_t sp_event_find(const struct sp_profile *p, const char *name, size_t n);
 uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n);
 uint32_t sp_metric_find(const struct sp_profile *p, const char *name, size_t n);
 uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d);
-uint32_t sp_function_intern(struct sp_profile *p, uint32_t name, uint32_t dso);
 uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f);
-/* What sp_frame.info is to be; 0 where nothing is known. */
-uint32_t sp_func_info_intern(struct sp_profile *p, const struct sp_func_info *info);
-/* The function of a frame with such info (an sp_frame.info): model/functions.h says what makes it one. */
-uint32_t sp_function_known(struct sp_profile *p, uint32_t name, uint32_t dso, uint32_t info);
 uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c);
 /* One record per tid; a comm that comes later replaces an absent one only. */
 uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32_t comm);

@@ -43,10 +43,29 @@ struct sp_metric {
     const struct sp_metric_info *info; /* how it adds; never NULL (unknown metrics sum) */
 };
 
+/*
+ * What the ips of a DSO count from, and where it stood in the recording: for who looks names up later, and
+ * for who writes addresses as they were. All zero: ips are addresses as linked, and nothing more is known.
+ */
+struct sp_dso_place {
+    uint64_t
+        base; /* of the kernel where its _text stood, of its modules and memfds their start; 0: not known */
+    uint64_t text;                 /* of modules of the kernel: where its _text stood; 0: not known */
+    uint64_t map_offset, map_size; /* FILE_OFFSET: what of the file was mapped as code; size 0: not known */
+    uint32_t ips;                  /* enum sp_dso_ips */
+    uint32_t symbol;               /* enum sp_text_symbol */
+};
+enum sp_dso_ips {
+    SP_DSO_LINKED,
+    SP_DSO_FILE_OFFSET /* offsets in the file, which was not there to say more */
+};
+enum sp_text_symbol { SP_TEXT_UNTOLD, SP_TEXT_TEXT, SP_TEXT_STEXT }; /* what of the kernel stood at `_text` */
+
 struct sp_dso {
     uint32_t name, build_id, extra_json;
     bool is_kernel;
     uint8_t zero[3]; /* padding, kept zero so that DSOs hash as bytes */
+    struct sp_dso_place place;
 };
 
 /*
@@ -57,6 +76,7 @@ struct sp_function {
     uint32_t name;  /* as shown: demangled, without parts like .cold */
     uint32_t dso;   /* number in dsos */
     uint32_t tells; /* a text; SP_STR_NONE: name and DSO are all that is known */
+    uint32_t info;  /* what is known of it, 1 + number in func_infos; 0: nothing more than the name */
 };
 
 /* What is known of the function of a frame beside its name (x_func). */
@@ -90,12 +110,56 @@ struct sp_frame {
     uint8_t kind;  /* enum sp_frame_kind */
     uint8_t flags; /* enum sp_frame_flag */
     uint16_t zero; /* padding, kept zero so that frames hash as bytes */
-    uint32_t info; /* 1 + number in func_infos; 0: nothing known */
+    uint32_t info; /* 1 + number in func_infos; 0: nothing more than of its function (sp_function.info) */
 };
 
+/*
+ * What profilers say beside the samples (model/facts.h names the fields): texts are UTF-8; SP_STR_NONE and
+ * SP_ABSENT where nothing is said.
+ */
 struct sp_thread {
     int64_t pid, tid;
     uint32_t comm, extra_json;
+    uint32_t name, queue, priority;            /* priority as it is stated: "31", "4-31" */
+    int64_t cpu_time_ns, cycles, instructions; /* spent while it was watched */
+};
+
+enum sp_fact_flag {
+    SP_FACT_FRONTMOST = 1, /* a process: it was what the user looked at */
+    SP_FACT_SUSPENDED = 2, /* a process */
+    SP_FACT_KERNEL = 4,    /* an image */
+    SP_FACT_LOCK = 8, /* a wait: for something that one thread holds, so that a ring of them is a deadlock */
+};
+
+/* As often as they were reported: a pid may be used again. */
+struct sp_process_fact {
+    int64_t pid, parent_pid;
+    int64_t start_ns, exit_ns; /* on the clock of the timestamps */
+    int64_t cpu_time_ns, cycles, instructions;
+    int64_t footprint_bytes, rss_bytes;
+    uint32_t name, path, extra_json;
+    uint32_t flags;         /* enum sp_fact_flag */
+    uint32_t first, images; /* slice of process_images */
+};
+
+/* A binary where it was loaded; the DSO of the same path or build-id says what frames are of it. */
+#define SP_NO_ADDRESS UINT64_MAX
+struct sp_image {
+    uint64_t start, end; /* the last byte's; SP_NO_ADDRESS: not known */
+    uint32_t name, path, build_id, extra_json;
+    uint32_t flags;
+    uint32_t zero; /* padding */
+};
+
+/* What the samples of a context waited for, and who held it. */
+struct sp_wait_fact {
+    int64_t holder_pid, holder_tid;
+    uint32_t text;        /* as the profiler says it */
+    uint32_t on;          /* "turnstile", "unfair lock", "wait4", … */
+    uint32_t holder_name; /* of its process */
+    uint32_t flags;
+    uint32_t extra_json;
+    uint32_t zero; /* padding, kept zero so that waits hash as bytes */
 };
 
 /* What a stack record is grouped by. */
@@ -105,7 +169,27 @@ struct sp_context {
     uint32_t comm, state;  /* state: x_state */
     uint32_t source;       /* x_source: the file it came from, where several are one profile */
     uint32_t extra_json;
-    uint32_t zero; /* padding, kept zero so that contexts hash as bytes */
+    uint32_t labels; /* 1 + number in label_sets (model/labels.h); 0: none */
+    uint32_t wait;   /* 1 + number in waits; 0: none is stated */
+    uint32_t zero;   /* padding, kept zero so that contexts hash as bytes */
+};
+
+/* A pair of a set of labels: model/labels.h. */
+enum sp_label_flag {
+    SP_LABEL_NUMBER = 1, /* value is a number text */
+    SP_LABEL_FIELD = 2,  /* of trace_fields: extra_json has it, too */
+};
+struct sp_label {
+    uint32_t key, value;
+    uint32_t unit; /* of a number; SP_STR_NONE: not known */
+    uint8_t flags;
+    uint8_t zero[3]; /* padding, kept zero so that labels hash as bytes */
+};
+struct sp_label_set {
+    uint32_t first, n; /* slice of labels */
+};
+struct sp_sample_labels {
+    uint32_t context, set; /* what samples with this text of a context have */
 };
 
 /* Why frames of a DSO lack something, of the symbolizer that named them; not written to files. */
@@ -232,6 +316,7 @@ struct sp_header {
     bool has_x_spaa;
     enum sp_granularity frames;
     enum sp_ips ips;
+    uint32_t id_name;         /* how the stacks' ids were made (model/identity.h); NONE: it is not known */
     uint32_t default_event;   /* by name, where the file says which; NONE: that with most samples */
     unsigned group_by;        /* enum sp_group bits */
     uint32_t clock, duration; /* duration: seconds, number text */
@@ -240,6 +325,7 @@ struct sp_header {
     uint64_t truncated;    /* stacks the profiler cut off */
     uint64_t unfinished;   /* stacks that end early because their callers could not be found */
     uint64_t throttled_ns; /* how long the kernel kept events from sampling */
+    bool frames_filtered;  /* frames were left out: where stacks begin says nothing about their recording */
     uint32_t x_spaa_extra_json;
 };
 
@@ -256,7 +342,14 @@ struct sp_profile {
     SP_VEC(struct sp_func_info) func_infos;
     SP_VEC(struct sp_frame) frames;
     SP_VEC(struct sp_thread) threads;
+    SP_VEC(struct sp_process_fact) processes;
+    SP_VEC(struct sp_image) images;
+    SP_VEC(uint32_t) process_images; /* numbers of images */
+    SP_VEC(struct sp_wait_fact) waits;
     SP_VEC(struct sp_context) contexts;
+    SP_VEC(struct sp_label) labels;
+    SP_VEC(struct sp_label_set) label_sets;
+    SP_VEC(struct sp_sample_labels) sample_labels;
     SP_VEC(struct sp_layout) layouts;
     SP_VEC(struct sp_weight_field) layout_fields;
 
@@ -280,10 +373,11 @@ struct sp_profile {
     SP_VEC(struct sp_dso_note) notes; /* by DSO and lack, see sp_profile_note_of; may end early */
     struct sp_samples *samples;       /* NULL: none */
     struct sp_originals *originals;   /* NULL: none */
+    bool twins;                       /* some functions are told apart by their start alone */
     bool holds_memory; /* the input has copies of what the process had in memory: its recorded stacks */
 
     struct sp_map dso_map, function_map, info_map, frame_map, thread_map, context_map, layout_map, stack_map,
-        decimal_map, edge_map;
+        decimal_map, edge_map, wait_map, label_map, sample_label_map;
 };
 
 /* Short forms for reading. */

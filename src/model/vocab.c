@@ -9,6 +9,7 @@ const char *const sp_frame_kind_names[] = {"user", "kernel", "unknown", NULL};
 const char *const sp_stack_type_names[] = {"unified", "user", "kernel", NULL};
 const char *const sp_granularity_names[] = {"foreign", "address", "line", "function", NULL};
 const char *const sp_ips_names[] = {"", "return", "call", NULL};
+const char *const sp_text_symbol_names[] = {"", "_text", "_stext", NULL};
 const char *const sp_group_names[] = {"pid", "tid", "comm", "cpu", "state", NULL};
 const char *const sp_known_tools[] = {
     "perf",      "dtrace",    "bpftrace", "spindump",        "sample",  "spt",        "codeguru", "pprof",

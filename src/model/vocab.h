@@ -12,6 +12,10 @@ enum sp_mode { SP_PERIOD, SP_FREQUENCY, SP_EVENT };
 enum sp_frame_kind { SP_USER, SP_KERNEL, SP_UNKNOWN };
 enum sp_stack_type { SP_UNIFIED, SP_USER_STACK, SP_KERNEL_STACK };
 
+/* What the header's x_spaa.id says of ids made as model/identity.h has it; those of another name are foreign.
+ */
+#define SP_IDENTITY_NAME "xxh3-64/2"
+
 /* What makes two frames one (header x_spaa.frames). */
 enum sp_granularity { SP_FRAMES_FOREIGN, SP_FRAMES_ADDRESS, SP_FRAMES_LINE, SP_FRAMES_FUNCTION };
 
@@ -34,6 +38,7 @@ extern const char *const sp_frame_kind_names[];
 extern const char *const sp_stack_type_names[];
 extern const char *const sp_granularity_names[];
 extern const char *const sp_ips_names[];   /* "" is not written */
+extern const char *const sp_text_symbol_names[]; /* of enum sp_text_symbol; "": untold */
 extern const char *const sp_group_names[]; /* in bit order */
 extern const char *const sp_known_tools[];
 

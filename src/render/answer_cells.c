@@ -36,21 +36,6 @@ const struct sp_measure *sp_cell_measure(const struct sp_answer *a, const struct
     return m < a->measures.n ? &a->measures.v[m] : &none;
 }
 
-size_t sp_column_of(const struct sp_answer_table *t, size_t column)
-{
-    const struct sp_answer_column *c = &t->columns.v[column];
-    for (size_t i = 0; c->of && i < t->columns.n; i++)
-        if (strcmp(t->columns.v[i].name, c->of) == 0)
-            return i;
-    return column;
-}
-
-const struct sp_cell *sp_shown_cell(const struct sp_answer_table *t, size_t row, size_t column)
-{
-    bool percent = t->columns.v[column].type == SP_COL_PERCENT;
-    return sp_cell_at(t, row, percent ? sp_column_of(t, column) : column);
-}
-
 bool sp_more_line(const struct sp_drawing *g, const struct sp_answer_table *t, struct sp_buf *b)
 {
     size_t column;
@@ -163,7 +148,7 @@ static void real_text(struct sp_buf *b, bool exact, double v)
 static void cell_text(const struct sp_drawing *g, const struct sp_answer_table *t, size_t row, size_t column,
                       struct sp_buf *b)
 {
-    const struct sp_cell *cell = sp_shown_cell(t, row, column);
+    const struct sp_cell *cell = sp_answer_cell(t, row, column);
     enum sp_column_type type = t->columns.v[column].type;
     const struct sp_measure *m = sp_cell_measure(g->answer, t, row, column);
     switch (cell->kind) {

@@ -24,6 +24,7 @@ struct writing {
     struct level levels[LEVELS];
     size_t n;
     struct sp_buf b;
+    bool failed;
 };
 
 static void json_pop(struct writing *x)
@@ -155,6 +156,7 @@ static void json_fact(struct writing *x, const struct sp_item *item)
         sp_buf_clear(&x->b);
         sp_short_name(&x->b, item->value.text, item->value.n, SP_SHORTEST);
         sp_jw_str(&x->w, "short", x->b.data ? x->b.data : "", x->b.len);
+        x->failed |= x->b.failed;
     }
 }
 
@@ -170,7 +172,7 @@ static void json_cell(struct writing *x, const struct sp_answer_table *t, size_t
                       size_t base, const struct sp_value_text *shorts)
 {
     const struct sp_answer_column *c = &t->columns.v[column];
-    const struct sp_cell *cell = sp_shown_cell(t, row, column);
+    const struct sp_cell *cell = sp_answer_cell(t, row, column);
     if (t->absent.v[column] || c->flags & SP_COL_NO_JSON ||
         (c->flags & SP_COL_OPTIONAL && cell->kind == SP_VALUE_NONE))
         return;
@@ -229,7 +231,7 @@ static size_t json_collect(struct writing *x, const struct sp_answer_table *t, s
         struct json_rows *r = &out[n++];
         *r = (struct json_rows){.t = one, .end = one == t ? rows : one->rows};
         r->shorts = json_shorts(one, r->end, &r->function, arena);
-        x->b.failed |= !r->shorts;
+        x->failed |= !r->shorts;
     }
     return n;
 }
@@ -243,7 +245,7 @@ static spaa_status json_table(struct writing *x, const struct sp_answer_table *t
     size_t n = json_collect(x, t, rows, &arena, tables);
     const char *key = json_path(x, t->decl->name, json_base(x));
     json_push(x, key, '[', true);
-    for (size_t row = 0; !x->b.failed && row < rows; row++) {
+    for (size_t row = 0; !x->failed && row < rows; row++) {
         json_row(x, &tables[0], row);
         for (size_t k = 1; k < n; k++) {
             struct json_rows *d = &tables[k];
@@ -259,7 +261,7 @@ static spaa_status json_table(struct writing *x, const struct sp_answer_table *t
     }
     json_pop(x);
     sp_arena_free(&arena);
-    return x->b.failed ? SPAA_ERR_NOMEM : SPAA_OK;
+    return x->failed ? SPAA_ERR_NOMEM : SPAA_OK;
 }
 
 /* How much of each table is not shown: behind the last one that may be cut. */
@@ -372,7 +374,7 @@ spaa_status sp_draw_json(const struct sp_drawing *g)
     json_end(&x);
     sp_jw_close(&x.w, '}');
     sp_puts(g->out, "\n");
-    st = x.b.failed ? SPAA_ERR_NOMEM : st;
+    st = x.failed ? SPAA_ERR_NOMEM : st;
     sp_jw_free(&x.w);
     sp_buf_free(&x.b);
     return st;

@@ -11,6 +11,7 @@ struct naming {
     struct sp_value_text *names;
     struct sp_arena *arena;
     struct sp_buf b;
+    bool failed;
 };
 
 static void names_shorten(struct naming *x, size_t row, enum sp_shortness how)
@@ -29,7 +30,7 @@ static void names_shorten(struct naming *x, size_t row, enum sp_shortness how)
         sp_short_name(&x->b, cell->text, cell->n, how);
         x->names[row] =
             (struct sp_value_text){sp_arena_dup(x->arena, x->b.len ? x->b.data : "", x->b.len), x->b.len};
-        x->b.failed |= !x->names[row].p;
+        x->failed |= x->b.failed || !x->names[row].p;
     }
 }
 
@@ -81,9 +82,9 @@ struct sp_value_text *sp_short_names(const struct sp_answer_table *t, size_t col
     bool ok = order && x.names && rows < UINT32_MAX;
     for (size_t r = 0; ok && r < rows; r++)
         names_shorten(&x, r, SP_SHORTEST);
-    for (int longer = SP_NO_ARGUMENTS; ok && !x.b.failed && longer <= SP_WHOLE_NAME; longer++)
+    for (int longer = SP_NO_ARGUMENTS; ok && !x.failed && longer <= SP_WHOLE_NAME; longer++)
         names_tell_apart(&x, order, (enum sp_shortness)longer);
-    ok = ok && !x.b.failed;
+    ok = ok && !x.failed;
     sp_buf_free(&x.b);
     free(order);
     return ok ? x.names : NULL;

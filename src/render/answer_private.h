@@ -19,9 +19,6 @@ size_t sp_omitted_rows(const struct sp_drawing *g, const struct sp_answer_table 
                        int64_t *sum);
 const struct sp_measure *sp_cell_measure(const struct sp_answer *a, const struct sp_answer_table *t,
                                          size_t row, size_t column);
-/* The cell, or of a percentage that of its weight. */
-const struct sp_cell *sp_shown_cell(const struct sp_answer_table *t, size_t row, size_t column);
-size_t sp_column_of(const struct sp_answer_table *t, size_t column); /* the weight of a percentage */
 
 /*
  * The table for text, Markdown or CSV, filled: columns, titles and cells. *titles holds the columns; free

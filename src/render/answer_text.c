@@ -28,18 +28,19 @@ static struct text_marks text_marks(const struct sp_drawing *g, enum sp_line_sty
     return is_markdown(g) ? markdown[style] : plain[style];
 }
 
-static void text_line(const struct sp_drawing *g, enum sp_line_style style, const char *p, size_t n,
+static bool text_line(const struct sp_drawing *g, enum sp_line_style style, const char *p, size_t n,
                       struct sp_buf *b)
 {
     struct text_marks marks = text_marks(g, style);
     sp_puts(g->out, marks.before);
     sp_buf_clear(b);
-    sp_text_safe(b, p, n);
+    bool ok = sp_text_safe(b, p, n);
     if (is_markdown(g))
         sp_markdown_text(g->out, b->data ? b->data : "", b->len);
     else
         sp_write(g->out, b->data, b->len);
     sp_puts(g->out, marks.behind);
+    return ok;
 }
 
 /* What stands above the next item. */
@@ -58,10 +59,11 @@ static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer
         sp_puts(g->out, *above == ABOVE_TABLE || (is_markdown(g) && *above) ? "\n" : "");
         st = sp_table_write(&table, is_markdown(g) ? SP_TABLE_MARKDOWN : SP_TABLE_TEXT, g->opts->width,
                             g->out);
-        if (sp_more_line(g, t, &more))
+        if (!st && sp_more_line(g, t, &more))
             sp_printf(g->out, "%s%s\n", is_markdown(g) ? "\n" : "", sp_buf_cstr(&more));
         *above = ABOVE_TABLE;
     }
+    st = more.failed ? SPAA_ERR_NOMEM : st;
     sp_buf_free(&more);
     sp_table_free(&table);
     free(titles);
@@ -69,10 +71,10 @@ static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer
 }
 
 /* Each kind once, with how many there are; what is lost or failed is said elsewhere. */
-static void text_notes(const struct sp_drawing *g, struct sp_buf *b)
+static bool text_notes(const struct sp_drawing *g, struct sp_buf *b)
 {
     const struct sp_diags *d = g->answer->diags;
-    bool any = false;
+    bool any = false, ok = true;
     for (size_t i = 0; i < d->list.n; i++) {
         const struct sp_diag *one = &d->list.v[i];
         size_t before = 0;
@@ -91,9 +93,10 @@ static void text_notes(const struct sp_drawing *g, struct sp_buf *b)
         any = true;
         struct sp_buf line = *b;
         sp_buf_init(b, 0);
-        text_line(g, SP_LINE_PLAIN, line.data, line.len, b);
+        ok = !line.failed && text_line(g, SP_LINE_PLAIN, line.data, line.len, b) && ok;
         sp_buf_free(&line);
     }
+    return ok;
 }
 
 spaa_status sp_draw_text(const struct sp_drawing *g)
@@ -106,16 +109,15 @@ spaa_status sp_draw_text(const struct sp_drawing *g)
     for (size_t i = 0; !st && i < g->answer->items.n; i++) {
         const struct sp_item *item = &g->answer->items.v[i];
         if (item->kind == SP_ITEM_LINE) {
-            text_line(g, item->style, item->value.text, item->value.n, &b);
+            st = text_line(g, item->style, item->value.text, item->value.n, &b) ? SPAA_OK : SPAA_ERR_NOMEM;
             above = item->style == SP_LINE_TITLE ? ABOVE_NOTHING : ABOVE_LINE;
         } else if (item->kind == SP_ITEM_TABLE) {
             st = text_table(g, item->table, first, &above);
             first = false;
         }
     }
-    if (!st && g->opts->notes)
-        text_notes(g, &b);
-    st = b.failed ? SPAA_ERR_NOMEM : st;
+    if (!st && g->opts->notes && !text_notes(g, &b))
+        st = SPAA_ERR_NOMEM;
     sp_buf_free(&b);
     return st;
 }

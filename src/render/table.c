@@ -55,14 +55,15 @@ static void spaces(struct sp_output *out, size_t n)
         sp_write(out, " ", 1);
 }
 
-static void text_row(const struct sp_table *t, const struct sp_table_cell *row, const size_t *widths,
+static bool text_row(const struct sp_table *t, const struct sp_table_cell *row, const size_t *widths,
                      struct sp_buf *b, struct sp_output *out)
 {
+    bool ok = true;
     for (size_t c = 0; c < t->ncolumns; c++) {
         struct sp_table_cell cell =
             row ? row[c] : (struct sp_table_cell){t->columns[c].title, strlen(t->columns[c].title)};
         sp_buf_clear(b);
-        sp_text_fit(b, cell.p, cell.n, widths[c]);
+        ok = sp_text_fit(b, cell.p, cell.n, widths[c]) && ok;
         size_t w = sp_text_width(b->data ? b->data : "", b->len), pad = w < widths[c] ? widths[c] - w : 0;
         if (c)
             sp_write(out, "  ", 2);
@@ -73,6 +74,7 @@ static void text_row(const struct sp_table *t, const struct sp_table_cell *row, 
             spaces(out, pad);
     }
     sp_write(out, "\n", 1);
+    return ok;
 }
 
 static bool text_form(const struct sp_table *t, size_t rows, unsigned width, struct sp_buf *b,
@@ -100,11 +102,11 @@ static bool text_form(const struct sp_table *t, size_t rows, unsigned width, str
         widths[c] -= cut;
         sum -= cut;
     }
-    text_row(t, NULL, widths, b, out);
+    bool ok = text_row(t, NULL, widths, b, out);
     for (size_t r = 0; r < rows; r++)
-        text_row(t, t->cells.v + r * t->ncolumns, widths, b, out);
+        ok = text_row(t, t->cells.v + r * t->ncolumns, widths, b, out) && ok;
     free(widths);
-    return true;
+    return ok;
 }
 
 static void csv_cell(const char *p, size_t n, struct sp_output *out)

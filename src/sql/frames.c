@@ -19,6 +19,10 @@ enum {
     SELF_SAMPLES,
     TOTAL_SAMPLES,
     EXTRA_JSON,
+    LINKAGE,
+    FILE_NAME,
+    LINE,
+    START,
     EVENT,
     METRIC
 };
@@ -42,6 +46,10 @@ static const struct sql_column columns[] = {
     {"self_samples", SQL_INTEGER, SQL_SELECTED, 0, "samples of self"},
     {"total_samples", SQL_INTEGER, SQL_SELECTED, 0, "samples of total"},
     {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"linkage", SQL_TEXT, 0, 0, "the symbol in the binary, with parts like .cold"},
+    {"file", SQL_TEXT, 0, 0, "where the function is declared"},
+    {"line", SQL_INTEGER, 0, 0, "the line of its declaration"},
+    {"start", SQL_TEXT, 0, 0, "where it, or the part, starts in the binary as linked, \"0x…\""},
     SQL_PARAMETERS,
     {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
     {"total_overlapping", SQL_NUMERIC, SQL_OLD | SQL_SELECTED, TOTAL, "total"},
@@ -113,6 +121,12 @@ static int sql_frames_value(struct sql_at *at, int column, sqlite3_context *out)
         break;
     case EXTRA_JSON:
         sql_members(out, p, f->extra_json);
+        break;
+    case LINKAGE:
+    case FILE_NAME:
+    case LINE:
+    case START:
+        sql_func_info(out, p, sp_frame_known(p, (uint32_t)at->row), column - LINKAGE);
         break;
     case EVENT:
     case METRIC:

@@ -3,7 +3,24 @@
 
 #include "analysis/top.h"
 
-enum { ID, HANDLE, NAME, DSO, DSO_NAME, SELF, TOTAL, SELF_SAMPLES, TOTAL_SAMPLES, TAGS, EVENT, METRIC };
+enum {
+    ID,
+    HANDLE,
+    NAME,
+    DSO,
+    DSO_NAME,
+    SELF,
+    TOTAL,
+    SELF_SAMPLES,
+    TOTAL_SAMPLES,
+    TAGS,
+    LINKAGE,
+    FILE_NAME,
+    LINE,
+    START,
+    EVENT,
+    METRIC
+};
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number: frames.function, stack_frames.function, nodes.function"},
@@ -19,6 +36,10 @@ static const struct sql_column columns[] = {
     {"total_samples", SQL_INTEGER, SQL_SELECTED, 0, "samples of total"},
     {"tags", SQL_TEXT, SQL_SELECTED, 0,
      "of: unresolved idle wait kernel inlined irq-enable, joined by blanks; NULL when not in the selection"},
+    {"linkage", SQL_TEXT, 0, 0, "the symbol in the binary; NULL: it is not known, or the name itself"},
+    {"file", SQL_TEXT, 0, 0, "where it is declared"},
+    {"line", SQL_INTEGER, 0, 0, "the line of its declaration"},
+    {"start", SQL_TEXT, 0, 0, "where it starts in the binary as linked, \"0x…\""},
     SQL_PARAMETERS,
     {"total_overlapping", SQL_NUMERIC, SQL_OLD | SQL_SELECTED, TOTAL, "total"},
     {0},
@@ -89,6 +110,12 @@ static int sql_functions_value(struct sql_at *at, int column, sqlite3_context *o
         break;
     case DSO_NAME:
         sql_str(out, p, p->dsos.v[f->dso].name);
+        break;
+    case LINKAGE:
+    case FILE_NAME:
+    case LINE:
+    case START:
+        sql_func_info(out, p, sp_function_info(p, (uint32_t)at->row), column - LINKAGE);
         break;
     case EVENT:
     case METRIC:

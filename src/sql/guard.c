@@ -108,7 +108,11 @@ static int authorize(void *arg, int action, const char *a, const char *b, const 
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
     case SQLITE_READ: {
-        int table = a ? sql_table_find(a) : -1;
+        int table = a ? sql_table_find(a) : -1, question = a ? sql_question_find(a) : -1;
+        if (question >= 0) {
+            q->asks |= UINT64_C(1) << question;
+            return SQLITE_OK;
+        }
         if (table >= 0)
             note_read(q, table, b);
         /* Without a column it may be the name of a WITH clause. */

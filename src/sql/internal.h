@@ -15,6 +15,8 @@
 #include "analysis/fold.h"
 #include "analysis/function_handle.h"
 #include "analysis/tree.h"
+#include "ask/question.h"
+#include "model/facts.h"
 #include "sql/sql.h"
 
 #include <sqlite3.h>
@@ -93,6 +95,11 @@ struct sql_runs {
 
 struct sql_index; /* index.c */
 
+struct sql_label {
+    uint32_t stack, sample; /* sample SP_NONE: of the stack */
+    uint32_t label;         /* number in labels of the profile */
+};
+
 struct sp_sql {
     struct sp_diags *diags;
     sqlite3 *db;
@@ -103,6 +110,7 @@ struct sp_sql {
     /* guard.c */
     bool guarded;
     uint64_t used; /* bit per table */
+    uint64_t asks; /* bit per question */
     bool used_selected;
     const struct sql_column *old[8]; /* columns that were named as they used to be, each said once */
     char denied[128];
@@ -114,16 +122,20 @@ struct sp_sql {
     uint64_t bound;     /* bit per parameter */
 
     struct sp_profile *profile;
+    const struct sp_options *options; /* of the query; NULL: none */
     struct sp_select_opts filters;
     SP_VEC(struct sql_view *) views;
     SP_VEC(struct sql_index *) indexes;
     struct sp_handles handles;
-    struct sp_pools pools;                                /* of all threads, whatever is selected */
-    struct sql_runs frame_runs, weight_runs, window_runs; /* per stack; per row of a window */
+    struct sp_pools pools; /* of all threads, whatever is selected */
+    struct sql_runs frame_runs, weight_runs, window_runs,
+        image_runs;      /* per stack; per row of a window; per process */
     bool frames_apart;   /* stacks do not stand one after another in the stack_frames of the profile */
     uint32_t *window_of; /* row of a window -> window */
     struct sp_sample *samples;
     size_t nsamples;
+    SP_VEC(struct sql_label) labels; /* rows of that table */
+    bool have_labels;
     bool have_handles, have_samples, have_pools;
 };
 
@@ -137,6 +149,12 @@ int sql_tables_create(struct sp_sql *q);
 const char *sql_type_name(enum sql_type t);
 /* The table's number by name; -1: none. */
 int sql_table_find(const char *name);
+
+/* questions.c */
+int sql_questions_create(struct sp_sql *q);
+int sql_question_find(const char *name); /* "ask_top": its number; -1: none */
+/* Entry *i of the tables of questions and their columns; false: *i is less by how many there are. */
+bool sql_question_about(size_t *i, struct sp_sql_about *out);
 
 /* guard.c */
 int sql_guard(struct sp_sql *q);
@@ -175,11 +193,15 @@ void sql_text(sqlite3_context *out, const char *s);                         /* a
 void sql_copy(sqlite3_context *out, const char *p, size_t n);               /* copied */
 void sql_i64(sqlite3_context *out, int64_t v);                              /* SP_ABSENT: NULL */
 void sql_number(sqlite3_context *out, uint32_t n);                          /* SP_NONE: NULL */
-void sql_hex(sqlite3_context *out, uint64_t v);                             /* "0x1f" */
+/* linkage, file, line and start (which: 0 to 3) of a function; x NULL, or not known: NULL. */
+void sql_func_info(sqlite3_context *out, const struct sp_profile *p, const struct sp_func_info *x, int which);
+void sql_hex(sqlite3_context *out, uint64_t v); /* "0x1f" */
 void sql_scaled(sqlite3_context *out, int64_t v, unsigned scale);
 void sql_decimal(sqlite3_context *out, struct sp_str text); /* a number's text; empty: NULL */
 void sql_number_text(sqlite3_context *out, const struct sp_profile *p, uint32_t s);
 void sql_members(sqlite3_context *out, const struct sp_profile *p, uint32_t more); /* "{…}"; NULL: none */
+/* A field; nothing: NULL. Flags are 0 and 1, addresses hex. */
+void sql_fact(sqlite3_context *out, const struct sp_profile *p, const struct sp_fact *f, const void *row);
 /* The pattern of a thread's pool, or NULL: by a context, or by a thread record; the other one is SP_NONE. */
 int sql_pool(struct sp_sql *q, sqlite3_context *out, uint32_t context, uint32_t record);
 

@@ -13,6 +13,8 @@ static spaa_status opened(struct sp_sql *q)
     if (!rc)
         rc = sql_tables_create(q);
     if (!rc)
+        rc = sql_questions_create(q);
+    if (!rc)
         rc = sql_guard(q);
     return !rc ? SPAA_OK : q->db ? sql_failed(q, rc) : sp_nomem(q->diags);
 }
@@ -50,7 +52,9 @@ void sp_sql_close(struct sp_sql *q)
     sp_pools_free(&q->pools);
     free(q->frame_runs.start);
     free(q->weight_runs.start);
+    sp_vec_free(&q->labels);
     free(q->window_runs.start);
+    free(q->image_runs.start);
     free(q->window_of);
     free(q->text);
     free(q);
@@ -121,7 +125,7 @@ spaa_status sp_sql_prepare(struct sp_sql *q, const char *text, size_t n)
 
 bool sp_sql_uses(const struct sp_sql *q, const char *table)
 {
-    return table ? q->used >> sql_table_find(table) & 1 : q->used_selected;
+    return table ? q->used >> sql_table_find(table) & 1 : q->used_selected || q->asks;
 }
 
 /* ---- parameters ---- */
@@ -315,5 +319,10 @@ bool sp_sql_about(size_t i, struct sp_sql_about *out)
                 return true;
             }
     }
-    return false;
+    return sql_question_about(&i, out);
+}
+
+void sp_sql_options(struct sp_sql *q, const struct sp_options *o)
+{
+    q->options = o;
 }

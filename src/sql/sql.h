@@ -20,6 +20,7 @@
 #define SP_SQL_H
 
 #include "analysis/select.h"
+#include "ask/options.h"
 
 struct sp_sql;
 
@@ -42,6 +43,12 @@ bool sp_sql_uses(const struct sp_sql *q, const char *table);
 spaa_status sp_sql_bind(struct sp_sql *q, const char *name, const char *value);
 /* SPAA_ERR_USAGE when a parameter has no value. */
 spaa_status sp_sql_bound(struct sp_sql *q);
+
+/* The options of the query, which its questions (sql/questions.c) are asked with, too: lent. */
+void sp_sql_options(struct sp_sql *q, const struct sp_options *o);
+/* What its questions need of the inputs. Bad options are reported. */
+struct sp_needs;
+spaa_status sp_sql_needs(const struct sp_sql *q, const struct sp_options *o, struct sp_needs *out);
 
 /* The selection is made here when the query uses it; errors are those of sp_select. */
 spaa_status sp_sql_profile(struct sp_sql *q, struct sp_profile *p, const struct sp_select_opts *filters);

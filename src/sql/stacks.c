@@ -14,6 +14,7 @@ enum {
     COMM,
     POOL,
     STATE,
+    WAIT,
     SOURCE,
     DEPTH,
     LEAF,
@@ -36,6 +37,7 @@ static const struct sql_column columns[] = {
     {"comm", SQL_TEXT, SQL_KEY, 20000, "the thread's name"},
     {"pool", SQL_TEXT, 0, 0, "the thread's pool in its process, where it is in one: http-*"},
     {"state", SQL_TEXT, SQL_KEY, 100000, "thread state (x_state)"},
+    {"wait", SQL_INTEGER, SQL_KEY, 1000, "waits.id of what its samples waited for"},
     {"source", SQL_TEXT, SQL_KEY, 200000, "the input, where several are one profile (x_source)"},
     {"depth", SQL_INTEGER, SQL_KEY, 10000, "frames"},
     {"leaf", SQL_INTEGER, SQL_KEY, 50, "frames.id of the leaf"},
@@ -135,6 +137,10 @@ static int sql_stacks_value(struct sql_at *at, int column, sqlite3_context *out)
     case STATE:
         sql_str(out, p, c->state);
         break;
+    case WAIT:
+        if (c->wait)
+            sqlite3_result_int64(out, c->wait - 1);
+        break;
     case SOURCE:
         sql_str(out, p, c->source);
         break;
@@ -177,6 +183,8 @@ static int64_t sql_stacks_key(struct sql_at *at, int column)
         return text_key(c->comm);
     case STATE:
         return text_key(c->state);
+    case WAIT:
+        return c->wait ? (int64_t)c->wait - 1 : SP_ABSENT;
     case SOURCE:
         return text_key(c->source);
     case DEPTH:

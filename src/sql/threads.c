@@ -1,7 +1,8 @@
 /* threads: one row per thread record. */
 #include "sql/internal.h"
 
-enum { ID, PID, TID, COMM, POOL, EXTRA_JSON };
+/* Between pool and extra_json the fields of sp_thread_facts, in their order. */
+enum { ID, PID, TID, COMM, POOL, FACTS, EXTRA_JSON = FACTS + 6 };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number"},
@@ -9,6 +10,12 @@ static const struct sql_column columns[] = {
     {"tid", SQL_INTEGER, SQL_KEY, 1, "thread: stacks.tid, samples.tid"},
     {"comm", SQL_TEXT, SQL_KEY, 10, "name"},
     {"pool", SQL_TEXT, 0, 0, "of its process, where it is in one: http-*"},
+    {"name", SQL_TEXT, 0, 0, "what the profiler calls it"},
+    {"queue", SQL_TEXT, 0, 0, "the dispatch queue that it served"},
+    {"priority", SQL_TEXT, 0, 0, "as it was stated: 31, 4-31"},
+    {"cpu_time_ns", SQL_INTEGER, 0, 0, "CPU time while it was watched"},
+    {"cycles", SQL_INTEGER, 0, 0, "likewise"},
+    {"instructions", SQL_INTEGER, 0, 0, "likewise"},
     {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
     {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
     {0},
@@ -30,6 +37,8 @@ static int sql_threads_value(struct sql_at *at, int column, sqlite3_context *out
         return sql_pool(at->q, out, SP_NONE, (uint32_t)at->row);
     else if (column == EXTRA_JSON)
         sql_members(out, p, t->extra_json);
+    else if (column >= FACTS)
+        sql_fact(out, p, &sp_thread_facts[column - FACTS], t);
     else
         sql_i64(out, column == PID ? t->pid : t->tid);
     return SQLITE_OK;

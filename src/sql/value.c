@@ -10,6 +10,25 @@ void sql_str(sqlite3_context *out, const struct sp_profile *p, uint32_t s)
         sqlite3_result_text64(out, t.p, t.n, SQLITE_STATIC, SQLITE_UTF8);
 }
 
+void sql_fact(sqlite3_context *out, const struct sp_profile *p, const struct sp_fact *f, const void *row)
+{
+    switch (f->type) {
+    case SP_FACT_NUMBER:
+        sql_i64(out, sp_fact_get_number(f, row));
+        break;
+    case SP_FACT_TEXT:
+        sql_str(out, p, sp_fact_get_text(f, row));
+        break;
+    case SP_FACT_ADDRESS:
+        if (sp_fact_get_address(f, row) != SP_NO_ADDRESS)
+            sql_hex(out, sp_fact_get_address(f, row));
+        break;
+    case SP_FACT_FLAG:
+        sqlite3_result_int(out, sp_fact_get_flag(f, row));
+        break;
+    }
+}
+
 int sql_pool(struct sp_sql *q, sqlite3_context *out, uint32_t context, uint32_t record)
 {
     if (!q->have_pools) {
@@ -81,6 +100,18 @@ void sql_decimal(sqlite3_context *out, struct sp_str text)
 void sql_number_text(sqlite3_context *out, const struct sp_profile *p, uint32_t s)
 {
     sql_decimal(out, sp_pstr(p, s));
+}
+
+void sql_func_info(sqlite3_context *out, const struct sp_profile *p, const struct sp_func_info *x, int which)
+{
+    if (!x)
+        return;
+    if (which < 2)
+        sql_str(out, p, which ? x->file : x->linkage);
+    else if (which == 2 && x->line)
+        sqlite3_result_int64(out, x->line);
+    else if (which == 3 && x->flags & SP_FUNC_START)
+        sql_hex(out, x->start);
 }
 
 void sql_members(sqlite3_context *out, const struct sp_profile *p, uint32_t more)

@@ -3,24 +3,18 @@
  *
  * A frame is asked about once for each way it stands in stacks: as the address that was interrupted, or as a
  * return address; code of just-in-time compilers also once per process. Each such place becomes a run of
- * frames; the DSO, function and frame tables are filled anew with what stacks then use and what none ever
- * did, and stacks keep their numbers. Addresses of one module are known before the first is asked, so its
- * lines are read by several threads.
+ * frames (symbols/bind.h); the DSO, function and frame tables are filled anew with what stacks then use and
+ * what none ever did, and stacks keep their numbers. Addresses of one module are known before the first is
+ * asked, so its lines are read by several threads.
  */
 #include "symbols/symbolize.h"
 
-#include "base/buf.h"
 #include "base/hash.h"
-#include "base/num.h"
 #include "model/edges.h"
 #include "model/returns.h"
-#include "json/json.h"
+#include "symbols/bind.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-
-#define RUN_MAX 64
-#define KNOWN   16384u /* a power of two */
 
 /* A frame as it stands in stacks. */
 struct place {
@@ -32,48 +26,31 @@ struct place {
 
 /* A DSO of the profile as it was. */
 struct origin {
-    struct sp_module *module;
-    int64_t pid;
-    enum origin_kind { NO_LOOKUP, OF_FILE, OF_KERNEL, OF_KMOD, OF_JIT } kind;
-    bool memfd;      /* with a base: a program or just-in-time code */
-    bool offsets;    /* ips are file offsets; with an ELF file they become addresses */
-    bool still;      /* offsets that stay, for want of the file */
-    uint64_t base;   /* KERNEL, KMOD, memfd: where it stood; 0: not known */
-    uint32_t number; /* in the new table */
-    uint32_t jit;    /* [jit] in the new table */
+    struct sp_object object; /* of pid 0 */
+    bool asked;              /* it is known where its names may be */
+    uint32_t number;         /* of the binder; SP_NONE: not yet */
 };
 
 struct symbolizer {
     struct sp_profile *p;
     struct sp_diags *d;
-    struct sp_symbols *symbols;
+    struct sp_binder *binder;
     struct sp_symbolized *count;
     struct origin *origins;
-    uint64_t kernel_text;   /* 0: ips are addresses as such */
-    const char *kernel_ref; /* the symbol there; NULL: not known */
+    uint64_t kernel_text; /* 0: ips are addresses as such */
     SP_VEC(struct place) places;
     struct sp_map place_map;
-    SP_VEC(uint32_t) stack_places;  /* beside stack_frames */
-    SP_VEC(uint32_t) run; /* numbers in the new frame table */
-    SP_VEC(struct sp_dso) dsos;     /* the old tables */
+    SP_VEC(uint32_t) stack_places; /* beside stack_frames */
+    struct sp_numbers run;         /* numbers in the new frame table */
+    SP_VEC(struct sp_dso) dsos;    /* the old tables */
     SP_VEC(struct sp_function) functions;
     SP_VEC(struct sp_frame) frames;
     uint32_t *moved; /* old frame to new, for those kept; SP_NONE: not yet */
-    struct sp_buf text;
-    struct {
-        const char *text;
-        uint32_t id;
-    } known[KNOWN]; /* texts of the symbolizer put into the profile lately, by where they stand */
 };
 
 static struct sp_str symbolize_text_of(const struct symbolizer *z, uint32_t s)
 {
     return sp_pstr(z->p, s);
-}
-
-static bool is_text(struct sp_str s, const char *t)
-{
-    return s.n == strlen(t) && memcmp(s.p, t, s.n) == 0;
 }
 
 /* Kernel addresses as such are those of recordings that do not say where _text was. */
@@ -85,96 +62,65 @@ static bool is_kernel_address(uint64_t ip)
 /* A kernel's _text when nobody said where it was: offsets only need some place to count from. */
 #define SOME_TEXT 0xffffffff81000000u
 
-/* The address after a key in a DSO's members; 0: none. */
-static uint64_t stated(struct sp_str more, const char *key)
+static bool symbolize_is_memory(const struct sp_object *o)
 {
-    const char *at = more.n ? memmem(more.p, more.n, key, strlen(key)) : NULL;
-    uint64_t v = 0;
-    if (!at)
-        return 0;
-    at += strlen(key);
-    return sp_parse_hex(at, more.p + more.n, &v) ? v : 0;
+    return o->kind == SP_OBJECT_ANONYMOUS || o->kind == SP_OBJECT_UNMAPPED;
 }
 
-/* Where the kernel stood, and what is told to have been there. */
-static void tell_kernel(struct symbolizer *z, uint64_t text, struct sp_str more)
+static enum sp_object_kind symbolize_kind_of(struct sp_str name, const struct sp_dso *dso)
 {
-    static const char key[] = "\"symbol\":\"";
-    z->kernel_text = text;
-    const char *at = memmem(more.p, more.n, key, sizeof key - 1);
-    size_t left = at ? (size_t)(more.p + more.n - at) - (sizeof key - 1) : 0;
-    at += sizeof key - 1;
-    z->kernel_ref = left > 6 && !memcmp(at, "_text\"", 6)    ? "_text"
-                    : left > 7 && !memcmp(at, "_stext\"", 7) ? "_stext"
-                                                             : NULL;
+    if (sp_str_is(name, "[kernel]") || sp_str_is(name, "[kernel.kallsyms]"))
+        return SP_OBJECT_KERNEL;
+    if (sp_str_is(name, "[anon]"))
+        return SP_OBJECT_ANONYMOUS;
+    if (sp_str_is(name, "[unknown]"))
+        return SP_OBJECT_UNMAPPED;
+    if (dso->is_kernel && name.n > 2 && name.p[0] == '[')
+        return dso->place.base ? SP_OBJECT_KMOD : SP_OBJECT_FOREIGN;
+    if (sp_str_is(name, "[vdso]") && dso->build_id)
+        return SP_OBJECT_SPECIAL;
+    return name.n && name.p[0] != '[' ? SP_OBJECT_FILE : SP_OBJECT_FOREIGN;
 }
 
-static void symbolize_classify(struct symbolizer *z, struct origin *o, const struct sp_dso *dso)
+static void symbolize_classify(struct symbolizer *z, uint32_t number)
 {
-    struct sp_str name = symbolize_text_of(z, dso->name), more = symbolize_text_of(z, dso->extra_json);
-    o->number = o->jit = SP_NONE;
-    o->offsets = memmem(more.p, more.n, "\"ip\":\"file_offset\"", 18) != NULL;
-    o->base = stated(more, "\"base\":\"0x");
-    if (is_text(name, "[kernel]") || is_text(name, "[kernel.kallsyms]"))
-        o->kind = OF_KERNEL;
-    uint64_t text = o->kind == OF_KERNEL ? o->base : stated(more, "\"text\":\"0x");
-    if (text && dso->is_kernel)
-        tell_kernel(z, text, more);
-    if (o->kind == OF_KERNEL)
-        return;
-    if (is_text(name, "[anon]") || is_text(name, "[unknown]"))
-        o->kind = OF_JIT;
-    else if (dso->is_kernel && name.n > 2 && name.p[0] == '[')
-        o->kind = o->base ? OF_KMOD : NO_LOOKUP;
-    else if (name.n && (name.p[0] != '[' || (is_text(name, "[vdso]") && dso->build_id)))
-        o->kind = OF_FILE;
-    o->memfd = o->base && o->kind == OF_FILE && name.n >= 6 && memcmp(name.p, "memfd:", 6) == 0;
-}
-
-static const struct sp_dso *old_dso(const struct symbolizer *z, uint32_t frame, struct origin **o)
-{
-    uint32_t number = z->functions.v[z->frames.v[frame].function].dso;
-    *o = &z->origins[number];
-    return &z->dsos.v[number];
-}
-
-static char *symbolize_copy_text(struct sp_str s)
-{
-    char *c = malloc((size_t)s.n + 1);
-    if (c) {
-        memcpy(c, s.p, s.n);
-        c[s.n] = '\0';
-    }
-    return c;
-}
-
-static spaa_status symbolize_open_module(struct symbolizer *z, const struct sp_dso *dso,
-                                         enum origin_kind kind, int64_t pid, struct sp_module **out)
-{
-    static const enum sp_module_kind kinds[] = {[OF_FILE] = SP_MODULE_FILE,
-                                                [OF_KERNEL] = SP_MODULE_KERNEL,
-                                                [OF_KMOD] = SP_MODULE_KMOD,
-                                                [OF_JIT] = SP_MODULE_JIT};
+    const struct sp_dso *dso = &z->dsos.v[number];
     struct sp_str name = symbolize_text_of(z, dso->name);
-    if (kind == OF_KMOD)
-        name = (struct sp_str){name.p + 1, name.n - 2};
-    char *path = symbolize_copy_text(kind == OF_JIT ? (struct sp_str){"//anon", 6} : name);
-    char *id = dso->build_id ? symbolize_copy_text(symbolize_text_of(z, dso->build_id)) : NULL;
-    if (!path || (dso->build_id && !id)) {
-        free(path);
-        free(id);
-        return sp_nomem(z->d);
+    struct origin *o = &z->origins[number];
+    enum sp_object_kind kind = symbolize_kind_of(name, dso);
+    *o = (struct origin){.asked = kind != SP_OBJECT_FOREIGN, .number = SP_NONE};
+    o->object = (struct sp_object){
+        .kind = kind,
+        .is_kernel = dso->is_kernel,
+        .memfd = kind == SP_OBJECT_FILE && dso->place.base && name.n >= 6 && !memcmp(name.p, "memfd:", 6),
+        .path = name,
+        .name = name,
+        .build_id = dso->build_id ? symbolize_text_of(z, dso->build_id) : (struct sp_str){"", 0},
+        .place = dso->place,
+        .extra_json = dso->extra_json,
+        .origin = number + 1};
+    uint64_t text = kind == SP_OBJECT_KERNEL ? dso->place.base : dso->place.text;
+    if (text && dso->is_kernel)
+        z->kernel_text = o->object.kernel_text = text;
+}
+
+static uint32_t dso_of_frame(const struct symbolizer *z, uint32_t frame)
+{
+    return z->functions.v[z->frames.v[frame].function].dso;
+}
+
+/* The binder's object of a DSO, of a process where that matters; SP_NONE: out of memory. */
+static uint32_t object_of(struct symbolizer *z, uint32_t dso, int64_t pid)
+{
+    struct origin *o = &z->origins[dso];
+    if (pid) {
+        struct sp_object mine = o->object;
+        mine.pid = pid;
+        return sp_binder_object(z->binder, &mine);
     }
-    struct sp_module_key key = {.kind = kinds[kind],
-                                .path = path,
-                                .build_id = id,
-                                .pid = pid,
-                                .kernel_text = z->kernel_text,
-                                .kernel_ref = z->kernel_ref};
-    spaa_status st = sp_symbols_module(z->symbols, &key, out);
-    free(path);
-    free(id);
-    return st;
+    if (o->number == SP_NONE)
+        o->number = sp_binder_object(z->binder, &o->object);
+    return o->number;
 }
 
 static bool has_name(const struct sp_frame *f)
@@ -185,13 +131,14 @@ static bool has_name(const struct sp_frame *f)
 /* Whether a frame may gain something; leaf is what stands leafward of it, or NULL. */
 static bool is_asked(const struct sp_frame *f, const struct sp_frame *leaf, const struct origin *o)
 {
-    if (!(f->flags & SP_FRAME_IP) || o->kind == NO_LOOKUP)
+    if (!(f->flags & SP_FRAME_IP) || !o->asked)
         return false;
     if (!has_name(f))
         return true;
     /* A run of inlined frames that is there already stays. */
     bool has_run = f->inline_depth || (leaf && leaf->flags & SP_FRAME_INLINED);
-    return o->kind == OF_FILE && !f->srcline && !has_run && f->flags & SP_FRAME_SYMOFF;
+    bool file = o->object.kind == SP_OBJECT_FILE || o->object.kind == SP_OBJECT_SPECIAL;
+    return file && !f->srcline && !has_run && f->flags & SP_FRAME_SYMOFF;
 }
 
 /* Finds or adds. */
@@ -229,14 +176,13 @@ static spaa_status find_places(struct symbolizer *z)
             returns = sp_returns_of(p, event = c->event);
         for (uint32_t k = 0; k < s->n; k++) {
             const struct sp_frame *f = &z->frames.v[v[k]];
-            struct origin *o;
-            old_dso(z, v[k], &o);
-            bool jit = o->kind == OF_JIT;
+            const struct origin *o = &z->origins[dso_of_frame(z, v[k])];
+            bool memory = symbolize_is_memory(&o->object);
             struct place want = {.frame = v[k], .kept = true};
-            if (is_asked(f, leaf, o) && (!jit || (c->pid > 0 && f->kind != SP_KERNEL))) {
+            if (is_asked(f, leaf, o) && (!memory || (c->pid > 0 && f->kind != SP_KERNEL))) {
                 want.kept = false;
                 want.caller = sp_is_return(returns, f, leaf);
-                want.pid = jit || o->memfd ? c->pid : 0;
+                want.pid = memory || (o->object.memfd && c->pid > 0) ? c->pid : 0;
             }
             uint32_t number = place_of(z, want);
             if (number == SP_NONE)
@@ -248,209 +194,97 @@ static spaa_status find_places(struct symbolizer *z)
     return SPAA_OK;
 }
 
-/* "x_perf":{"ip":"file_offset"} of whatever format, perhaps with a "map":{…}, and nothing else. */
-static bool only_offsets(struct sp_str more)
-{
-    static const char value[] = "\":{\"ip\":\"file_offset\"", map[] = ",\"map\":{";
-    const size_t n = sizeof value - 1, m = sizeof map - 1;
-    const char *end = more.p + more.n, *name = more.n > 3 ? memchr(more.p + 3, '"', more.n - 3) : NULL;
-    if (!name || memcmp(more.p, "\"x_", 3) != 0 || (size_t)(end - name) <= n || memcmp(name, value, n) != 0)
-        return false;
-    name += n;
-    if (end - name == 1)
-        return true;
-    const char *brace = memchr(name, '}', (size_t)(end - name));
-    return (size_t)(end - name) > m && memcmp(name, map, m) == 0 && brace && end - brace == 2;
-}
-
-static uint32_t new_dso(struct symbolizer *z, const struct sp_dso *old, struct origin *o)
-{
-    struct sp_dso row = *old;
-    struct sp_profile *p = z->p;
-    const char *id = o->kind == OF_FILE && o->module ? sp_module_build_id(o->module) : NULL;
-    if (o->number != SP_NONE)
-        return o->number;
-    if (!row.build_id && id)
-        row.build_id = sp_profile_cstr(p, id);
-    bool ours = row.extra_json && (o->memfd || only_offsets(symbolize_text_of(z, row.extra_json)));
-    if (ours && !o->still)
-        row.extra_json = SP_STR_NONE;
-    else if (o->memfd)
-        row.extra_json = sp_profile_cstr(p, "\"x_perf\":{\"ip\":\"file_offset\"}");
-    if (row.build_id == SP_STR_FAIL || row.extra_json == SP_STR_FAIL)
-        return SP_NONE;
-    return o->number = sp_dso_intern(p, &row);
-}
-
-static uint32_t jit_dso(struct symbolizer *z, struct origin *o)
-{
-    struct sp_dso row = {.name = sp_profile_cstr(z->p, "[jit]")};
-    if (o->jit == SP_NONE && row.name != SP_STR_FAIL)
-        o->jit = sp_dso_intern(z->p, &row);
-    return o->jit;
-}
-
-/* Adds a frame to the new table and to the run of the place being made. */
-static bool symbolize_put(struct symbolizer *z, const struct sp_frame *f, uint32_t name, uint32_t dso)
-{
-    struct sp_frame row = *f;
-    if (dso == SP_NONE || name == SP_STR_FAIL || row.srcline == SP_STR_FAIL || row.extra_json == SP_STR_FAIL)
-        return false;
-    row.function = sp_function_intern(z->p, name, dso);
-    uint32_t number = row.function == SP_NONE ? SP_NONE : sp_frame_intern(z->p, &row);
-    return number != SP_NONE && sp_vec_push(&z->run, number);
-}
-
+/* A frame as it was, in a DSO that may have gained something. */
 static bool put_old(struct symbolizer *z, uint32_t frame)
 {
-    struct origin *o;
-    const struct sp_dso *dso = old_dso(z, frame, &o);
-    const struct sp_frame *f = &z->frames.v[frame];
-    if (z->moved[frame] == SP_NONE) {
-        if (!symbolize_put(z, f, z->functions.v[f->function].name, new_dso(z, dso, o)))
-            return false;
-        z->moved[frame] = z->run.v[z->run.n - 1];
-        return true;
+    struct sp_frame row = z->frames.v[frame];
+    uint32_t object = object_of(z, dso_of_frame(z, frame), 0);
+    uint32_t name = z->functions.v[row.function].name;
+    if (z->p->header.frames >= SP_FRAMES_FUNCTION)
+        row.info = z->functions.v[row.function].info;
+    if (object == SP_NONE)
+        return false;
+    if (z->moved[frame] == SP_NONE)
+        z->moved[frame] = sp_binder_frame(z->binder, &row, name, sp_binder_dso(z->binder, object));
+    return z->moved[frame] != SP_NONE && sp_vec_push(&z->run, z->moved[frame]);
+}
+
+/* Where a frame was in the recording. False: out of memory. */
+static bool place_in(struct symbolizer *z, const struct place *pl, struct sp_place *out)
+{
+    const struct sp_frame *f = &z->frames.v[pl->frame];
+    uint32_t dso = dso_of_frame(z, pl->frame);
+    const struct sp_object *o = &z->origins[dso].object;
+    *out = (struct sp_place){.addr = f->ip,
+                             .object = object_of(z, dso, pl->pid),
+                             .code = SP_MODULE_LATEST,
+                             .kind = f->kind,
+                             .is_return = pl->caller};
+    if (o->kind == SP_OBJECT_KERNEL && !is_kernel_address(f->ip))
+        out->addr += o->kernel_text;
+    if (o->kind == SP_OBJECT_KMOD)
+        out->addr += o->place.base;
+    return out->object != SP_NONE;
+}
+
+/* What its process wrote into a memfd stands where it was mapped. */
+static spaa_status memfd_place(struct symbolizer *z, const struct place *pl, struct sp_place *at)
+{
+    uint64_t addr = at->addr + z->origins[dso_of_frame(z, pl->frame)].object.place.base;
+    uint32_t object = at->object;
+    spaa_status st = sp_binder_memfd(z->binder, &object, addr - pl->caller);
+    if (!st && object != at->object) {
+        at->object = object;
+        at->addr = addr;
     }
-    return sp_vec_push(&z->run, z->moved[frame]);
+    return st;
 }
 
-/* The ip that a frame is to have, and the address to look up. */
-static void addresses(const struct symbolizer *z, const struct place *pl, const struct origin *o,
-                      uint64_t *ip, uint64_t *look)
+/* Whether a function is shown under that name. */
+static bool is_shown(struct sp_str name, const char *demangled)
 {
-    *ip = z->frames.v[pl->frame].ip;
-    if (o->offsets && o->module && !sp_module_vaddr(o->module, *ip, ip))
-        *ip = z->frames.v[pl->frame].ip;
-    *look = *ip;
-    if (o->kind == OF_KERNEL && !is_kernel_address(*ip))
-        *look += z->kernel_text;
-    if (o->kind == OF_KMOD)
-        *look += o->base;
-    *look -= pl->caller && *look;
-}
-
-/* A text of the symbolizer in the profile, as it is or as the member x_raw_func. */
-static uint32_t text_in(struct symbolizer *z, const char *text, bool member)
-{
-    size_t slot = sp_hash_mix((uintptr_t)text, member) & (KNOWN - 1);
-    if (z->known[slot].text == text + member)
-        return z->known[slot].id;
-    uint32_t id;
-    if (member) {
-        sp_buf_clear(&z->text);
-        sp_buf_puts(&z->text, "\"x_raw_func\":");
-        sp_json_string(&z->text, text, strlen(text));
-        id = z->text.failed ? SP_STR_FAIL : sp_profile_str(z->p, z->text.data, z->text.len);
-    } else {
-        id = sp_profile_cstr(z->p, text);
-    }
-    z->known[slot].text = text + member; /* texts are longer than a byte */
-    z->known[slot].id = id;
-    return id;
-}
-
-static bool put_found(struct symbolizer *z, const struct place *pl, uint64_t ip, uint32_t dso,
-                      const struct sp_resolved *r, const struct sp_frame *old)
-{
-    struct sp_frame row = {.ip = ip,
-                           .symoff = r->symoff + pl->caller,
-                           .inline_depth = r->inline_depth,
-                           .kind = old->kind,
-                           .extra_json = old->extra_json,
-                           .flags = SP_FRAME_IP | SP_FRAME_SYMOFF};
-    if (r->inline_depth)
-        row.flags |= SP_FRAME_INLINED;
-    if (r->srcline)
-        row.srcline = text_in(z, r->srcline, false);
-    if (r->raw && !old->extra_json)
-        row.extra_json = text_in(z, r->raw, true);
-    return symbolize_put(z, &row, text_in(z, r->func, false), dso);
-}
-
-/* A frame without a name, at its address as linked. */
-static bool put_unnamed(struct symbolizer *z, const struct sp_frame *old, uint64_t ip, uint32_t dso)
-{
-    struct sp_frame row = *old;
-    char hex[2 + 16] = "0x";
-    row.ip = ip;
-    return symbolize_put(z, &row, sp_profile_str(z->p, hex, 2 + sp_hex_text(ip, hex + 2)), dso);
-}
-
-/* What a process wrote into a memfd itself, if its map or dump says so. */
-static spaa_status memfd_code(struct symbolizer *z, const struct place *pl, const struct origin *o, bool *jit,
-                              struct sp_module **module, uint64_t *ip, uint64_t *look)
-{
-    const struct sp_dso *dso = &z->dsos.v[z->functions.v[z->frames.v[pl->frame].function].dso];
-    uint64_t addr = z->frames.v[pl->frame].ip + o->base;
-    struct sp_module *code;
-    spaa_status st = symbolize_open_module(z, dso, OF_JIT, pl->pid, &code);
-    if (st || !sp_module_covers(code, addr - pl->caller))
-        return st;
-    *jit = true;
-    *module = code;
-    *ip = addr;
-    *look = addr - pl->caller;
-    return SPAA_OK;
+    struct sp_str s = {demangled, (uint32_t)strlen(demangled)};
+    return sp_str_cmp(name, sp_function_shown(s)) == 0;
 }
 
 static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
 {
-    struct origin *o;
-    const struct sp_dso *dso = old_dso(z, pl->frame, &o);
     const struct sp_frame *old = &z->frames.v[pl->frame];
-    struct sp_module *module = o->module;
-    struct sp_resolved found[RUN_MAX];
-    uint64_t ip, look;
-    size_t n = 0;
-    bool jit = o->kind == OF_JIT;
-    spaa_status st = jit ? symbolize_open_module(z, dso, OF_JIT, pl->pid, &module) : SPAA_OK;
-    addresses(z, pl, o, &ip, &look);
-    if (!st && o->memfd && pl->pid > 0)
-        st = memfd_code(z, pl, o, &jit, &module, &ip, &look);
+    struct sp_named named;
+    struct sp_place at;
+    if (!place_in(z, pl, &at))
+        return sp_nomem(z->d);
+    spaa_status st = pl->pid ? memfd_place(z, pl, &at) : SPAA_OK;
+    if (!st)
+        st = sp_binder_name(z->binder, &at, &named);
     if (st)
         return st;
-    if (module && (jit ? sp_module_found(module) : !o->still))
-        n = sp_module_resolve(module, look, found, RUN_MAX);
-    else if (module && !jit && o->still)
-        sp_module_missed(module);
     z->count->asked++;
     struct sp_str had = symbolize_text_of(z, z->functions.v[old->function].name);
-    if (has_name(old) && (!n || !is_text(had, found[n - 1].func))) {
-        n = 0;
+    if (has_name(old) && (!named.n || !is_shown(had, named.frames[named.n - 1].func))) {
         pl->kept = true;
+        return put_old(z, pl->frame) ? SPAA_OK : sp_nomem(z->d);
     }
-    z->count->named += n && !has_name(old);
-    z->count->lined += n && found[n - 1].srcline;
-    bool ok = true;
-    if (pl->kept) {
-        ok = put_old(z, pl->frame);
-    } else {
-        uint32_t number = n && jit ? jit_dso(z, o) : new_dso(z, dso, o);
-        for (size_t i = 0; ok && i < n; i++)
-            ok = put_found(z, pl, ip, number, &found[i], old);
-        if (!n)
-            ok = put_unnamed(z, old, ip, number);
-    }
-    return ok ? SPAA_OK : sp_nomem(z->d);
+    z->count->named += named.n && !has_name(old);
+    z->count->lined += named.n && named.frames[named.n - 1].srcline;
+    return sp_binder_put(z->binder, &at, &named, old->extra_json, &z->run);
 }
 
 /* Opens what is asked about, the kernel first: its modules use what it uses. */
 static spaa_status open_modules(struct symbolizer *z)
 {
-    uint64_t any;
+    struct sp_module *any;
     for (int kernel = 1; kernel >= 0; kernel--) {
         for (size_t i = 0; i < z->places.n; i++) {
-            struct origin *o;
-            const struct sp_dso *dso = old_dso(z, z->places.v[i].frame, &o);
-            if (z->places.v[i].kept || o->module || o->kind == OF_JIT || (o->kind == OF_KERNEL) != kernel)
+            const struct sp_object *o = &z->origins[dso_of_frame(z, z->places.v[i].frame)].object;
+            struct sp_place at;
+            if (z->places.v[i].kept || symbolize_is_memory(o) || (o->kind == SP_OBJECT_KERNEL) != kernel)
                 continue;
-            spaa_status st = symbolize_open_module(z, dso, o->kind, 0, &o->module);
+            if (!place_in(z, &z->places.v[i], &at))
+                return sp_nomem(z->d);
+            spaa_status st = sp_binder_module(z->binder, at.object, at.addr, &any);
             if (st)
                 return st;
-            o->still = o->offsets &&
-                       !sp_module_vaddr(o->module, z->frames.v[z->places.v[i].frame].ip, &any) &&
-                       !sp_module_vaddr(o->module, 0, &any);
         }
     }
     return SPAA_OK;
@@ -459,27 +293,24 @@ static spaa_status open_modules(struct symbolizer *z)
 /* Reads, by several threads, the lines that the places of each file need. */
 static spaa_status symbolize_prepare(struct symbolizer *z, unsigned jobs)
 {
-    SP_VEC(uint64_t) addrs = {0};
-    bool ok = true;
-    for (size_t m = 0; jobs > 1 && ok && m < z->dsos.n; m++) {
-        struct origin *o = &z->origins[m];
-        if (o->kind != OF_FILE || !o->module || o->still)
+    SP_VEC(struct sp_place) places = {0};
+    spaa_status st = SPAA_OK;
+    for (uint32_t m = 0; jobs > 1 && !st && m < z->dsos.n; m++) {
+        if (z->origins[m].object.kind != SP_OBJECT_FILE)
             continue;
-        addrs.n = 0;
-        for (size_t i = 0; ok && i < z->places.n; i++) {
-            struct origin *mine;
-            uint64_t ip, look;
-            old_dso(z, z->places.v[i].frame, &mine);
-            if (mine != o || z->places.v[i].kept)
+        places.n = 0;
+        for (size_t i = 0; !st && i < z->places.n; i++) {
+            struct sp_place at;
+            if (dso_of_frame(z, z->places.v[i].frame) != m || z->places.v[i].kept || z->places.v[i].pid)
                 continue;
-            addresses(z, &z->places.v[i], o, &ip, &look);
-            ok = sp_vec_push(&addrs, look);
+            if (!place_in(z, &z->places.v[i], &at) || !sp_vec_push(&places, at))
+                st = sp_nomem(z->d);
         }
-        if (addrs.n)
-            sp_module_prepare(o->module, addrs.v, addrs.n, jobs);
+        if (!st)
+            st = sp_binder_prepare(z->binder, places.v, places.n, jobs);
     }
-    sp_vec_free(&addrs);
-    return ok ? SPAA_OK : sp_nomem(z->d);
+    sp_vec_free(&places);
+    return st;
 }
 
 /* The runs of all places, in the new tables; then what no stack ever used. */
@@ -498,6 +329,12 @@ static spaa_status resolve(struct symbolizer *z)
     return st;
 }
 
+static bool put_dso(struct symbolizer *z, uint32_t dso)
+{
+    uint32_t object = object_of(z, dso, 0);
+    return object != SP_NONE && sp_binder_dso(z->binder, object) != SP_NONE;
+}
+
 static spaa_status put_unused(struct symbolizer *z)
 {
     bool *used_frame = calloc(z->frames.n + 1, 1), *used_dso = calloc(z->dsos.n + 1, 1);
@@ -511,7 +348,7 @@ static spaa_status put_unused(struct symbolizer *z)
     }
     for (size_t i = 0; ok && i < z->dsos.n; i++)
         if (!used_dso[i])
-            ok = new_dso(z, &z->dsos.v[i], &z->origins[i]) != SP_NONE;
+            ok = put_dso(z, (uint32_t)i);
     free(used_frame);
     free(used_dso);
     return ok ? SPAA_OK : sp_nomem(z->d);
@@ -595,11 +432,22 @@ static bool counts_from_text(const struct symbolizer *z)
 {
     for (size_t i = 0; i < z->frames.n; i++) {
         const struct sp_frame *f = &z->frames.v[i];
-        if (f->flags & SP_FRAME_IP && z->origins[z->functions.v[f->function].dso].kind == OF_KERNEL &&
+        if (f->flags & SP_FRAME_IP &&
+            z->origins[z->functions.v[f->function].dso].object.kind == SP_OBJECT_KERNEL &&
             is_kernel_address(f->ip))
             return false;
     }
     return true;
+}
+
+static char *symbolize_copy_text(struct sp_str s)
+{
+    char *c = malloc((size_t)s.n + 1);
+    if (c) {
+        memcpy(c, s.p, s.n);
+        c[s.n] = '\0';
+    }
+    return c;
 }
 
 /* Which machine was recorded, as the header has it ("Linux 6.1.0"). */
@@ -614,7 +462,7 @@ static spaa_status tell_machine(struct symbolizer *z)
     char *name = host.n ? symbolize_copy_text(host) : NULL;
     spaa_status st = (is_linux && !release) || (host.n && !name)
                          ? sp_nomem(z->d)
-                         : sp_symbols_machine(z->symbols, name, release);
+                         : sp_symbols_machine(sp_binder_symbols(z->binder), name, release);
     free(release);
     free(name);
     return st;
@@ -638,10 +486,16 @@ static spaa_status symbolize_run(struct symbolizer *z, unsigned jobs)
     if (!z->origins || !z->moved)
         return sp_nomem(z->d);
     memset(z->moved, 0xff, (z->frames.n + 1) * sizeof *z->moved);
-    for (size_t i = 0; i < z->dsos.n; i++)
-        symbolize_classify(z, &z->origins[i], &z->dsos.v[i]);
+    for (uint32_t i = 0; i < z->dsos.n; i++)
+        symbolize_classify(z, i);
     if (!z->kernel_text && counts_from_text(z))
         z->kernel_text = SOME_TEXT;
+    for (size_t i = 0; i < z->dsos.n; i++) {
+        struct sp_object *o = &z->origins[i].object;
+        bool kernel = o->kind == SP_OBJECT_KERNEL || o->kind == SP_OBJECT_KMOD;
+        if (kernel && !o->kernel_text)
+            o->kernel_text = z->kernel_text;
+    }
     spaa_status st = tell_machine(z);
     if (!st)
         st = find_places(z);
@@ -659,34 +513,28 @@ static spaa_status symbolize_run(struct symbolizer *z, unsigned jobs)
 spaa_status sp_symbolize(struct sp_profile *p, const struct sp_symbol_opts *opts, unsigned jobs,
                          struct sp_diags *d, struct sp_symbolized *out)
 {
-    struct symbolizer *z = calloc(1, sizeof *z);
+    struct symbolizer z = {.p = p, .d = d, .count = out};
     *out = (struct sp_symbolized){0};
-    if (!z)
-        return sp_nomem(d);
-    z->p = p;
-    z->d = d;
-    z->count = out;
-    sp_buf_init(&z->text, 0);
-    spaa_status st = sp_symbols_new(opts, d, &z->symbols);
+    spaa_status st = sp_binder_new(p, opts, SP_FRAMES_ADDRESS, d, &z.binder);
     if (!st)
-        st = symbolize_run(z, jobs);
+        st = symbolize_run(&z, jobs);
     if (!st)
-        st = sp_symbols_failed(z->symbols);
+        st = sp_symbols_failed(sp_binder_symbols(z.binder));
     if (!st)
-        sp_symbols_report(z->symbols);
+        sp_symbols_report(sp_binder_symbols(z.binder));
     if (!st)
-        sp_symbols_report_lines(z->symbols);
-    sp_symbols_free(z->symbols);
-    sp_vec_free(&z->places);
-    sp_map_free(&z->place_map);
-    sp_vec_free(&z->stack_places);
-    sp_vec_free(&z->run);
-    sp_vec_free(&z->dsos);
-    sp_vec_free(&z->functions);
-    sp_vec_free(&z->frames);
-    free(z->origins);
-    free(z->moved);
-    sp_buf_free(&z->text);
-    free(z);
+        sp_symbols_report_lines(sp_binder_symbols(z.binder));
+    if (!st && !sp_functions_settle(p))
+        st = sp_nomem(d);
+    sp_binder_free(z.binder);
+    sp_vec_free(&z.places);
+    sp_map_free(&z.place_map);
+    sp_vec_free(&z.stack_places);
+    sp_vec_free(&z.run);
+    sp_vec_free(&z.dsos);
+    sp_vec_free(&z.functions);
+    sp_vec_free(&z.frames);
+    free(z.origins);
+    free(z.moved);
     return st;
 }

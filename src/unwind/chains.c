@@ -43,11 +43,11 @@ struct judge {
 static spaa_status open_binary(struct judge *j, uint32_t number)
 {
     const struct sp_dso *dso = &j->p->dsos.v[number];
-    struct sp_str name = sp_pstr(j->p, dso->name), more = sp_pstr(j->p, dso->extra_json);
+    struct sp_str name = sp_pstr(j->p, dso->name);
     struct sp_module_key key = {.kind = SP_MODULE_FILE,
                                 .path = name.p,
                                 .build_id = dso->build_id ? sp_pstr(j->p, dso->build_id).p : NULL};
-    bool offsets = more.n && memmem(more.p, more.n, "\"ip\":\"file_offset\"", 18);
+    bool offsets = dso->place.ips == SP_DSO_FILE_OFFSET;
     if (!name.n || name.p[0] == '[' || dso->is_kernel || offsets || !key.build_id)
         return SPAA_OK;
     return sp_symbols_module(j->symbols, &key, &j->binaries[number].module);

@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 #include "model/edges.h"
+#include "symbols/bind.h"
 #include "unwind/calls.h"
 #include "unwind/functions.h"
 
@@ -489,15 +490,15 @@ spaa_status sp_edges_failed(const struct sp_edges *e)
 
 uint32_t sp_edges_target(struct sp_profile *p, const struct sp_edge_side *target, uint32_t dso)
 {
-    enum { INLINED = 64 };
-    struct sp_resolved found[INLINED];
+    struct sp_named named;
     uint64_t start, end;
     const char *symbol; /* without one, the address is the name */
-    char hex[2 + 16] = "0x";
+    uint32_t function = SP_NONE, name, info;
     bool has_name = sp_module_extent(target->module, target->addr, &start, &end, &symbol);
-    size_t n = has_name ? sp_module_resolve(target->module, target->addr, found, INLINED) : 0;
-    uint32_t name = n ? sp_profile_cstr(p, found[n - 1].func)
-                      : sp_profile_str(p, hex, 2 + sp_hex_text(target->addr, hex + 2));
-    uint32_t function = name == SP_STR_FAIL || dso == SP_NONE ? SP_NONE : sp_function_intern(p, name, dso);
+    named.n = has_name ? sp_module_resolve(target->module, target->addr, named.frames, SP_NAMED_MAX) : 0;
+    if (named.n)
+        function = sp_bind_function(p, &named.frames[named.n - 1], 0, dso, &info);
+    else if ((name = sp_unnamed(p, target->addr)) != SP_STR_FAIL && dso != SP_NONE)
+        function = sp_function_intern(p, name, dso);
     return function == SP_NONE ? SP_NONE : sp_edge_frame(p, function, SP_USER);
 }

@@ -63,8 +63,7 @@ def test_a_row_of_several_lambdas_is_named_after_none(tmp_path):
 
 # ---- linkage names ----
 
-X = {"x_raw_func": lambda s: {"x_raw_func": s}, "x_func": lambda s: {"x_func": {"linkage": s}},
-     "x_pprof": lambda s: {"x_pprof": {"system_name": s}}}
+X = {"x_raw_func": lambda s: {"x_raw_func": s}, "x_func": lambda s: {"x_func": {"linkage": s}}}
 
 
 @pytest.mark.parametrize("key", X)

@@ -35,7 +35,7 @@ def test_schema_is_that_of_the_tables(one, tmp_path):
         assert alone == run("query", ".schema " + table, code=0, cwd=tmp_path).out
         assert alone in run("query", ".schema", code=0, cwd=tmp_path).out
         assert re.findall(r"^    (\w+)", alone, re.M) == listed[table]
-    assert "did you mean functions?" in run("query", ".schema function", code=2, cwd=tmp_path).err
+    assert "did you mean functions" in run("query", ".schema function", code=2, cwd=tmp_path).err
     assert "did you mean" not in run("query", ".schem", code=2, cwd=tmp_path).out
 
 

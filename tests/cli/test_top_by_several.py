@@ -91,7 +91,7 @@ def test_a_column_for_each_key(tmp_path):
 
 @pytest.mark.parametrize("by, words", [
     ("comm,funktion", ["\"funktion\"", "did you mean function?"]), ("comm,", ["no value \"\""]), (",", ["no value \"\""]),
-    ("comm,dso,comm", ["comm twice"]), ("label:route", ["label:route"]), ("comm,label:x", ["label:x"]),
+    ("comm,dso,comm", ["comm twice"]),
     ("function,symbol,line,address,dso,thread,process,comm,cpu", ["at most 8"])])
 def test_what_is_no_list(by, words, tmp_path):
     path = tmp_path / "p.spaa"

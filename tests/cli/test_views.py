@@ -398,7 +398,7 @@ def test_what_there_is_instead(tmp_path):
         assert words in said["hint"] and said["code"] == "SPAA-E032", (args, said)
     for option in ("--hide", "--ignore"):
         answer = run("top", path, option, "prase", code=0)
-        assert "W611" in answer.err and "parse" in answer.err
+        assert "W611" in answer.out and "parse" in answer.out
 
 
 def test_ids_of_rows_narrow_down_to_them(file):
@@ -420,7 +420,7 @@ def grouped(keys, samples):
             for i in range(samples)]
     totals = [sum(x["period"] for x in rows if x["stack_id"] == s) for s in ("s0", "s1")]
     return rows, profiles.text([(["f", "main"], totals[0] + 5), (["g", "main"], totals[1])], after=rows,
-                               x_spaa={"frames": "function", "group_by": keys, "id": "xxh3-64/1"})
+                               x_spaa={"frames": "function", "group_by": keys, "id": "xxh3-64/2"})
 
 
 def test_samples_tell_apart_what_stacks_do_not(tmp_path):

@@ -61,7 +61,7 @@ def spaa(events, stack_list, time=None, host=None):
     header = dict(HEADER, events=events)
     if time:
         header["time_range"] = dict(zip(("start", "end", "unit"), time))
-    header["x_spaa"] = {"frames": "line", "group_by": ["comm", "state"], "id": "xxh3-64/1"}
+    header["x_spaa"] = {"frames": "line", "group_by": ["comm", "state"], "id": "xxh3-64/2"}
     if host:
         header["x_spaa"]["host"] = {"name": host}
     dsos, frames, out = {}, {}, []

@@ -98,7 +98,7 @@ def from_spaa(records, leaf_adjusted):
     for r in records:
         if r["type"] != "stack":
             continue
-        labels = tuple((k, str(v)) for k, v in r["context"].get("x_pprof", {}).get("labels", {}).items())
+        labels = tuple((k, str(v)) for k, v in r["context"].get("x_labels", {}).items())
         weights = {w["metric"]: int(w["value"]) for w in r["weights"]}
         key = (labels, tuple(location(i, n == 0) for n, i in enumerate(r["frames"])))
         out[key] = [a + weights[m] for a, m in zip(out[key], metrics)]
@@ -291,13 +291,13 @@ def test_a_sampled_heap_keeps_what_was_sampled():
                                "allocation_tracking": {"tracks_frees": True, "has_timestamps": False}}]
     assert head["source_tool"] == "tcmalloc" and head["x_gperftools"]["totals"] == [9, 74752, 13, 140288]
     row = [(c, w) for c, f, w in joined(records) if f[0][:2] == ("0x30000", "[unknown]")][0]
-    assert row[0] == {"x_pprof": {"labels": {"bytes": 179}}}
+    assert row[0] == {"x_labels": {"bytes": 179}}
     estimate = lambda n, b: (int(n / (1 - math.exp(-(b / n) / 65536))), int(b / (1 - math.exp(-(b / n) / 65536))))
     alloc, live = estimate(7, 832), estimate(5, 896)
     assert row[1] == {"alloc_count": alloc[0], "alloc_bytes": alloc[1], "live_count": live[0], "live_bytes": live[1],
                       "samples": 7, "x_raw_alloc_bytes": 832, "x_raw_live_count": 5, "x_raw_live_bytes": 896}
     dsos = {r["name"]: r for r in records if r["type"] == "dso"}
-    assert dsos["/opt/my server"]["x_gperftools"] == {"ip": "file_offset", "map": {"offset": "0x0", "size": "0x2000"}}
+    assert dsos["/opt/my server"]["x_spaa"] == {"ip": "file_offset", "map": {"offset": "0x0", "size": "0x2000"}}
 
 
 def test_samples_without_a_rate_stay_as_they_are():
@@ -337,7 +337,7 @@ def test_comments_of_go_name_functions():
     assert not frames["0x47c113"]["func_resolved"]
     assert "Alloc = 4170976" in records[0]["x_gperftools"]["comments"]
     stacks = joined(spaa(fixture("go.goroutine")))
-    assert [c for c, _, w in stacks if w == {"goroutine": 3}] == [{"x_pprof": {"labels": {"job": "7", "route": '/x "y"'}}}]
+    assert [c for c, _, w in stacks if w == {"goroutine": 3}] == [{"x_labels": {"job": "7", "route": '/x "y"'}}]
 
 
 def test_inlined_functions_of_one_address():

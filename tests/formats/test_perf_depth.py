@@ -344,9 +344,10 @@ def test_every_field_behind_the_callchain_is_found(tmp_path, big):
     profile, _ = run(write(tmp_path, r), "--samples", "--no-symbols")
     more = profile.samples[0]["x_perf"]
     assert more.pop("branches")[0]["cycles"] == 5
-    assert more.pop("data_src") == {"value": hex(source), "op": "load", "level": "hit|L1", "snoop": "none",
-                                    "tlb": "hit|L1", "level_number": "L1"}
-    assert more["addr"] == "0x7f00dead0000" and more["phys_addr"] == "0x123000" and more["cgroup"] == "/system.slice/x"
+    assert profile.samples[0]["context"]["x_labels"] == {
+        "cgroup": "/system.slice/x", "data_src": hex(source), "data_src.op": "load", "data_src.level": "hit|L1",
+        "data_src.snoop": "none", "data_src.tlb": "hit|L1", "data_src.level_number": "L1"}
+    assert more["addr"] == "0x7f00dead0000" and more["phys_addr"] == "0x123000"
     assert (more["weight"], more["weight2"], more["weight3"]) == (123, 21, 3)
     assert (more["transaction"], more["data_page_size"], more["code_page_size"], more["aux_bytes"]) == (
         "0x55", 4096, 2 << 20, 8)

@@ -234,7 +234,7 @@ def test_names_dsos_and_kinds():
     assert where["0x7f0000006100"] == where["0x7f0000006200"] == ("[jit]", "user")
     assert where["0xc5800"] == ("memfd:code", "user")
     assert frames["0x7f0000006100"]["x_raw_dso"] == "/tmp/perf-77.map"
-    assert frames["foo::bar()"]["x_raw_func"] == "_ZN3foo3barEv"
+    assert frames["foo::bar()"]["x_func"] == {"linkage": "_ZN3foo3barEv"}
     assert frames["do_syscall_64"]["ip"] == "0xffffffff81000010"
 
 

@@ -243,7 +243,7 @@ def test_offsets_of_a_kernel_that_stood_nobody_knows_where_are_told(tmp_path):
     records = [json.loads(line) for line in bare.splitlines()]
     for r in records:
         if r["type"] == "dso":
-            r.pop("x_perf", None)
+            r.pop("x_spaa", None)
     (tmp_path / "a.spaa").write_text("".join(json.dumps(r) + "\n" for r in records))
     text = output("convert", tmp_path / "a.spaa", "--to", "perf-script", "-o", "-")
     assert "# addresses of the kernel are offsets: the profile does not say where it stood\n" in text

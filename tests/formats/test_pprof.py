@@ -59,15 +59,15 @@ def test_a_cpu_profile_is_one_event():
     head = records[0]
     assert head["events"] == [{"name": "cpu", "kind": "timer",
                                "sampling": {"mode": "period", "primary_metric": "cpu", "sample_period": 10000000}}]
-    assert head["x_spaa"]["group_by"] == ["pid", "tid", "comm"]
+    assert head["x_spaa"]["group_by"] == ["pid", "tid", "comm", "label:bytes", "label:k"]
     assert str(head["time_range"]["start"]) == "1700000000.000000001"
     assert head["x_pprof"]["comments"] == ["first", "second"]
     stacks = joined(records)
     assert ("cpu", {"pid": 7, "tid": 9, "comm": "io"},
             [("ns::inner()", "/bin/app", "0x3000", "in.h:7:3", 1), ("work", "/bin/app", "0x3000", None, 0),
              ("main", "/bin/app", "0x2234", "main.c:10", 0)], {"samples": 3, "cpu": 30000000}) in stacks
-    assert [c for _, c, _, _ in stacks if "x_pprof" in c] == [
-        {"x_pprof": {"labels": {"bytes": {"num": 64, "unit": "bytes"}, "k": ["v", "w"]}}}]
+    assert [c for _, c, _, _ in stacks if "x_labels" in c] == [
+        {"x_labels": {"bytes": {"num": 64, "unit": "bytes"}, "k": ["v", "w"]}}]
     assert {r["tid"]: r for r in records if r["type"] == "thread"}[9]["comm"] == "io"
     dsos = {r["name"]: r for r in records if r["type"] == "dso"}
     assert dsos["/bin/app"]["build_id"] == "abcdef01" and "build_id" not in dsos["/lib/libc.so.6"]
@@ -170,7 +170,7 @@ def flat_profile(ids, samples, first=b"", last=b""):
 def sums(records):
     got = collections.Counter()
     for event, context, frames, weights in joined(records):
-        label = context.get("x_pprof", {}).get("labels", {}).get("k")
+        label = context.get("x_labels", {}).get("k")
         for metric, v in weights.items():
             got[metric, label, tuple(f[0] for f in frames)] += v
     return {k: v for k, v in got.items() if v}, len(joined(records))
@@ -216,7 +216,7 @@ def test_many_sets_of_labels(types):
                      for i in (1, 2)) + b"".join(g.chunk(6, t.encode()) for t in text)
     got = collections.Counter()
     for _, context, frames, weights in joined(spaa(data)):
-        labels = context.get("x_pprof", {}).get("labels", {})
+        labels = context.get("x_labels", {})
         got[tuple(sorted(labels.items())), tuple(f[0] for f in frames)] += weights.get("samples", 0)
     assert {k: v for k, v in got.items() if v} == dict(want)
 
@@ -443,6 +443,24 @@ def test_no_other_file_of_the_corpus_is_a_pprof():
         for name in names:
             p = run("info", os.path.join(folder, name), "--json")
             assert p.code != 0 or parse(p.out)["format"] != "pprof", name
+
+
+def test_functions_of_one_name_stay_as_many_as_they_are(tmp_path):
+    """By file, by system name; at any granularity, as often as they are written."""
+    told = [("hash", "hash", "src/one.c", 3), ("hash", "hash", "src/two.c", 3), ("hash", "_Z4hashi", "three.cpp", 7), ("hash", "_Z4hashl", "three.cpp", 9)]
+    p = g.random_profile(3)
+    p.update(types=[("samples", "count")], mappings=[],
+             functions=[{"id": i + 1, "name": n, "system_name": s, "file": f, "start_line": k} for i, (n, s, f, k) in enumerate(told)],
+             locations=[{"id": i + 1, "mapping": 0, "address": 0, "lines": [(i + 1, k + 1, 0)], "folded": 0} for i, (_, _, _, k) in enumerate(told)],
+             samples=[{"locations": [i + 1], "values": [1 + i], "labels": []} for i in range(len(told))])
+    data = g.encode(p)
+    path = tmp_path / "x.spaa"
+    for frames in ("address", "line", "function"):
+        run("convert", "-q", "--frames", frames, "-", "-o", path, stdin=data, code=0)
+        once = g.decode(run("convert", "-q", path, "--to", "pprof", "-o", "-", code=0).raw)
+        assert sorted((f["name"], f["system_name"], f["file"], f["start_line"]) for f in once["functions"]) == sorted(told), frames
+        rows = parse(run("top", path, "--json", code=0).out)["rows"]
+        assert sorted(r["self"] for r in rows) == [1, 2, 3, 4], frames
 
 
 # go tool pprof

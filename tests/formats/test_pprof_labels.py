@@ -72,11 +72,13 @@ def foreign(labels, comments=()):
 def test_labels_of_others_stay_labels(comments):
     data = foreign([("state", "CA", 0, ""), ("source", "web", 0, ""), ("thread", "t", 0, "")], comments)
     records = [parse(x) for x in run("convert", "-q", "-", "--to", "spaa", "-o", "-", stdin=data, code=0).raw.decode().splitlines()]
-    assert contexts(records) == [{"comm": "t", "x_pprof": {"labels": {"source": "web", "state": "CA"}}}]
+    assert contexts(records) == [{"comm": "t", "x_labels": {"source": "web", "state": "CA"}}]
 
 
 def test_a_word_that_is_taken_is_not_ours():
-    ways = [{"x_state": "WAITING", "x_pprof": {"labels": {"state": "CA"}}}, {"x_pprof": {"labels": {"state": "NY"}}}]
+    ways = [{"x_state": "WAITING", "x_labels": {"state": "CA"}}, {"x_labels": {"state": "NY"}}]
+    old = [{"x_state": "WAITING", "x_pprof": {"labels": {"state": "CA"}}}, {"x_pprof": {"labels": {"state": "NY"}}}]
+    assert contexts(through(spaa(old))[1]) == in_order(ways)
     p, records = through(spaa(ways))
     assert contexts(records) == in_order(ways)
     assert p["comments"] == ["spaa labels: state=x_state"]
@@ -88,7 +90,7 @@ def test_a_mark_that_is_damaged():
         run("convert", "-q", "-", "--to", "spaa", "-o", "-", stdin=data, code=0)
     data = foreign([("state", None, 4, ""), ("cpu", None, -1, ""), ("cpu", "x", 0, "")], ("spaa labels: state=state cpu=cpu",))
     records = [parse(x) for x in run("convert", "-q", "-", "--to", "spaa", "-o", "-", stdin=data, code=0).raw.decode().splitlines()]
-    assert contexts(records) == [{"x_pprof": {"labels": {"cpu": [-1, "x"], "state": 4}}}]
+    assert contexts(records) == [{"x_labels": {"cpu": [-1, "x"], "state": 4}}]
 
 
 RANGE = {"start": 1700000000.5, "end": 1700000003.75, "unit": "seconds"}

@@ -59,13 +59,15 @@ def test_every_form_of_row():
     assert dsos[frames["operator new  (in )odd)"]["dso"]]["name"] == "lib (x)"
     threads = {r["tid"]: r for r in records if r["type"] == "thread"}
     assert threads[15758523]["comm"] == "My (App)" and threads[15758523]["pid"] == 64751
-    assert threads[15758523]["x_sample"] == {"queue": "DispatchQueue_1: com.apple.main-thread  (serial)", "samples": 8}
-    assert threads[15758535]["x_sample"] == {"name": 'worker (1), "x"', "samples": 2}
+    assert threads[15758523]["x_spaa"] == {"queue": "DispatchQueue_1: com.apple.main-thread  (serial)"}
+    assert threads[15758523]["x_sample"] == {"samples": 8}
+    assert threads[15758535]["x_spaa"] == {"name": 'worker (1), "x"'} and threads[15758535]["x_sample"] == {"samples": 2}
     header = records[0]
     assert header["source_tool"] == "sample" and header["events"][0]["sampling"]["frequency_hz"] == 100
     assert header["x_spaa"]["host"] == {"os": "Mac OS X 10.14.5 (18F203)", "arch": "X86-64"}
-    (process,) = [r for r in records if r["type"] == "x_sample_process"]
-    assert process["threads"] == [15758523, 15758535, {"id": "a", "samples": 1}] and process["images"] == [0, 1]
+    (process,) = [r for r in records if r["type"] == "x_spaa_process"]
+    assert process["x_sample"]["threads"] == [15758523, 15758535, {"id": "a", "samples": 1}]
+    assert (process["pid"], process["name"], process["images"]) == (64751, "My (App)", [1, 2])
     assert "SPAA-" not in answer.err
 
 

@@ -168,7 +168,7 @@ def test_unknown_members_at_every_level_come_back():
     header["events"][0]["sampling"].update(x)
     header["time_range"] = {"start": 1, "end": 2, "unit": "seconds", **x}
     header["source"] = {"tool": "perf", **x}
-    header["x_spaa"] = {"frames": "address", "group_by": ["pid"], "id": "xxh3-64/1", **x}
+    header["x_spaa"] = {"frames": "address", "group_by": ["pid"], "id": "xxh3-64/2", **x}
     for part in (stack["context"], stack["weights"][0], stack["exclusive"], stack["exclusive"]["weights"][0]):
         part.update(x)
     records.append({"type": "sample", "timestamp": 1.5, "stack_id": stack["id"], "event": "cycles", "context": {**x}, **x})

@@ -28,13 +28,16 @@ class Profile:
         self.dsos = {d["id"]: d for d in self.by["dso"]}
         self.frames = {f["id"]: f for f in self.by["frame"]}
         self.threads = {t["tid"]: t for t in self.by["thread"]}
-        self.processes = self.by["x_spindump_process"]
+        # Facts and what there is no field for, together.
+        self.processes = [{**p, **p["x_spindump"], "images": p.get("images", [])} for p in self.by["x_spaa_process"]]
+        self.facts = {t: {**r.get("x_spaa", {}), **r.get("x_spindump", {})} for t, r in self.threads.items()}
 
     def stacks(self):
         out = collections.Counter()
         for s in self.by["stack"]:
             c = s["context"]
-            text = c.get("x_spindump", {}).get("state")
+            text = c.get("x_spindump", c.get("x_wait", {}))
+            text = text.get("state", text.get("text"))
             usual = {"RUNNABLE": "running", "RUN_QUEUE": "runnable", "SUSPENDED": "suspended"}
             if text is None:
                 text = usual.get(c["x_state"])
@@ -81,7 +84,7 @@ def test_facts_of_threads(both):
         assert (record["pid"], record["comm"]) == (facts["pid"], facts["comm"])
         for key, value in facts.items():
             if key not in ("pid", "comm"):
-                assert record["x_spindump"].get(key) == value, (tid, key)
+                assert profile.facts[tid].get(key) == value, (tid, key)
 
 
 def test_facts_of_processes(both):
@@ -105,7 +108,7 @@ def test_images_are_dsos_with_build_ids(both):
     used = {f["dso"] for f in profile.frames.values()}
     for n in used:
         assert "build_id" in profile.dsos[n] or profile.dsos[n]["name"] == "[unknown]", profile.dsos[n]
-    assert len(profile.by["x_spindump_image"]) >= len(report.libraries)
+    assert len(profile.by["x_spaa_image"]) >= len(report.libraries)
 
 
 def test_header(both):
@@ -174,7 +177,7 @@ def same_profile(a, b):
     assert a.stacks() == b.stacks()
     assert a.threads == b.threads and a.processes == b.processes
     assert a.header == b.header
-    for kind in ("dso", "frame", "x_spindump_image", "x_spindump_histogram", "x_spindump_aggregate", "x_spindump_tail",
+    for kind in ("dso", "frame", "x_spaa_image", "x_spindump_histogram", "x_spindump_aggregate", "x_spindump_tail",
                  "x_spindump_banner", "x_spindump_heaviest", "stack"):
         assert a.by[kind] == b.by[kind], kind
 
@@ -554,7 +557,7 @@ def test_thread_lines_that_end_as_others_did(seed):
             lists[-1].append(tid if tid not in want else dict(ends[end], tid=tid))
             want.setdefault(tid, (pid, ends[end]))
     profile = Profile("\n".join(lines) + "\n")
-    assert {tid: (t["pid"], t.get("x_spindump", {})) for tid, t in profile.threads.items()} == want
+    assert {tid: (t["pid"], profile.facts[tid]) for tid, t in profile.threads.items()} == want
     assert [p.get("threads", []) for p in profile.processes] == lists
     assert sum(s["weights"][0]["value"] for s in profile.by["stack"]) == 9 * sum(map(len, lists))
 
@@ -566,7 +569,7 @@ def test_images_that_follow_as_after_the_one_in_whose_place_they_come():
     lists = [[own[0]] + libs, [own[1]] + libs, [own[2], libs[1], libs[2]], [own[3]] + libs, [own[4], own[5]] + libs, libs,
              [own[6]], [own[0], libs[3]], [own[1]] + libs]
     profile = Profile(report_of((pid, [], ["    9  f + 1 (x + 16) [0x10]"], images) for pid, images in enumerate(lists, 1)))
-    lines = [image(int(i["start"], 16), i["name"], i["uuid"][0]) for i in profile.by["x_spindump_image"]]
+    lines = {i["id"]: image(int(i["start"], 16), i["name"], i["build_id"][0].upper()) for i in profile.by["x_spaa_image"]}
     assert [[lines[n] for n in p["images"]] for p in profile.processes] == lists
 
 

@@ -60,7 +60,7 @@ def test_a_caller_is_looked_up_where_its_call_is(tmp_path):
 def test_maps_say_which_binary_they_are_of(tmp_path):
     path = write(tmp_path / "x.spt", small())
     other = write(tmp_path / "o.map", MAP.replace(" app\n", " other\n").encode())
-    assert "SPAA-W312" in run("top", path, "--map", other, code=0).err
+    assert "SPAA-W312" in run("top", path, "--map", other, code=0).out
     assert functions(path, "--map", "app.exe=%s" % other, "-e", "unhalted_cycles") == {("main", 3), ("helper", 3)}
     run("top", path, "--map", write(tmp_path / "no.map", b"nothing\n"), code=3)
     run("top", path, "--map", tmp_path / "missing.map", code=3)
@@ -90,7 +90,7 @@ def test_pdata_tells_where_functions_end(tmp_path):
 def test_an_image_of_another_build_is_not_used(tmp_path):
     path = write(tmp_path / "x.spt", small())
     exe = write(tmp_path / "app.exe", image(APP._replace(age=7), coff={"main": 0x1000}))
-    assert "SPAA-W312" in run("top", path, "--image", exe, code=0).err
+    assert "SPAA-W312" in run("top", path, "--image", exe, code=0).out
     assert ("0x1000", 3) in functions(path, "--symfs", tmp_path, "-e", "unhalted_cycles")
 
 

@@ -421,7 +421,7 @@ def test_symbols_in_gnu_debugdata_are_used(tmp_path):
     one_frame_profile(tmp_path / "in.spaa", str(prog), functions)
     done = run("symbolize", tmp_path / "in.spaa", "-o", tmp_path / "out.spaa", code=0)
     found = frames_of(tmp_path / "out.spaa")
-    assert {at: f.get("x_raw_func", f["func"]) for at, f in found.items()} == functions
+    assert {at: f.get("x_func", {}).get("linkage", f["func"]) for at, f in found.items()} == functions
     assert "SPAA-W835" not in done.err and "SPAA-I320" not in done.err
 
 
@@ -524,3 +524,44 @@ def test_files_come_from_debuginfod_when_asked_and_are_checked(tmp_path, server)
     assert '"func":"main"' not in wrong.out and "SPAA-W312" in wrong.err
     none = run("symbolize", tmp_path / f"{other}.spaa", "--debuginfod", "--to", "spaa", code=0, env={"HOME": str(tmp_path)})
     assert "SPAA-W804" in none.err
+
+
+KERNEL_TOLD = {"base": "0xffffffff81000000", "symbol": "_stext"}
+FILE_TOLD = {"ip": "file_offset", "map": {"offset": "0x1000", "size": "0x3000"}}
+MODULE_TOLD = {"base": "0xffffffffc0000000", "text": "0xffffffff81000000", "symbol": "_text"}
+
+
+def places(*dsos):
+    """The DSO records of a SPAA file with these members, written anew."""
+    lines = [{"type": "header", "format": "spaa", "version": "1.0", "source_tool": "perf", "frame_order": "leaf_to_root",
+              "events": [{"name": "e", "kind": "timer", "sampling": {"mode": "event", "primary_metric": "samples"}}],
+              "stack_id_mode": "local"}]
+    lines += [{"type": "dso", "id": i + 1, "name": f"/bin/{i}", "is_kernel": False, **d} for i, d in enumerate(dsos)]
+    done = subprocess.run([SPAA, "convert", "-q", "-", "--to", "spaa", "-o", "-"], check=True, capture_output=True, text=True,
+                          input="".join(json.dumps(x) + "\n" for x in lines))
+    records = [json.loads(x) for x in done.stdout.splitlines()]
+    return [{k: v for k, v in r.items() if k.startswith("x_")} for r in records if r["type"] == "dso"]
+
+
+@pytest.mark.parametrize("key", ["x_spaa", "x_perf", "x_gperftools", "x_jemalloc", "x_pprof"])
+@pytest.mark.parametrize("told", [KERNEL_TOLD, FILE_TOLD, MODULE_TOLD, {"ip": "file_offset"}])
+def test_where_a_dso_stood_is_written_alike_whoever_told_it(key, told):
+    assert places({key: told}) == [{"x_spaa": told}]
+
+
+@pytest.mark.parametrize("odd", [{"ip": "elsewhere"}, {"ip": "file_offset", "more": 1}, {"base": 5}, {"base": "5"}, 7,
+                                 {"map": {"offset": "0x0"}}, {"map": [1]}, {"symbol": "_end"}])
+def test_what_else_stands_there_is_kept_as_it_is(odd):
+    assert places({"x_perf": odd}) == [{"x_perf": odd}]
+    assert places({"x_spaa": odd}) == [{"x_spaa": odd}]
+
+@pytest.mark.parametrize("name", ["fp", "period"])
+def test_top_reads_no_line_tables_and_knows_what_is_own_all_the_same(tmp_path, name):
+    recording, symfs = os.path.join(MADE, name + ".perf.data.zst"), ["--symfs", os.path.join(MADE, "symfs")]
+    subprocess.run([SPAA, "convert", "-q", recording, *symfs, "-o", tmp_path / "lines.spaa"], check=True)
+    assert '"srcline":"' in (tmp_path / "lines.spaa").read_text()
+    rows = [json.loads(subprocess.run([SPAA, "top", "--json", "-n", "0", *x], check=True, capture_output=True).stdout)["rows"]
+            for x in ([recording, *symfs], [str(tmp_path / "lines.spaa")])]
+    keep = ("function", "dso", "own", "own_by", "self", "total")
+    assert [[r[k] for k in keep] for r in rows[0]] == [[r[k] for k in keep] for r in rows[1]]
+    assert "declaration" in {r["own_by"] for r in rows[0]}

@@ -30,6 +30,8 @@ static const char *const queries[] = {
     "SELECT w.*, t.* FROM weights w JOIN stacks s ON s.id = w.stack LEFT JOIN threads t ON t.tid = s.tid",
     "SELECT * FROM header, selection, diagnostics, dsos",
     "SELECT comm, json_group_array(stack_id) FROM stacks GROUP BY comm",
+    "SELECT * FROM processes p JOIN process_images x ON x.process = p.id JOIN images i ON i.id = x.image",
+    "SELECT w.*, s.weight, t.* FROM stacks s JOIN waits w ON w.id = s.wait JOIN threads t ON t.tid = s.tid",
     "SELECT functon FROM functions",
     "SELECT functio(name) FROM functions WHERE name = :x",
 };

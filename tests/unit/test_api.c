@@ -457,11 +457,12 @@ static void ids_are_what_the_documentation_says(void **state)
         "{\"type\":\"frame\",\"id\":1,\"func\":\"main\",\"dso\":1,\"ip\":\"0x1180\",\"symoff\":\"0x20\","
         "\"kind\":\"user\"}\n"
         "{\"type\":\"frame\",\"id\":2,\"func\":\"work\",\"dso\":1,\"ip\":\"0x1140\",\"symoff\":\"0x4\","
-        "\"srcline\":\"app.c:7\",\"kind\":\"user\"}\n"
+        "\"srcline\":\"src/app.c:7\",\"kind\":\"user\","
+        "\"x_func\":{\"linkage\":\"work.cold\",\"file\":\"src/app.c\",\"local\":true}}\n"
         "{\"type\":\"stack\",\"id\":\"s\",\"frames\":[1,2],\"context\":{\"pid\":10,\"tid\":11,"
         "\"event\":\"cycles\",\"comm\":\"app\"},\"weights\":[{\"metric\":\"period\",\"value\":3}]}\n";
-    static const char main_bytes[] = "main\0app\0\0+0x20\0000",
-                      work_bytes[] = "work\0app\0app.c:7\0+0x4\0000";
+    static const char main_bytes[] = "main\0app\0\0\0+0x20\0000",
+                      work_bytes[] = "work\0app\0@app.c\0src/app.c:7\0.cold+0x4\0000";
     static const char head[] = "cycles\0unified\0app\0", run[] = "pid=10;tid=11;";
     unsigned char stack[sizeof head + 16];
     uint64_t frames[] = {sp_hash64(main_bytes, sizeof main_bytes), sp_hash64(work_bytes, sizeof work_bytes)};
@@ -471,7 +472,7 @@ static void ids_are_what_the_documentation_says(void **state)
     char id[64], path[64], line[1024], found[1024] = "";
     snprintf(id, sizeof id, "\"id\":\"0x%016llx.%08x\"", (unsigned long long)sp_hash64(stack, sizeof stack),
              (unsigned)sp_hash64(run, strlen(run)));
-    assert_string_equal(id, "\"id\":\"0x1d80340ad47f412f.7b308498\"");
+    assert_string_equal(id, "\"id\":\"0xe6776c16f70ed27b.7b308498\"");
 
     temp_name(path, ".spaa");
     struct spaa_open_options o = {.size = sizeof o, .frames = "address"};

@@ -225,10 +225,10 @@ static void test_what_the_profiler_calls_them(void **state)
 {
     struct fixture *f = *state;
     for (int i = 0; i < 3; i++) {
-        char more[64];
+        char name[64];
         uint32_t c = thread(f, 1, 10 + i, "java");
-        snprintf(more, sizeof more, "\"x_spindump\":{\"name\":\"exec-%d\"}", i);
-        f->p->threads.v[c].extra_json = sp_profile_cstr(f->p, more);
+        snprintf(name, sizeof name, "exec-%d", i);
+        f->p->threads.v[c].name = sp_profile_cstr(f->p, name);
     }
     find(f, false);
     assert_string_equal(by_thread(f, 0), "exec-* (3)");

@@ -191,13 +191,14 @@ bool sp_fold_name(struct sp_buf *out, const struct sp_profile *p, uint32_t frame
                   const struct sp_fold_style *style, bool java)
 {
     const struct sp_frame *f = &p->frames.v[frame];
-    struct sp_str func = sp_pstr(p, sp_frame_function(p, frame)->name);
+    struct sp_str symbol = sp_frame_symbol(p, frame);
     size_t start = out->len;
     if (style->perf && (f->flags & SP_FRAME_UNRESOLVED))
         folded_put_unknown(out, p, frame, style->addrs);
-    else if (!(style->printed && f->extra_json &&
-               folded_put_member(out, sp_pstr(p, f->extra_json), "x_raw_func")))
-        sp_buf_add(out, func.p, func.n);
+    else if (style->printed)
+        sp_buf_add(out, symbol.p, symbol.n);
+    else
+        sp_put_symbol_shown(out, p, frame);
     if (out->failed)
         return false;
     if (out->len > start && style->tidy) {

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "formats/gperftools/gperftools.h"
+#include "model/labels.h"
 #include "json/json.h"
 
 #include <stdio.h>
@@ -77,11 +78,13 @@ uint32_t sp_gp_block_context(struct sp_gp *gp, int64_t bytes)
     for (uint32_t i; (i = sp_map_next(&gp->block_map, &at)) != SP_MAP_NONE;)
         if (gp->blocks.v[i] == bytes)
             return gp->block_contexts.v[i];
-    char text[80];
-    int n = snprintf(text, sizeof text, "\"x_pprof\":{\"labels\":{\"bytes\":%lld}}", (long long)bytes);
+    char text[24];
+    int n = snprintf(text, sizeof text, "%lld", (long long)bytes);
+    struct sp_label l = {.key = sp_profile_cstr(gp->p, "bytes"), .flags = SP_LABEL_NUMBER};
+    l.value = sp_profile_str(gp->p, text, (size_t)n);
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = gp->event};
-    c.extra_json = sp_profile_str(gp->p, text, (size_t)n);
-    uint32_t context = c.extra_json == SP_STR_FAIL ? SP_NONE : sp_context_intern(gp->p, &c);
+    c.labels = l.key == SP_STR_FAIL || l.value == SP_STR_FAIL ? SP_NONE : sp_labels_intern(gp->p, &l, 1);
+    uint32_t context = c.labels == SP_NONE ? SP_NONE : sp_context_intern(gp->p, &c);
     if (context == SP_NONE || gp->blocks.n >= SP_NONE - 1 || !sp_vec_push(&gp->blocks, bytes) ||
         !sp_vec_push(&gp->block_contexts, context) ||
         !sp_map_add(&gp->block_map, hash, (uint32_t)gp->blocks.n - 1))

@@ -9,6 +9,7 @@
  */
 #include "base/num.h"
 #include "formats/gperftools/gperftools.h"
+#include "model/labels.h"
 #include "json/json.h"
 
 /* "0x4a1e24 main.work+0x44 /src/main.go:12", in columns that tabs separate. */
@@ -37,7 +38,7 @@ static spaa_status gperftools_name_labels(struct sp_gp *gp, struct sp_str s, boo
 {
     struct sp_json j;
     struct sp_span raw;
-    struct sp_buf b;
+    struct sp_label_list list = {0};
     if (!gp->m.rows.n || !s.n || *s.p != '{')
         return SPAA_OK;
     sp_json_init(&j, s.p, s.n);
@@ -48,14 +49,11 @@ static spaa_status gperftools_name_labels(struct sp_gp *gp, struct sp_str s, boo
         return sp_nomem(gp->d);
     if (!*known)
         return SPAA_OK;
-    sp_buf_init(&b, 0);
-    sp_buf_puts(&b, "\"x_pprof\":{\"labels\":");
-    sp_json_minify(&b, raw);
-    sp_buf_ch(&b, '}');
+    bool ok = sp_labels_parse(gp->p, raw, 0, &list);
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = gp->event};
-    c.extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(gp->p, b.data, b.len);
-    sp_buf_free(&b);
-    uint32_t context = c.extra_json == SP_STR_FAIL ? SP_NONE : sp_context_intern(gp->p, &c);
+    c.labels = ok ? sp_labels_intern(gp->p, list.list.v, list.list.n) : SP_NONE;
+    sp_vec_free(&list.list);
+    uint32_t context = c.labels == SP_NONE ? SP_NONE : sp_context_intern(gp->p, &c);
     if (context == SP_NONE)
         return sp_nomem(gp->d);
     gp->m.rows.v[gp->m.rows.n - 1].context = context;

@@ -87,7 +87,7 @@ static spaa_status gperftools_read(struct sp_input *in, const struct sp_read_opt
     gp->opts = opts;
     gp->in = gp->at = (const char *)bytes;
     gp->end = gp->in + n;
-    sp_mapped_init(&gp->m, p, opts, d, "gperftools", n);
+    sp_mapped_init(&gp->m, p, opts, d, n);
     sp_buf_init(&gp->types, 0);
     sp_buf_init(&gp->notes, 0);
     sp_buf_init(&gp->comments, 0);

@@ -24,8 +24,9 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "formats/format.h"
 #include "formats/common/text/lines.h"
+#include "formats/format.h"
+#include "symbols/bind.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -120,10 +121,7 @@ struct sp_ht_pointers {
 
 struct sp_ht_module {
     uint32_t name;
-    uint32_t dso; /* in the profile; SP_NONE: not yet */
     uint64_t base;
-    struct sp_module *module;
-    bool opened;
 };
 
 struct sp_ht_fragment {
@@ -168,7 +166,7 @@ struct sp_ht {
     SP_VEC(struct sp_ht_fragment) fragments;
     bool unsorted;
     uint32_t exe; /* the program's name */
-    struct sp_symbols *symbols;
+    struct sp_binder *binder;
 
     int64_t live_bytes, live_count, peak_bytes, alloc_bytes, alloc_count, temporary;
     uint32_t epoch;         /* of the latest peak */
@@ -183,7 +181,6 @@ struct sp_ht {
     SP_VEC(struct sp_ht_suppression) suppressions;
     SP_VEC(uint32_t) numbers;  /* frames of the profile, of ips */
     SP_VEC(uint32_t) stack_of; /* per cost */
-    uint32_t unknown_dso;
     int64_t suppressed_bytes, suppressed_count;
     uint64_t suppressed_stacks;
 };

@@ -2,7 +2,7 @@
 #include "base/num.h"
 #include "formats/heaptrack/heaptrack.h"
 #include "model/samples.h"
-#include "symbols/symbolize.h"
+#include "symbols/bind.h"
 #include "json/json.h"
 
 /*
@@ -12,30 +12,11 @@
  * stack another one in the next run, so they are no `ip` but stand in `x_heaptrack`.
  */
 
-#define INLINE_MAX 64
-
-static uint32_t heaptrack_frames_unknown_dso(struct sp_ht *ht)
+/* A frame that the file names, behind `numbers`. */
+static spaa_status heaptrack_frames_add(struct sp_ht *ht, const struct sp_frame *f, uint32_t name,
+                                        uint32_t dso)
 {
-    struct sp_dso dso = {.name = sp_profile_cstr(ht->p, "[unknown]")};
-    if (ht->unknown_dso == SP_NONE && dso.name != SP_STR_FAIL)
-        ht->unknown_dso = sp_dso_intern(ht->p, &dso);
-    return ht->unknown_dso;
-}
-
-/* A frame at an address, interned at the granularity asked for, behind `numbers`. */
-static spaa_status heaptrack_frames_add(struct sp_ht *ht, struct sp_frame *f, uint32_t name, uint32_t dso)
-{
-    enum sp_granularity keep = ht->opts->frames;
-    if (keep == SP_FRAMES_LINE || keep == SP_FRAMES_FUNCTION) {
-        f->ip = f->symoff = 0;
-        f->flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
-        if (!ht->raw)
-            f->extra_json = SP_STR_NONE;
-    }
-    if (keep == SP_FRAMES_FUNCTION)
-        f->srcline = SP_STR_NONE;
-    f->function = dso == SP_NONE ? SP_NONE : sp_function_intern(ht->p, name, dso);
-    uint32_t number = f->function == SP_NONE ? SP_NONE : sp_frame_intern(ht->p, f);
+    uint32_t number = sp_binder_frame(ht->binder, f, name, dso);
     return number == SP_NONE || !sp_vec_push(&ht->numbers, number) ? sp_nomem(ht->d) : SPAA_OK;
 }
 
@@ -73,8 +54,10 @@ static uint32_t heaptrack_frames_srcline(struct sp_ht *ht, const struct sp_ht_fr
 static spaa_status heaptrack_frames_interpreted(struct sp_ht *ht, const struct sp_ht_ip *ip)
 {
     struct sp_dso row = {.name = ip->module};
-    uint32_t dso = ip->module == SP_STR_NONE ? heaptrack_frames_unknown_dso(ht) : sp_dso_intern(ht->p, &row);
-    uint32_t more = heaptrack_frames_hex_text(ht->p, "\"x_heaptrack\":{\"ip\":\"0x", ip->addr, "\"}");
+    bool exact = ht->opts->frames != SP_FRAMES_LINE && ht->opts->frames != SP_FRAMES_FUNCTION;
+    uint32_t dso = ip->module == SP_STR_NONE ? sp_unknown_dso(ht->p) : sp_dso_intern(ht->p, &row);
+    uint32_t more = exact ? heaptrack_frames_hex_text(ht->p, "\"x_heaptrack\":{\"ip\":\"0x", ip->addr, "\"}")
+                          : SP_STR_NONE;
     uint32_t hex = heaptrack_frames_hex_text(ht->p, "0x", ip->addr, "");
     if (dso == SP_NONE || more == SP_STR_FAIL || hex == SP_STR_FAIL)
         return sp_nomem(ht->d);
@@ -97,73 +80,36 @@ static spaa_status heaptrack_frames_interpreted(struct sp_ht *ht, const struct s
 
 /* ---- raw addresses ---- */
 
-static spaa_status heaptrack_frames_open_module(struct sp_ht *ht, struct sp_ht_module *m)
+/* The binder's object of a module; SP_NONE: out of memory. */
+static uint32_t heaptrack_frames_object(struct sp_ht *ht, uint32_t module)
 {
-    struct sp_str name = sp_pstr(ht->p, m->name);
-    struct sp_dso dso = {.name = m->name};
-    spaa_status st = SPAA_OK;
-    m->opened = true;
-    if (name.n && *name.p == '/') { /* linux-vdso.so.1 is no file */
-        struct sp_module_key key = {.kind = SP_MODULE_FILE, .path = name.p};
-        st = sp_symbols_module(ht->symbols, &key, &m->module);
-        const char *id = st ? NULL : sp_module_build_id(m->module);
-        if (id)
-            dso.build_id = sp_profile_cstr(ht->p, id);
+    struct sp_object o = {.kind = SP_OBJECT_UNMAPPED};
+    if (module != SP_NONE) {
+        o.path = sp_pstr(ht->p, ht->modules.v[module].name);
+        o.kind = o.path.n && *o.path.p == '/' ? SP_OBJECT_FILE
+                                              : SP_OBJECT_SPECIAL; /* linux-vdso.so.1 is no file */
     }
-    if (st)
-        return st;
-    m->dso = dso.build_id == SP_STR_FAIL ? SP_NONE : sp_dso_intern(ht->p, &dso);
-    return m->dso == SP_NONE ? sp_nomem(ht->d) : SPAA_OK;
-}
-
-static spaa_status heaptrack_frames_add_named(struct sp_ht *ht, const struct sp_resolved *r,
-                                              struct sp_frame *f, uint32_t dso)
-{
-    struct sp_buf b;
-    uint32_t name = sp_profile_cstr(ht->p, r->func);
-    f->symoff = r->symoff;
-    f->flags |= SP_FRAME_SYMOFF;
-    f->inline_depth = r->inline_depth;
-    if (r->inline_depth)
-        f->flags |= SP_FRAME_INLINED;
-    if (r->srcline)
-        f->srcline = sp_profile_cstr(ht->p, r->srcline);
-    if (r->raw) {
-        sp_buf_init(&b, 0);
-        sp_buf_puts(&b, "\"x_raw_func\":");
-        sp_json_string(&b, r->raw, strlen(r->raw));
-        f->extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(ht->p, b.data, b.len);
-        sp_buf_free(&b);
-    }
-    if (name == SP_STR_FAIL || f->srcline == SP_STR_FAIL || f->extra_json == SP_STR_FAIL)
-        return sp_nomem(ht->d);
-    return heaptrack_frames_add(ht, f, name, dso);
+    return sp_binder_object(ht->binder, &o);
 }
 
 static spaa_status heaptrack_frames_raw(struct sp_ht *ht, struct sp_ht_ip *ip)
 {
-    struct sp_ht_module *m = ip->module == SP_NONE ? NULL : &ht->modules.v[ip->module];
-    struct sp_resolved found[INLINE_MAX];
-    struct sp_frame f = {.ip = ip->addr, .kind = SP_USER, .flags = SP_FRAME_IP};
-    char hex[2 + 16] = "0x";
-    size_t n = 0;
-    spaa_status st = m && !m->opened ? heaptrack_frames_open_module(ht, m) : SPAA_OK;
+    uint64_t base = ip->module == SP_NONE ? 0 : ht->modules.v[ip->module].base;
+    struct sp_place at = {.addr = ip->addr - base,
+                          .object = heaptrack_frames_object(ht, ip->module),
+                          .code = SP_MODULE_LATEST,
+                          .kind = SP_USER};
+    uint32_t place;
+    size_t n;
+    spaa_status st = at.object == SP_NONE ? sp_nomem(ht->d) : sp_bind(ht->binder, &at, &place);
     if (st)
         return st;
-    if (m)
-        f.ip -= m->base;
-    if (m && m->module)
-        n = sp_module_resolve(m->module, f.ip, found, INLINE_MAX);
-    uint32_t dso = m ? m->dso : heaptrack_frames_unknown_dso(ht);
-    for (size_t i = 0; !st && i < n; i++) {
-        struct sp_frame row = f;
-        st = heaptrack_frames_add_named(ht, &found[i], &row, dso);
-    }
-    if (st || n)
-        return st;
-    f.flags |= SP_FRAME_UNRESOLVED;
-    uint32_t name = sp_profile_str(ht->p, hex, 2 + sp_hex_text(f.ip, hex + 2));
-    return name == SP_STR_FAIL || dso == SP_NONE ? sp_nomem(ht->d) : heaptrack_frames_add(ht, &f, name, dso);
+    const uint32_t *frames = sp_binder_frames(ht->binder, place, &n);
+    if (!sp_vec_reserve(&ht->numbers, ht->numbers.n + n))
+        return sp_nomem(ht->d);
+    memcpy(ht->numbers.v + ht->numbers.n, frames, n * sizeof *frames);
+    ht->numbers.n += n;
+    return SPAA_OK;
 }
 
 static spaa_status heaptrack_frames(struct sp_ht *ht, struct sp_ht_ip *ip)
@@ -451,15 +397,13 @@ spaa_status sp_ht_finish(struct sp_ht *ht)
 {
     struct stacks_builder b = {.ht = ht};
     spaa_status st = heaptrack_stacks_declare(&b);
-    if (!st && ht->raw)
-        st = sp_symbols_new(&ht->opts->symbols, ht->d, &ht->symbols);
+    if (!st)
+        st = sp_binder_new(ht->p, &ht->opts->symbols, ht->opts->frames, ht->d, &ht->binder);
     sp_ht_add_up(ht);
     for (uint32_t i = 0; !st && i < ht->costs.n; i++)
         st = heaptrack_stacks_add(&b, i);
-    if (!st && ht->symbols)
-        sp_symbols_report(ht->symbols);
-    if (!st && ht->symbols)
-        st = sp_symbols_note(ht->symbols, ht->p);
+    if (!st && ht->raw)
+        st = sp_binder_report(ht->binder);
     if (!st)
         st = heaptrack_stacks_patch_samples(ht);
     if (!st)

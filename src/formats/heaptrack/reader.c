@@ -17,7 +17,7 @@ static uint32_t heaptrack_module_of(struct sp_ht *ht, uint32_t name, uint64_t ba
     for (uint32_t i; (i = sp_map_next(&ht->module_map, &at)) != SP_MAP_NONE;)
         if (ht->modules.v[i].name == name && ht->modules.v[i].base == base)
             return i;
-    struct sp_ht_module m = {.name = name, .base = base, .dso = SP_NONE};
+    struct sp_ht_module m = {.name = name, .base = base};
     uint32_t number = (uint32_t)ht->modules.n;
     if (ht->modules.n >= SP_HT_THINGS_MAX || !sp_vec_push(&ht->modules, m) ||
         !sp_map_add(&ht->module_map, hash, number))
@@ -394,7 +394,7 @@ static void heaptrack_free_all(struct sp_ht *ht)
     sp_map_free(&ht->module_map);
     sp_vec_free(&ht->modules);
     sp_vec_free(&ht->fragments);
-    sp_symbols_free(ht->symbols);
+    sp_binder_free(ht->binder);
     sp_ht_windows_free(&ht->windows);
     sp_vec_free(&ht->suppressions);
     sp_vec_free(&ht->numbers);
@@ -422,7 +422,7 @@ static spaa_status heaptrack_window_count(const struct sp_read_opts *opts, struc
 static spaa_status heaptrack_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                                   struct sp_profile *p)
 {
-    struct sp_ht ht = {.d = d, .opts = opts, .p = p, .epoch = 1, .peak_rss = -1, .unknown_dso = SP_NONE};
+    struct sp_ht ht = {.d = d, .opts = opts, .p = p, .epoch = 1, .peak_rss = -1};
     ht.lines = (struct sp_lines){.reader = &ht, .take = heaptrack_line};
     ht.windows.now = 1;
     ht.windows.open.rss = -1;

@@ -241,7 +241,7 @@ static spaa_status jemalloc_read(struct sp_input *in, const struct sp_read_opts 
     je->d = d;
     je->opts = opts;
     je->by_thread = opts->group_by & (SP_BY_TID | SP_BY_COMM);
-    sp_mapped_init(&je->m, p, opts, d, "jemalloc", n);
+    sp_mapped_init(&je->m, p, opts, d, n);
     sp_buf_init(&je->totals, 0);
     st = jemalloc_open_text(je, &c);
     if (!st)

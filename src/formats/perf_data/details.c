@@ -64,28 +64,25 @@ static void pd_details_data_source(struct sp_buf *b, uint64_t v)
     static const char *const numbers[16] = {
         NULL, "L1",        "L2",  "L3",  "L4",   "L2_MHB", "memory_side_cache", NULL, "uncached", "CXL",
         "IO", "any_cache", "LFB", "RAM", "PMEM", "na"};
-    sp_pd_comma(b);
-    sp_buf_puts(b, "\"data_src\":{");
-    sp_pd_member_hex(b, "value", v);
-    pd_details_bits(b, "op", v & 31, ops, COUNT(ops));
-    pd_details_bits(b, "level", v >> 5 & 0x3fff, levels, COUNT(levels));
-    pd_details_bits(b, "snoop", v >> 19 & 31, snoops, COUNT(snoops));
-    pd_details_bits(b, "lock", v >> 24 & 3, locks, COUNT(locks));
-    pd_details_bits(b, "tlb", v >> 26 & 127, tlbs, COUNT(tlbs));
+    sp_pd_member_hex(b, "data_src", v);
+    pd_details_bits(b, "data_src.op", v & 31, ops, COUNT(ops));
+    pd_details_bits(b, "data_src.level", v >> 5 & 0x3fff, levels, COUNT(levels));
+    pd_details_bits(b, "data_src.snoop", v >> 19 & 31, snoops, COUNT(snoops));
+    pd_details_bits(b, "data_src.lock", v >> 24 & 3, locks, COUNT(locks));
+    pd_details_bits(b, "data_src.tlb", v >> 26 & 127, tlbs, COUNT(tlbs));
     const char *level = numbers[v >> 33 & 15];
     if (level) {
         sp_pd_comma(b);
-        sp_buf_printf(b, "\"level_number\":\"%s\"", level);
+        sp_buf_printf(b, "\"data_src.level_number\":\"%s\"", level);
     }
     if (v >> 37 & 1) {
         sp_pd_comma(b);
-        sp_buf_puts(b, "\"remote\":true");
+        sp_buf_puts(b, "\"data_src.remote\":\"true\"");
     }
-    pd_details_bits(b, "snoop_more", v >> 38 & 3, forwards, COUNT(forwards));
-    pd_details_bits(b, "blocked", v >> 40 & 7, blocks, COUNT(blocks));
+    pd_details_bits(b, "data_src.snoop_more", v >> 38 & 3, forwards, COUNT(forwards));
+    pd_details_bits(b, "data_src.blocked", v >> 40 & 7, blocks, COUNT(blocks));
     if (v >> 43 & 7)
-        sp_pd_member_u64(b, "hops", (v >> 43 & 7) - 1);
-    sp_buf_ch(b, '}');
+        sp_pd_member_u64(b, "data_src.hops", (v >> 43 & 7) - 1);
 }
 
 static void pd_details_branches(const struct sp_pd *pd, const struct sp_pd_fields *f, struct sp_buf *b)
@@ -254,15 +251,11 @@ static void pd_details_members(const struct sp_pd *pd, const struct sp_pd_attr *
         sp_pd_member_hex(b, "addr", addr);
     if (a->plan.read)
         pd_details_counters(pd, a, rec, b);
-    if (f->has & PD_DATA_SRC && f->data_src)
-        pd_details_data_source(b, f->data_src);
     pd_details_weights(f, b);
     if (f->has & PD_TRANSACTION && f->transaction)
         sp_pd_member_hex(b, "transaction", f->transaction);
     if (f->has & PD_PHYS_ADDR && f->phys_addr)
         sp_pd_member_hex(b, "phys_addr", f->phys_addr);
-    if (f->has & PD_CGROUP)
-        pd_details_cgroup(pd, f->cgroup, b);
     if (f->has & PD_DATA_PAGE_SIZE && f->data_page)
         sp_pd_member_u64(b, "data_page_size", f->data_page);
     if (f->has & PD_CODE_PAGE_SIZE && f->code_page)
@@ -286,6 +279,30 @@ static void pd_details_members(const struct sp_pd *pd, const struct sp_pd_attr *
     }
 }
 
+/* The members of the sample's context: fields of a tracepoint, and what else is a label. */
+static bool pd_details_context(const struct sp_pd *pd, const struct sp_pd_attr *a,
+                               const struct sp_pd_fields *f, struct sp_buf *b)
+{
+    static const char open[] = "\"x_labels\":{";
+    bool known = f->has & PD_RAW && a->type == PD_TRACEPOINT && f->raw &&
+                 sp_pd_trace_fields(pd, a->config, f->raw, f->raw_size, b);
+    size_t before = b->len;
+    if (known)
+        sp_buf_ch(b, ',');
+    sp_buf_puts(b, open);
+    size_t from = b->len;
+    if (!b->failed && f->has & PD_CGROUP)
+        pd_details_cgroup(pd, f->cgroup, b);
+    if (!b->failed && f->has & PD_DATA_SRC && f->data_src)
+        pd_details_data_source(b, f->data_src);
+    bool any = b->len > from;
+    if (any)
+        sp_buf_ch(b, '}');
+    else
+        b->len = before;
+    return known || any;
+}
+
 spaa_status sp_pd_details(struct sp_pd *pd, uint32_t shape, uint64_t pos, struct sp_sample *row)
 {
     static const char open[] = "\"x_perf\":{";
@@ -300,7 +317,6 @@ spaa_status sp_pd_details(struct sp_pd *pd, uint32_t shape, uint64_t pos, struct
     sp_pd_fields_read(a, rec, size, end, pd->swap, &f);
     sp_buf_init(&b, 0);
     sp_buf_puts(&b, open);
-    bool known = false;
     if (!b.failed)
         pd_details_members(pd, a, rec, &f, &b);
     if (b.len > sizeof open - 1) {
@@ -309,9 +325,7 @@ spaa_status sp_pd_details(struct sp_pd *pd, uint32_t shape, uint64_t pos, struct
     }
     bool failed = b.failed; /* clearing forgets it */
     sp_buf_clear(&b);
-    if (f.has & PD_RAW && a->type == PD_TRACEPOINT && f.raw)
-        known = sp_pd_trace_fields(pd, a->config, f.raw, f.raw_size, &b);
-    if (known) {
+    if (pd_details_context(pd, a, &f, &b)) {
         row->context = b.failed ? SP_STR_FAIL : sp_profile_str(pd->p, b.data, b.len);
         row->flags |= SP_SAMPLE_CONTEXT;
     }

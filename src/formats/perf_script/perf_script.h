@@ -90,7 +90,7 @@ struct sp_ps_entry {
 };
 
 struct sp_ps_name {
-    uint32_t raw, func, more;
+    uint32_t raw, func;
 };
 
 struct sp_ps_piece {

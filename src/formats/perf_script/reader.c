@@ -15,7 +15,7 @@
  * the only one of the header, else "unknown". Tracepoint text is kept on raw samples (`x_perf_script`).
  * Where a period is printed it is the primary metric; tracepoints count; otherwise samples.
  * The header's `x_perf_script.comments` holds the `#` lines; that key also tells writers that names which
- * have an `x_raw_func` were printed raw.
+ * have a linkage name were printed as that.
  *
  * Lines that are none of this are reported and cost only themselves.
  */

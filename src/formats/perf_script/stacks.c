@@ -49,8 +49,7 @@ void sp_ps_stacks_free(struct sp_ps_stacks *st)
     sp_buf_free(&st->buf);
 }
 
-/* A function's name as printed: demangled, with the raw name as a member for `extra_json` when that differs.
- */
+/* A function's name as it is shown: demangled, without parts. */
 static bool perf_script_name_of(struct sp_ps_stacks *st, struct sp_ps_text symbol, struct sp_ps_name *out)
 {
     uint32_t raw = sp_profile_str(st->p, symbol.p, symbol.n);
@@ -62,35 +61,25 @@ static bool perf_script_name_of(struct sp_ps_stacks *st, struct sp_ps_text symbo
             *out = st->names.v[i];
             return true;
         }
-    *out = (struct sp_ps_name){raw, raw, SP_STR_NONE};
     const char *name = NULL;
     uint64_t out_of_memory = st->d->count[SP_E008];
     if (symbol.n > 2 && symbol.p[0] == '_')
         name = sp_symbols_demangle(st->symbols, sp_pstr(st->p, raw).p);
     if (st->d->count[SP_E008] != out_of_memory) /* not a name that is not mangled */
         return false;
-    if (name) {
-        sp_buf_clear(&st->buf);
-        sp_buf_puts(&st->buf, "\"x_raw_func\":");
-        sp_json_string(&st->buf, symbol.p, symbol.n);
-        out->func = sp_profile_cstr(st->p, name);
-        out->more = st->buf.failed ? SP_STR_FAIL : sp_profile_str(st->p, st->buf.data, st->buf.len);
-        if (out->func == SP_STR_FAIL || out->more == SP_STR_FAIL)
-            return false;
-    }
+    struct sp_str shown =
+        sp_function_shown(name ? (struct sp_str){name, (uint32_t)strlen(name)} : sp_pstr(st->p, raw));
+    *out = (struct sp_ps_name){raw, sp_profile_str(st->p, shown.p, shown.n)};
+    if (out->func == SP_STR_FAIL)
+        return false;
     return sp_map_add(&st->name_map, sp_hash_mix(raw, 1), (uint32_t)st->names.n) &&
            sp_vec_push(&st->names, *out);
 }
 
-/* `extra_json` with the DSO as printed beside what `extra_json` holds. */
-static uint32_t perf_script_with_raw_dso(struct sp_ps_stacks *st, uint32_t more, struct sp_ps_text dso)
+/* `extra_json` with the DSO as printed. */
+static uint32_t perf_script_raw_dso(struct sp_ps_stacks *st, struct sp_ps_text dso)
 {
-    struct sp_str had = sp_pstr(st->p, more);
     sp_buf_clear(&st->buf);
-    if (more != SP_STR_NONE) {
-        sp_buf_add(&st->buf, had.p, had.n);
-        sp_buf_ch(&st->buf, ',');
-    }
     sp_buf_puts(&st->buf, "\"x_raw_dso\":");
     sp_json_string(&st->buf, dso.p, dso.n);
     return st->buf.failed ? SP_STR_FAIL : sp_profile_str(st->p, st->buf.data, st->buf.len);
@@ -103,6 +92,7 @@ static bool perf_script_add_frame(struct sp_ps_stacks *st, const struct sp_ps_fr
     struct sp_frame frame = {.inline_depth = depth};
     struct sp_dso d = {.name = sp_profile_str(st->p, dso->name.p, dso->name.n), .is_kernel = dso->kernel};
     struct sp_ps_name name = {0};
+    struct sp_func_info info = {0};
     bool unresolved = !symbol.n;
     if (unresolved) {
         char hex[2 + 16] = "0x";
@@ -113,16 +103,16 @@ static bool perf_script_add_frame(struct sp_ps_stacks *st, const struct sp_ps_fr
         return false;
     }
     if (dso->renamed && (unresolved || !dso->jit))
-        name.more = perf_script_with_raw_dso(st, name.more, printed_dso);
-    if (d.name == SP_STR_FAIL || name.func == SP_STR_FAIL || name.more == SP_STR_FAIL)
+        frame.extra_json = perf_script_raw_dso(st, printed_dso);
+    if (d.name == SP_STR_FAIL || name.func == SP_STR_FAIL || frame.extra_json == SP_STR_FAIL)
         return false;
+    if (name.raw != name.func && !unresolved)
+        info.linkage = name.raw;
     uint32_t dso_number = sp_dso_intern(st->p, &d);
     if (dso_number == SP_NONE)
         return false;
-    frame.function = sp_function_intern(st->p, name.func, dso_number);
-    if (frame.function == SP_NONE)
+    if (!sp_frame_set_function(st->p, &frame, name.func, dso_number, &info, st->frames))
         return false;
-    frame.extra_json = name.more;
     frame.kind = dso->unknown ? SP_UNKNOWN : dso->kernel ? SP_KERNEL : SP_USER;
     if (depth)
         frame.flags |= SP_FRAME_INLINED;

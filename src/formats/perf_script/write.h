@@ -19,7 +19,6 @@ struct sp_ps_printer {
     bool printed;    /* the profile was read from such text: names stand as that had them */
     bool srclines;   /* below the frames */
     bool relative;   /* addresses of the kernel are offsets: where it stood is not known */
-    uint64_t *bases; /* by DSO: where its addresses count from */
     struct sp_arena text;
     struct sp_ps_printed *frames;
     struct sp_buf row;

@@ -16,20 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the kernel, or a module of it, stood, if a recording said so; 0: not known. */
-static uint64_t perf_script_base_of(struct sp_str more)
-{
-    struct sp_span raw;
-    uint64_t base;
-    bool told = more.n && sp_json_find2((struct sp_span){more.p, more.n}, "x_perf", "base", &raw) &&
-                raw.n > 2 && sp_parse_0x(raw.p + 1, raw.n - 2, &base);
-    return told ? base : 0;
-}
-
 static bool perf_script_is_relative(const struct sp_ps_printer *w, const struct sp_frame *f)
 {
     uint32_t dso = w->p->functions.v[f->function].dso;
-    return w->p->dsos.v[dso].is_kernel && f->flags & SP_FRAME_IP && !w->bases[dso] && !(f->ip >> 63);
+    return w->p->dsos.v[dso].is_kernel && f->flags & SP_FRAME_IP && !w->p->dsos.v[dso].place.base &&
+           !(f->ip >> 63);
 }
 
 bool sp_ps_printer_init(struct sp_ps_printer *w, const struct sp_profile *p, bool srclines)
@@ -41,13 +32,9 @@ bool sp_ps_printer_init(struct sp_ps_printer *w, const struct sp_profile *p, boo
     sp_arena_init(&w->text, 0);
     sp_buf_init(&w->row, 0);
     w->frames = calloc(p->frames.n + 1, sizeof *w->frames);
-    w->bases = calloc(p->dsos.n + 1, sizeof *w->bases);
-    for (size_t i = 0; w->bases && i < p->dsos.n; i++)
-        if (p->dsos.v[i].is_kernel)
-            w->bases[i] = perf_script_base_of(sp_pstr(p, p->dsos.v[i].extra_json));
-    for (size_t i = 0; w->bases && i < p->frames.n && !w->printed; i++)
+    for (size_t i = 0; i < p->frames.n && !w->printed; i++)
         w->relative |= perf_script_is_relative(w, &p->frames.v[i]);
-    return w->frames && w->bases;
+    return w->frames;
 }
 
 void sp_ps_printer_free(struct sp_ps_printer *w)
@@ -55,7 +42,6 @@ void sp_ps_printer_free(struct sp_ps_printer *w)
     sp_arena_free(&w->text);
     sp_buf_free(&w->row);
     free(w->frames);
-    free(w->bases);
 }
 
 void sp_ps_put_text(struct sp_buf *out, const char *p, size_t n)
@@ -81,7 +67,7 @@ static uint64_t perf_script_address_of(const struct sp_ps_printer *w, const stru
                                        struct sp_str func)
 {
     uint32_t dso = w->p->functions.v[f->function].dso;
-    uint64_t ip = 0, addr, base = w->bases[dso];
+    uint64_t ip = 0, addr, base = w->p->dsos.v[dso].is_kernel ? w->p->dsos.v[dso].place.base : 0;
     if (f->flags & SP_FRAME_IP)
         ip = f->ip;
     else if (!(f->flags & SP_FRAME_UNRESOLVED && sp_parse_0x(func.p, func.n, &ip)))
@@ -121,6 +107,21 @@ static void perf_script_put_dso(struct sp_buf *b, const struct sp_profile *p, co
     }
 }
 
+/* As it was printed, else as demanglers write it. */
+static void perf_script_put_symbol(struct sp_ps_printer *w, struct sp_buf *b, uint32_t frame)
+{
+    struct sp_str symbol = sp_frame_symbol(w->p, frame);
+    struct sp_buf shown;
+    sp_buf_init(&shown, 0);
+    if (!w->printed) {
+        sp_put_symbol_shown(&shown, w->p, frame);
+        symbol = (struct sp_str){shown.data, (uint32_t)shown.len};
+    }
+    b->failed |= shown.failed;
+    sp_ps_put_text(b, symbol.p, symbol.n);
+    sp_buf_free(&shown);
+}
+
 static bool perf_script_make_frame_text(struct sp_ps_printer *w, uint32_t frame, struct sp_ps_printed *out)
 {
     const struct sp_profile *p = w->p;
@@ -132,8 +133,8 @@ static bool perf_script_make_frame_text(struct sp_ps_printer *w, uint32_t frame,
     sp_buf_printf(b, "\t%16llx ", (unsigned long long)ip);
     if (f->flags & SP_FRAME_UNRESOLVED || !func.n)
         sp_buf_puts(b, "[unknown]");
-    else if (!w->printed || !perf_script_put_member(b, p, f->extra_json, "x_raw_func"))
-        sp_ps_put_text(b, func.p, func.n);
+    else
+        perf_script_put_symbol(w, b, frame);
     if (f->flags & SP_FRAME_SYMOFF && !(f->flags & SP_FRAME_UNRESOLVED))
         sp_buf_printf(b, "+0x%llx", (unsigned long long)f->symoff);
     sp_buf_puts(b, " (");

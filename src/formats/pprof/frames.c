@@ -11,6 +11,7 @@
  */
 #include "base/num.h"
 #include "formats/pprof/pprof.h"
+#include "model/functions.h"
 
 /* A location in work: what its frames share. */
 struct location {
@@ -24,13 +25,48 @@ struct location {
 
 /* What a writer cannot derive: members of "x_pprof" for the outermost frame or any other one. */
 struct extra {
-    struct sp_str name, system_name; /* p NULL: as the frame's name */
+    struct sp_str name, system_name; /* p NULL: as the function's name, or what is known of it */
     int64_t start_line, line, column;
     bool has_line;
     struct sp_str file; /* p NULL: as the srcline says */
 };
 
 /* ---- functions ---- */
+
+static bool pprof_begins(struct sp_str s, const char *with)
+{
+    size_t n = strlen(with);
+    return s.n >= n && memcmp(s.p, with, n) == 0;
+}
+
+/*
+ * Whether other files may have a function of this name: a format that says nothing of it leaves it to names,
+ * which say it where they are mangled. Go's have their package in them.
+ */
+static bool pprof_may_be_local(struct sp_str system, struct sp_str file)
+{
+    bool mangled = pprof_begins(system, "_Z") || pprof_begins(system, "_R");
+    bool go = file.n > 3 && memcmp(file.p + file.n - 3, ".go", 3) == 0;
+    return file.n && !go &&
+           (!mangled || pprof_begins(system, "_ZL") || memmem(system.p, system.n, "_GLOBAL__N_", 11));
+}
+
+/* What frames of the function carry; false: out of memory. */
+static bool pprof_function_info(struct sp_pprof *pp, struct sp_pprof_function *f, struct sp_str name,
+                                struct sp_str system, struct sp_str file)
+{
+    struct sp_func_info x = {0};
+    if (name.n && system.n && !sp_pprof_same(name, system))
+        x.linkage = sp_pprof_str(pp, f->m.system_name);
+    if (file.n)
+        x.file = sp_pprof_str(pp, f->m.file);
+    if (f->m.start_line <= UINT32_MAX)
+        x.line = (uint32_t)f->m.start_line;
+    if (pprof_may_be_local(system.n ? system : name, file))
+        x.flags = SP_FUNC_LOCAL;
+    f->info = x.linkage == SP_STR_FAIL || x.file == SP_STR_FAIL ? SP_NONE : sp_func_info_intern(pp->p, &x);
+    return f->info != SP_NONE;
+}
 
 /* What the file says of a function; all of it that is wrong is reported. */
 static bool pprof_decode_function(struct sp_pprof *pp, uint32_t number)
@@ -41,10 +77,12 @@ static bool pprof_decode_function(struct sp_pprof *pp, uint32_t number)
     if (!sp_pprof_read(pp, &sp_pprof_function_fields, pp->file.functions.v[number], &f->m))
         return false;
     struct sp_str name = sp_pprof_text(pp, f->m.name), other = sp_pprof_text(pp, f->m.system_name);
-    sp_pprof_text(pp, f->m.file);
+    struct sp_str file = sp_pprof_text(pp, f->m.file);
     f->has_name = name.n;
     f->named = name.n || other.n;
-    f->other_name = !sp_pprof_same(other, name);
+    f->no_system = name.n && !other.n;
+    if (!pprof_function_info(pp, f, name, other, file))
+        return false;
     if (f->named)
         f->name = sp_pprof_str(pp, name.n ? f->m.name : f->m.system_name);
     f->decoded = pp->findings == findings;
@@ -72,7 +110,7 @@ static uint32_t pprof_line_function(struct sp_pprof *pp, struct sp_pprof_functio
         return pprof_address_function(pp, l->ip, l->dso);
     if (fn->interned == SP_NONE || fn->dso != l->dso) {
         fn->dso = l->dso;
-        fn->interned = sp_function_intern(pp->p, fn->name, l->dso);
+        fn->interned = sp_function_known(pp->p, fn->name, l->dso, fn->info);
     }
     return fn->interned;
 }
@@ -147,9 +185,9 @@ static uint32_t pprof_line_extra_json(struct sp_pprof *pp, struct sp_pprof_funct
         return fn->more;
     if (!fn->has_name)
         x->name = (struct sp_str){"", 0};
-    if (fn->other_name)
-        x->system_name = pprof_function_text(pp, fn->m.system_name);
-    x->start_line = (int64_t)fn->m.start_line;
+    if (fn->no_system)
+        x->system_name = (struct sp_str){"", 0};
+    x->start_line = fn->m.start_line > UINT32_MAX ? (int64_t)fn->m.start_line : 0;
     uint32_t more = pprof_extra_json(pp, l, outermost, x);
     if (!alone)
         fn->more = more;
@@ -215,6 +253,7 @@ static bool pprof_line_frame(struct sp_pprof *pp, const struct location *l,
     if (!fn->decoded && !pprof_decode_function(pp, (uint32_t)line->function))
         return false;
     f.function = pprof_line_function(pp, fn, l);
+    f.info = pp->opts->frames == SP_FRAMES_FUNCTION ? 0 : fn->info; /* else the function's */
     if (!fn->named)
         f.flags |= SP_FRAME_UNRESOLVED;
     if (depth)

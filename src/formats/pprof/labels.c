@@ -3,19 +3,20 @@
  *
  * The pid, the tid and the name of the thread go to the fields of a context. Producers spell them in many
  * ways: the first label of the file that has one of the known keys and a fitting value is the one, and the
- * header notes how it was spelled. Everything else is "x_pprof":{"labels":{KEY:VALUE,…}} of the context, keys
- * sorted, a value being a string, a number, {"num":…,"unit":"…"}, or a list of these where a key stands
- * several times. Equal bytes are looked at once.
+ * header notes how it was spelled. Everything else is a label of the context
+ * (model/labels.h). Equal bytes are looked at once.
  *
  * State, CPU and source are lifted only where the mark of a writer of ours says so: see pprof.h.
  */
+#include "model/labels.h"
 #include "base/num.h"
 #include "formats/pprof/pprof.h"
+
+#include <stdio.h>
 
 struct label {
     struct sp_pprof_label_msg m;
     struct sp_str key;
-    size_t order;
 };
 
 static const char *const spellings[PPROF_KEYS][8] = {
@@ -123,83 +124,44 @@ static bool pprof_take_thread(struct sp_pprof *pp, const struct label *l, struct
     return false;
 }
 
-static int pprof_by_key(const void *va, const void *vb)
+/* A label that is no other fact. */
+static bool pprof_push_label(struct sp_pprof *pp, const struct label *l, struct sp_label_list *out)
 {
-    const struct label *a = va, *b = vb;
-    int c = sp_str_cmp(a->key, b->key);
-    return c ? c : (a->order > b->order) - (a->order < b->order);
-}
-
-static void pprof_label_value(struct sp_pprof *pp, struct sp_buf *b, const struct label *l)
-{
+    char t[24];
+    struct sp_str text = sp_pprof_text(pp, l->m.str), unit = sp_pprof_text(pp, l->m.unit);
+    const struct sp_label_keys *keep = pp->opts->labels;
+    if (keep && !sp_label_keys_have(keep, l->key))
+        return true;
+    struct sp_label x = {.key = sp_profile_text(pp->p, l->key.p, l->key.n)};
+    pp->damaged_text |= x.key != SP_STR_FAIL && sp_str_cmp(sp_pstr(pp->p, x.key), l->key) != 0;
     if (l->m.str) {
-        sp_pprof_json(b, sp_pprof_text(pp, l->m.str));
-    } else if (l->m.unit) {
-        sp_buf_printf(b, "{\"num\":%lld,\"unit\":", (long long)l->m.num);
-        sp_pprof_json(b, sp_pprof_text(pp, l->m.unit));
-        sp_buf_ch(b, '}');
+        x.value = sp_profile_str(pp->p, text.p, text.n);
     } else {
-        sp_buf_i64(b, (int64_t)l->m.num);
+        x.flags = SP_LABEL_NUMBER;
+        x.value = sp_profile_str(pp->p, t, (size_t)snprintf(t, sizeof t, "%lld", (long long)l->m.num));
+        x.unit = unit.n ? sp_profile_str(pp->p, unit.p, unit.n) : SP_STR_NONE;
     }
-}
-
-/* Members of JSON objects have no other way. */
-static void pprof_label_key(struct sp_pprof *pp, struct sp_buf *b, struct sp_str key)
-{
-    bool damaged = false;
-    sp_json_string_to(b, key.p, key.n, &damaged);
-    pp->damaged_text |= damaged;
-}
-
-static uint32_t pprof_labels_json(struct sp_pprof *pp, struct label *l, size_t n)
-{
-    struct sp_buf *b = &pp->text;
-    if (!n)
-        return SP_STR_NONE;
-    qsort(l, n, sizeof *l, pprof_by_key);
-    sp_buf_clear(b);
-    sp_buf_puts(b, "\"x_pprof\":{\"labels\":{");
-    for (size_t i = 0; i < n;) {
-        size_t same = i + 1;
-        while (same < n && sp_pprof_same(l[same].key, l[i].key))
-            same++;
-        if (i)
-            sp_buf_ch(b, ',');
-        pprof_label_key(pp, b, l[i].key);
-        sp_buf_puts(b, same > i + 1 ? ":[" : ":");
-        for (size_t k = i; k < same; k++) {
-            if (k > i)
-                sp_buf_ch(b, ',');
-            pprof_label_value(pp, b, &l[k]);
-        }
-        if (same > i + 1)
-            sp_buf_ch(b, ']');
-        i = same;
-    }
-    sp_buf_puts(b, "}}");
-    return b->failed ? SP_STR_FAIL : sp_profile_str(pp->p, b->data, b->len);
+    return x.key != SP_STR_FAIL && x.value != SP_STR_FAIL && x.unit != SP_STR_FAIL &&
+           sp_vec_push(&out->list, x);
 }
 
 static bool pprof_read_set(struct sp_pprof *pp, const struct sp_pprof_list *labels,
                            struct sp_pprof_label_set *s)
 {
-    size_t n = labels->n, left = 0;
+    struct sp_label_list more = {0};
     unsigned had = 0;
     s->pid = s->tid = s->cpu = SP_ABSENT;
-    s->comm = s->state = s->source = s->more = SP_STR_NONE;
-    struct label *l = calloc(n + 1, sizeof *l);
-    if (!l)
-        return false;
+    s->comm = s->state = s->source = SP_STR_NONE;
     bool ok = true;
-    for (size_t i = 0; i < n && ok; i++) {
-        struct label x = {.order = i};
+    for (size_t i = 0; i < labels->n && ok; i++) {
+        struct label x = {0};
         ok = sp_pprof_read(pp, &sp_pprof_label_fields, labels->v[i], &x.m);
         x.key = sp_pprof_text(pp, x.m.key);
-        if (!pprof_take_thread(pp, &x, s, &had) && !pprof_take_marked(pp, &x, s))
-            l[left++] = x;
+        if (ok && !pprof_take_thread(pp, &x, s, &had) && !pprof_take_marked(pp, &x, s))
+            ok = pprof_push_label(pp, &x, &more);
     }
-    s->more = pprof_labels_json(pp, l, left);
-    free(l);
+    s->labels = ok ? sp_labels_intern(pp->p, more.list.v, more.list.n) : SP_NONE;
+    sp_vec_free(&more.list);
     if (!ok)
         return false;
     unsigned by = pp->opts->group_by;
@@ -209,8 +171,7 @@ static bool pprof_read_set(struct sp_pprof *pp, const struct sp_pprof_list *labe
         s->tid = SP_ABSENT;
     if (!(by & SP_BY_STATE) && s->state != SP_STR_FAIL)
         s->state = SP_STR_NONE;
-    if (s->comm == SP_STR_FAIL || s->state == SP_STR_FAIL || s->source == SP_STR_FAIL ||
-        s->more == SP_STR_FAIL)
+    if (s->comm == SP_STR_FAIL || s->state == SP_STR_FAIL || s->source == SP_STR_FAIL || s->labels == SP_NONE)
         return false;
     if (s->pid != SP_ABSENT && s->tid != SP_ABSENT &&
         sp_thread_intern(pp->p, s->pid, s->tid, s->comm) == SP_NONE)
@@ -268,7 +229,7 @@ uint32_t sp_pprof_context(struct sp_pprof *pp, uint32_t set, uint32_t event)
         c.comm = s->comm;
         c.state = s->state;
         c.source = s->source;
-        c.extra_json = s->more;
+        c.labels = s->labels;
         *context = sp_context_intern(pp->p, &c);
     }
     return *context;

@@ -55,7 +55,6 @@ enum {
 /* Frames of all stacks that are always accepted; 16 per byte of the input beyond. */
 #define PPROF_FRAMES_MIN ((size_t)1 << 24)
 /* What DSOs say whose ips are offsets in the file. */
-#define PPROF_FILE_OFFSETS "\"x_pprof\":{\"ip\":\"file_offset\"}"
 
 /* ---- decode.c: the messages as they stand in the file ---- */
 
@@ -192,7 +191,8 @@ struct sp_pprof_key {
 struct sp_pprof_label_set {
     size_t at, n; /* its bytes in label_text */
     int64_t pid, tid, cpu;
-    uint32_t comm, state, source, more;
+    uint32_t comm, state, source;
+    uint32_t labels; /* the others: a set */
 };
 
 /* A function as its frames need it. */
@@ -200,11 +200,12 @@ struct sp_pprof_function {
     struct sp_pprof_function_msg m;
     uint32_t name;          /* in the profile; of no use where it is not `named` */
     uint32_t dso, interned; /* the function of the profile in this DSO; SP_NONE: none yet */
+    uint32_t info;          /* sp_frame.info: system name, file and first line */
     uint32_t more;          /* of frames of which nothing else is to be said; SP_STR_FAIL: none yet */
     bool decoded;           /* and nothing about it must be reported each time */
     bool named;             /* else by the address */
     bool has_name;          /* else by the system name, if that */
-    bool other_name;        /* the system name is another one */
+    bool no_system;         /* has a name and no system name */
 };
 
 /* The frames of a location: loc_frames[first..+n); n 0: no sample has needed it yet. */

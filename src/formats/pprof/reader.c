@@ -114,8 +114,8 @@ static uint32_t pprof_mapping_dso(struct sp_pprof *pp, const struct sp_pprof_map
     if (sp_pprof_is_build_id(sp_pstr(pp->p, m->build_id)))
         dso.build_id = m->build_id;
     if (!sp_pprof_is_linked(m))
-        dso.extra_json = sp_profile_cstr(pp->p, PPROF_FILE_OFFSETS);
-    return dso.extra_json == SP_STR_FAIL ? SP_NONE : sp_dso_intern(pp->p, &dso);
+        dso.place.ips = SP_DSO_FILE_OFFSET;
+    return sp_dso_intern(pp->p, &dso);
 }
 
 static bool pprof_read_mapping(struct sp_pprof *pp, uint32_t number)

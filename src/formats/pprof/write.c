@@ -230,7 +230,7 @@ static void pprof_write_report(struct sp_pw *w)
         sp_emit(w->d, SP_L304, SP_AT_NOTHING,
                 "%llu weights were rounded or capped: a pprof has integers of 64 bits",
                 (unsigned long long)w->rounded);
-    if (w->p->samples || w->p->windows.n || w->p->extensions.n)
+    if (w->p->samples || w->p->windows.n || w->p->extensions.n || w->p->processes.n || w->p->images.n)
         sp_emit(w->d, SP_I741, SP_AT_NOTHING, "raw samples, windows and records of other tools");
 }
 

@@ -45,28 +45,24 @@ static void pprof_read_extra(struct sp_pw *w, struct sp_json *j, struct sp_span 
 static void pprof_extra_of(struct sp_pw *w, uint32_t frame, struct sp_pw_extra *x)
 {
     uint32_t more = w->p->frames.v[frame].extra_json;
+    const struct sp_func_info *known = sp_frame_known(w->p, frame);
     *x = (struct sp_pw_extra){0};
+    if (known && known->linkage) {
+        struct sp_str linkage = sp_pstr(w->p, known->linkage);
+        x->system_name = sp_pw_keep(w, (struct sp_span){linkage.p, linkage.n});
+    }
     if (!more)
         return;
     struct sp_json j;
-    struct sp_span key, s;
+    struct sp_span key;
     struct sp_buf *b = &w->scratch;
     sp_pw_member(w, more, b);
-    if (b->len) {
-        sp_json_init(&j, b->data, b->len);
-        if (sp_json_object(&j))
-            while (sp_json_key(&j, &key))
-                pprof_read_extra(w, &j, key, x);
-        sp_json_free(&j);
+    if (!b->len)
         return;
-    }
-    struct sp_str text = sp_pstr(w->p, more); /* the mangled name, as readers of other formats keep it */
-    static const char raw_func[] = "\"x_raw_func\":";
-    if (text.n < sizeof raw_func || memcmp(text.p, raw_func, sizeof raw_func - 1) != 0)
-        return;
-    sp_json_init(&j, text.p + sizeof raw_func - 1, text.n - (sizeof raw_func - 1));
-    if (sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &s))
-        x->system_name = sp_pw_keep(w, s);
+    sp_json_init(&j, b->data, b->len);
+    if (sp_json_object(&j))
+        while (sp_json_key(&j, &key))
+            pprof_read_extra(w, &j, key, x);
     sp_json_free(&j);
 }
 
@@ -112,25 +108,51 @@ static void pprof_note_has(struct sp_pw *w, uint64_t mapping, const struct sp_fr
         m->has |= (uint8_t)has;
 }
 
+/* A function as it goes out. */
+struct function_out {
+    struct sp_str name, system, file;
+    int64_t start_line;
+};
+
+static struct function_out pprof_function_of(const struct sp_pw *w, uint32_t frame,
+                                             const struct sp_pw_extra *x, struct sp_str file)
+{
+    static const struct sp_func_info nothing;
+    const struct sp_func_info *known = sp_frame_known(w->p, frame);
+    known = known ? known : &nothing;
+    struct function_out f = {.name = sp_pstr(w->p, sp_frame_function(w->p, frame)->name), .file = file};
+    f.system = known->linkage ? sp_pstr(w->p, known->linkage) : f.name;
+    if (x->name.p && w->p->frames.v[frame].flags & SP_FRAME_UNRESOLVED) /* neither name, but an address */
+        f.system = x->name;
+    if (!file.n)
+        f.file = sp_pstr(w->p, known->file);
+    f.name = x->name.p ? x->name : f.name;
+    f.system = x->system_name.p ? x->system_name : f.system;
+    f.file = x->file.p ? x->file : f.file;
+    /* pprof has one file for lines and where the function begins: what is included into it is in another one.
+     */
+    if (!known->file || sp_pprof_same(f.file, sp_pstr(w->p, known->file)))
+        f.start_line = known->line;
+    f.start_line = x->start_line ? x->start_line : f.start_line;
+    return f;
+}
+
 static void pprof_put_line(struct sp_pw *w, struct sp_buf *b, uint32_t frame, const struct sp_pw_extra *x,
                            uint64_t mapping)
 {
     const struct sp_frame *f = &w->p->frames.v[frame];
-    struct sp_str name = sp_pstr(w->p, sp_frame_function(w->p, frame)->name), file = {"", 0};
+    struct sp_str file = {"", 0};
     int64_t line = 0, column = 0;
     if (f->srcline) {
         file = sp_pstr(w->p, f->srcline);
         file.n = (uint32_t)sp_pprof_srcline(file, &line, &column);
     }
-    if (x->name.p)
-        name = x->name;
-    if (x->file.p)
-        file = x->file;
+    const struct function_out fn = pprof_function_of(w, frame, x, file);
     pprof_note_has(w, mapping, f,
-                   (name.n ? HAS_FUNCTIONS : 0u) | (file.n ? HAS_FILENAMES : 0u) |
+                   (fn.name.n ? HAS_FUNCTIONS : 0u) | (fn.file.n ? HAS_FILENAMES : 0u) |
                        ((x->has_line ? x->line : line) ? HAS_LINES : 0u));
-    uint64_t key[5] = {sp_pw_str(w, name), sp_pw_str(w, x->system_name.p ? x->system_name : name),
-                       sp_pw_str(w, file), (uint64_t)x->start_line, 0};
+    uint64_t key[5] = {sp_pw_str(w, fn.name), sp_pw_str(w, fn.system), sp_pw_str(w, fn.file),
+                       (uint64_t)fn.start_line, 0};
     struct sp_buf *l = &w->line;
     sp_buf_clear(l);
     sp_wire_put_number(l, 1, pprof_function_id(w, key));
@@ -273,33 +295,19 @@ bool sp_pw_locations(struct sp_pw *w, struct sp_returns how, const uint32_t *fra
     return !w->nomem;
 }
 
-/* "x_FORMAT":{…,"map":{"offset":"0x…","size":"0x…"}} of a DSO. */
-static void pprof_code_mapping(struct sp_str more, struct sp_pw_range *r)
-{
-    struct sp_span text = {more.p, more.n}, map, offset, size;
-    static const char *const formats[] = {"x_perf", "x_gperftools", "x_jemalloc"};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (!sp_json_find2(text, formats[i], "map", &map))
-            continue;
-        if (!sp_json_find(map, "offset", &offset) || !sp_json_find(map, "size", &size) || offset.n < 5 ||
-            size.n < 5 || !sp_parse_0x(offset.p + 1, offset.n - 2, &r->offset) ||
-            !sp_parse_0x(size.p + 1, size.n - 2, &r->size) || r->offset > INT64_MAX || r->size > INT64_MAX)
-            r->size = 0;
-    }
-}
-
 static bool pprof_find_ranges(struct sp_pw *w)
 {
-    static const char offsets[] = "\"ip\":\"file_offset\"";
     const struct sp_profile *p = w->p;
     w->ranges = calloc(p->dsos.n + 1, sizeof *w->ranges);
     if (!w->ranges)
         return false;
     for (uint32_t i = 0; i < p->dsos.n; i++) {
-        struct sp_str more = sp_pstr(p, p->dsos.v[i].extra_json);
-        w->ranges[i].offsets = memmem(more.p, more.n, offsets, sizeof offsets - 1);
-        if (w->ranges[i].offsets)
-            pprof_code_mapping(more, &w->ranges[i]);
+        const struct sp_dso_place *at = &p->dsos.v[i].place;
+        w->ranges[i].offsets = at->ips == SP_DSO_FILE_OFFSET;
+        if (w->ranges[i].offsets && at->map_offset <= INT64_MAX && at->map_size <= INT64_MAX) {
+            w->ranges[i].offset = at->map_offset;
+            w->ranges[i].size = at->map_size;
+        }
     }
     for (uint32_t i = 0; i < p->frames.n; i++) {
         const struct sp_frame *f = &p->frames.v[i];

@@ -1,6 +1,7 @@
 /* Contexts as labels: the way they came where they came from a pprof, by their own keys otherwise. */
 #include "base/num.h"
 #include "formats/pprof/write.h"
+#include "model/labels.h"
 
 #include <stdio.h>
 
@@ -38,115 +39,45 @@ static void pprof_put_label_id(struct sp_pw *w, struct sp_buf *b, int which, int
     }
 }
 
-/* A string, a number, {"num":…,"unit":…}; anything else as its JSON text. */
+/* A string or a number; anything else as its JSON text. */
 static void pprof_put_label_value(struct sp_pw *w, struct sp_buf *b, struct sp_str key, struct sp_json *j)
 {
-    struct sp_span s, name;
-    struct sp_str text, unit = {"", 0}, bytes = unit;
+    const struct sp_str none = {"", 0};
+    struct sp_span s;
     int64_t v = 0;
     enum sp_json_type is = sp_json_type(j);
-    if (is == SP_JSON_STRING) {
-        if (!sp_json_string_value(j, &s))
-            return;
-        text = (struct sp_str){s.p, (uint32_t)s.n};
-        pprof_put_label(w, b, key, &text, 0, unit);
+    if (is == SP_JSON_STRING ? !sp_json_string_value(j, &s) : !sp_json_skip(j, &s))
         return;
-    }
-    if (!sp_json_skip(j, &s))
-        return;
-    if (is == SP_JSON_NUMBER && sp_parse_i64(s.p, s.p + s.n, &v) == s.n) {
-        pprof_put_label(w, b, key, NULL, v, unit);
-        return;
-    }
-    struct sp_json inner;
-    bool num = false, hexed = false, other = is != SP_JSON_OBJECT;
-    sp_json_init(&inner, s.p, s.n);
-    if (!other && sp_json_object(&inner))
-        while (sp_json_key(&inner, &name)) {
-            struct sp_span x;
-            if (sp_span_is(name, "num") && sp_json_type(&inner) == SP_JSON_NUMBER &&
-                sp_json_number(&inner, &x))
-                num = sp_parse_i64(x.p, x.p + x.n, &v) == x.n;
-            else if (sp_span_is(name, "unit") && sp_json_type(&inner) == SP_JSON_STRING &&
-                     sp_json_string_value(&inner, &x))
-                unit = sp_pw_keep(w, x);
-            else if (sp_span_is(name, "unit") && sp_json_type(&inner) == SP_JSON_OBJECT)
-                unit = sp_pw_text(w, &inner);
-            else if (sp_span_is(name, "hex") && sp_json_type(&inner) == SP_JSON_STRING &&
-                     sp_json_string_value(&inner, &x)) {
-                hexed = true;
-                bytes = sp_pw_unhex(w, x);
-            } else
-                other |= sp_json_skip(&inner, &x);
-        }
-    sp_json_free(&inner);
-    text = hexed && !num && !other ? bytes : (struct sp_str){s.p, (uint32_t)s.n};
-    pprof_put_label(w, b, key, num && !other ? NULL : &text, num && !other ? v : 0,
-                    num && !other ? unit : (struct sp_str){"", 0});
+    struct sp_str text = {s.p, (uint32_t)s.n};
+    bool number = is == SP_JSON_NUMBER && sp_parse_i64(s.p, s.p + s.n, &v) == s.n;
+    pprof_put_label(w, b, key, number ? NULL : &text, number ? v : 0, none);
 }
 
-/* {"key":value or [value,…],…} */
-static void pprof_put_labels(struct sp_pw *w, struct sp_buf *b, struct sp_span object)
+/* What other tools' keys of a context say. */
+static void pprof_put_context_members(struct sp_pw *w, struct sp_buf *b, struct sp_str more)
 {
     struct sp_json j;
-    struct sp_span key, raw;
-    sp_json_init(&j, object.p, object.n);
-    if (sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j))
-        while (!w->nomem && sp_json_key(&j, &key)) {
-            struct sp_str k = sp_pw_keep(w, key);
-            if (sp_json_type(&j) != SP_JSON_ARRAY) {
-                pprof_put_label_value(w, b, k, &j);
-                continue;
-            }
-            if (!sp_json_skip(&j, &raw))
-                break;
-            struct sp_json items;
-            sp_json_init(&items, raw.p, raw.n);
-            if (sp_json_array(&items))
-                while (sp_json_item(&items))
-                    pprof_put_label_value(w, b, k, &items);
-            sp_json_free(&items);
-        }
+    struct sp_span key;
+    sp_json_init(&j, more.p, more.n);
+    j.first = true; /* members without their braces */
+    while (!w->nomem && sp_json_key(&j, &key))
+        pprof_put_label_value(w, b, sp_pw_keep(w, key), &j);
     sp_json_free(&j);
 }
 
-/* What else a context says: x_pprof's labels, and other tools' keys. */
-static void pprof_put_context_labels(struct sp_pw *w, struct sp_buf *b, struct sp_str more)
+static void pprof_put_set(struct sp_pw *w, struct sp_buf *b, uint32_t set)
 {
-    struct sp_buf object;
-    struct sp_json j;
-    struct sp_span key, raw, name;
-    sp_buf_init(&object, 0);
-    sp_buf_ch(&object, '{');
-    sp_buf_add(&object, more.p, more.n);
-    sp_buf_ch(&object, '}');
-    if (object.failed) {
-        w->nomem = true;
-        sp_buf_free(&object);
-        return;
+    size_t n;
+    const struct sp_label *l = sp_labels_of(w->p, set, &n);
+    for (size_t i = 0; i < n && !w->nomem; i++) {
+        struct sp_str key = sp_pstr(w->p, l[i].key), value = sp_pstr(w->p, l[i].value);
+        int64_t v = 0;
+        bool number = l[i].flags & SP_LABEL_NUMBER && sp_parse_i64(value.p, value.p + value.n, &v) == value.n;
+        if (l[i].flags & SP_LABEL_FIELD) /* among the members */
+            continue;
+        pprof_put_label(w, b, key, number ? NULL : &value, number ? v : 0,
+                        number ? sp_pstr(w->p, l[i].unit) : (struct sp_str){"", 0});
     }
-    sp_json_init(&j, object.data, object.len);
-    if (sp_json_object(&j))
-        while (!w->nomem && sp_json_key(&j, &key)) {
-            bool ours = sp_span_is(key, "x_pprof") && sp_json_type(&j) == SP_JSON_OBJECT;
-            if (!ours) {
-                pprof_put_label_value(w, b, sp_pw_keep(w, key), &j);
-                continue;
-            }
-            if (!sp_json_skip(&j, &raw))
-                break;
-            struct sp_json x;
-            sp_json_init(&x, raw.p, raw.n);
-            if (sp_json_object(&x))
-                while (sp_json_key(&x, &name)) {
-                    bool labels = sp_span_is(name, "labels");
-                    if (sp_json_skip(&x, &raw) && labels)
-                        pprof_put_labels(w, b, raw);
-                }
-            sp_json_free(&x);
-        }
-    sp_json_free(&j);
-    sp_buf_free(&object);
 }
 
 /* Whether some other label may have that key: contexts tell it with quotes around. */
@@ -156,7 +87,8 @@ static bool pprof_is_key_taken(const struct sp_pw *w, struct sp_str key)
     size_t n = (size_t)snprintf(quoted, sizeof quoted, "\"%.*s\":", (int)key.n, key.p);
     for (size_t i = 0; i < w->p->contexts.n; i++) {
         struct sp_str more = sp_pstr(w->p, w->p->contexts.v[i].extra_json);
-        if (more.n && memmem(more.p, more.n, quoted, n))
+        if ((more.n && memmem(more.p, more.n, quoted, n)) ||
+            sp_labels_find(w->p, w->p->contexts.v[i].labels, key))
             return true;
     }
     return false;
@@ -202,6 +134,7 @@ void sp_pw_labels(struct sp_pw *w, struct sp_buf *b, uint32_t context)
         pprof_put_label(w, b, w->marked[PPROF_CPU], NULL, c->cpu, (struct sp_str){"", 0});
     pprof_put_label_text(w, b, w->marked[PPROF_STATE], sp_pstr(w->p, c->state));
     pprof_put_label_text(w, b, w->marked[PPROF_SOURCE], sp_pstr(w->p, c->source));
+    pprof_put_set(w, b, c->labels);
     if (more.n)
-        pprof_put_context_labels(w, b, more);
+        pprof_put_context_members(w, b, more);
 }

@@ -15,8 +15,8 @@
  * The graph's rows are indented by two columns a level, blanks or the characters `+ ! : |`; the column of the
  * count is the level. A row may stand for several places of a function (offsets and addresses in lists): the
  * first is the frame's, the lists are kept under `x_sample`. Where a binary was loaded stands in its image at
- * the end, so the graph is built then. An input may hold several analyses. Each gives an `x_sample_process`
- * record.
+ * the end, so the graph is built then. An input may hold several analyses. Each gives a process
+ * (model/facts.h); what that has no field for, under `x_sample` beside it.
  */
 #include "base/num.h"
 #include "formats/common/hang/frame_texts.h"
@@ -53,7 +53,7 @@ struct sample_reader {
     struct sp_buf fields, tail, buf, list;
     uint32_t event, stamp, comm, context;
     int64_t pid, interval_ns;
-    struct sp_span title, name;
+    struct sp_span title, name, path;
     bool open; /* an analysis is at hand */
 };
 
@@ -262,18 +262,31 @@ static spaa_status sample_block_stacks(struct sample_reader *r, const struct sam
 
 /* ---- records ---- */
 
-static void sample_thread_object(struct sample_reader *r, const struct sample_block *b, bool with_id)
+/* `alone`: with what a record of a thread has fields for, where there is none. */
+static void sample_thread_object(struct sample_reader *r, const struct sample_block *b, bool alone)
 {
     const struct sp_sample_report_thread *t = &b->thread;
     sp_buf_ch(&r->buf, '{');
-    if (with_id)
+    if (alone) {
         sp_hang_member(&r->buf, "id", t->id);
-    if (t->named)
-        sp_hang_member(&r->buf, "name", t->name);
-    if (t->queue.n)
-        sp_hang_member(&r->buf, "queue", t->queue);
+        if (t->named)
+            sp_hang_member(&r->buf, "name", t->name);
+        if (t->queue.n)
+            sp_hang_member(&r->buf, "queue", t->queue);
+    }
     sp_hang_number(&r->buf, "samples", t->samples);
     sp_buf_ch(&r->buf, '}');
+}
+
+static bool sample_thread_facts(struct sample_reader *r, const struct sp_sample_report_thread *t,
+                                uint32_t thread)
+{
+    struct sp_profile *p = r->p;
+    uint32_t name = t->named ? sp_profile_text(p, t->name.n ? t->name.p : "", t->name.n) : SP_STR_NONE,
+             queue = t->queue.n ? sp_profile_text(p, t->queue.p, t->queue.n) : SP_STR_NONE;
+    p->threads.v[thread].name = name == SP_STR_FAIL ? SP_STR_NONE : name;
+    p->threads.v[thread].queue = queue == SP_STR_FAIL ? SP_STR_NONE : queue;
+    return name != SP_STR_FAIL && queue != SP_STR_FAIL;
 }
 
 /* Its own record, or an object in the process's list where there is a record of this thread already. */
@@ -296,10 +309,12 @@ static bool sample_keep_thread(struct sample_reader *r, const struct sample_bloc
         return !r->list.failed && !r->buf.failed;
     }
     sp_buf_i64(&r->list, b->thread.tid);
+    if (!sample_thread_facts(r, &b->thread, t))
+        return false;
     sp_buf_puts(&r->buf, "\"x_sample\":");
     sample_thread_object(r, b, false);
     uint32_t more_text = r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
-    r->p->threads.v[t].extra_json = more_text;
+    r->p->threads.v[t].extra_json = more_text == SP_STR_FAIL ? SP_STR_NONE : more_text;
     return more_text != SP_STR_FAIL && !r->list.failed;
 }
 
@@ -316,18 +331,21 @@ static void sample_array(struct sp_buf *to, const char *key, const struct sp_buf
 static bool sample_process_record(struct sample_reader *r)
 {
     struct sp_buf *b = &r->buf;
+    struct sp_process_fact x = {0};
+    sp_facts_clear(sp_process_facts, &x);
     sp_buf_clear(b);
-    sp_buf_puts(b, "{\"type\":\"x_sample_process\"");
+    sp_buf_puts(b, "\"x_sample\":{");
     sp_hang_member(b, "title", r->title);
-    sp_hang_member(b, "name", r->name);
-    if (r->pid != SP_ABSENT)
-        sp_hang_number(b, "pid", r->pid);
     sample_array(b, "fields", &r->fields);
     sample_array(b, "threads", &r->list);
-    sp_buf_puts(b, ",\"images\":");
-    sp_hang_image_list(b, r->process_images.v, r->process_images.n);
     sample_array(b, "tail", &r->tail);
-    return sp_hang_extension(r->p, b);
+    sp_buf_ch(b, '}');
+    x.pid = r->pid;
+    x.path = r->path.n ? sp_profile_text(r->p, r->path.p, r->path.n) : SP_STR_NONE;
+    x.name = r->name.n ? sp_profile_text(r->p, r->name.p, r->name.n) : SP_STR_NONE;
+    x.extra_json = b->failed ? SP_STR_FAIL : sp_profile_str(r->p, b->data, b->len);
+    return x.name != SP_STR_FAIL && x.path != SP_STR_FAIL && x.extra_json != SP_STR_FAIL &&
+           sp_process_add(r->p, &x, r->process_images.v, r->process_images.n);
 }
 
 static bool sample_image_dsos(struct sample_reader *r)
@@ -373,6 +391,7 @@ static spaa_status sample_begin_analysis(struct sample_reader *r, struct sp_span
     r->stamp++;
     r->pid = SP_ABSENT;
     r->title = line;
+    r->path = (struct sp_span){NULL, 0};
     r->rows.n = r->blocks.n = r->process_images.n = 0;
     sp_buf_clear(&r->fields);
     sp_buf_clear(&r->tail);
@@ -414,6 +433,8 @@ static bool sample_field(struct sample_reader *r, struct sp_span line)
     struct sp_span key = {"", 0}, value = line;
     struct sp_header *h = &r->p->header;
     bool pair = sample_key_value(line, &key, &value);
+    if (pair && sp_span_is(sp_hang_trim(key), "Path") && !r->path.n)
+        r->path = value;
     sp_hang_comma(&r->fields);
     sp_buf_ch(&r->fields, '[');
     sp_hang_item(&r->fields, pair ? key : (struct sp_span){"", 0});
@@ -518,7 +539,7 @@ static spaa_status sample_finish(struct sample_reader *r, struct sp_input *in)
         r->p->events.v[r->event].frequency_hz = sp_profile_str(r->p, t, n);
         ok = ok && r->p->events.v[r->event].frequency_hz != SP_STR_FAIL;
     }
-    if (!ok || !sp_hang_image_records(r->p, &r->images, "x_sample_image"))
+    if (!ok || !sp_hang_image_facts(r->p, &r->images, "x_sample"))
         return sp_nomem(r->d);
     if (r->stamp)
         return SPAA_OK;

@@ -144,22 +144,23 @@ static bool sample_put_rows(struct sp_hang_writer *w, struct sp_hang_group *g, b
 
 /* ---- threads and processes ---- */
 
-static bool sample_put_thread(struct sp_hang_writer *w, struct sp_span id, struct sp_span members,
+static bool sample_put_thread(struct sp_hang_writer *w, struct sp_span id, struct sp_hang_thread t,
                               struct sp_hang_group *g, bool more, bool several)
 {
     int64_t samples;
-    struct sp_span raw;
-    if (!sp_json_find_i64(members, "samples", &samples))
+    if (!sp_json_find_i64(t.members, "samples", &samples))
         samples = sp_hang_sum_of(w, g);
     sp_printf(w->out, "    %lld Thread_", (long long)samples);
     sp_hang_put(w, id);
-    if (sp_json_find(members, "name", &raw)) {
+    struct sp_span s = sp_hang_thread_text(w, &t, "name");
+    if (s.p) {
         sp_puts(w->out, ": ");
-        sp_hang_put(w, sp_hang_decoded(w, raw));
+        sp_hang_put(w, s);
     }
-    if (sp_json_find(members, "queue", &raw)) {
+    s = sp_hang_thread_text(w, &t, "queue");
+    if (s.p) {
         sp_puts(w->out, "   ");
-        sp_hang_put(w, sp_hang_decoded(w, raw));
+        sp_hang_put(w, s);
     }
     sp_puts(w->out, "\n");
     return !g || sample_put_rows(w, g, more, several);
@@ -182,16 +183,17 @@ struct sample_part {
 static bool sample_put_part(struct sp_hang_writer *w, const struct sample_part *x, bool more, bool several)
 {
     char t[24];
-    struct sp_span none = {NULL, 0};
+    struct sp_hang_thread none = {NULL, {NULL, 0}};
     if (!x->item.n || *x->item.p != '{')
         return sample_put_thread(w, sample_number(x->tid, t),
-                                 x->tid < 0 ? none : sp_hang_members_of(w, x->tid), x->group, more, several);
+                                 x->tid < 0 ? none : sp_hang_thread_of(w, x->tid), x->group, more, several);
     struct sp_buf id;
     sp_buf_init(&id, 0);
     struct sp_span s = sp_hang_decoded_member(w, x->item, "id");
     sp_buf_add(&id, s.n ? s.p : "?", s.n ? s.n : 1);
-    bool ok = !id.failed &&
-              sample_put_thread(w, (struct sp_span){id.data, id.len}, x->item, x->group, more, several);
+    bool ok =
+        !id.failed && sample_put_thread(w, (struct sp_span){id.data, id.len},
+                                        (struct sp_hang_thread){NULL, x->item}, x->group, more, several);
     sp_buf_free(&id);
     return ok;
 }
@@ -221,7 +223,7 @@ static bool sample_put_threads(struct sp_hang_writer *w, struct sp_span list, st
     return ok;
 }
 
-static bool sample_put_tail(struct sp_hang_writer *w, struct sp_span tail, struct sp_span images)
+static bool sample_put_tail(struct sp_hang_writer *w, struct sp_span tail, const struct sp_process_fact *x)
 {
     bool placed = false;
     for (struct sp_span item; sp_json_next(&tail, &item);) {
@@ -229,37 +231,28 @@ static bool sample_put_tail(struct sp_hang_writer *w, struct sp_span tail, struc
         bool here = !placed && sp_hang_starts(s, "Binary Images:");
         sp_hang_put(w, s);
         sp_puts(w->out, "\n");
-        if (here && !sp_hang_put_images(w, images, ""))
+        if (here && !sp_hang_put_images(w, x, ""))
             return false;
         placed = placed || here;
     }
-    return placed || sp_hang_put_images(w, images, "Binary Images:\n");
+    return placed || sp_hang_put_images(w, x, "Binary Images:\n");
 }
 
-static bool sample_put_record(struct sp_hang_writer *w, struct sp_span record, uint32_t owner)
+static bool sample_put_process(struct sp_hang_writer *w, const struct sp_process_fact *x,
+                               struct sp_span members, uint32_t owner)
 {
-    struct sp_span fields, threads = {NULL, 0}, tail = {NULL, 0}, images = {NULL, 0}, s;
-    struct sp_buf name;
-    int64_t pid;
-    sp_buf_init(&name, 0);
-    s = sp_hang_decoded_member(w, record, "name");
-    sp_buf_add(&name, s.p, s.n);
-    sp_hang_put(w, sp_hang_decoded_member(w, record, "title"));
+    struct sp_span fields, threads = {NULL, 0}, tail = {NULL, 0};
+    struct sp_span name = sp_hang_span(sp_pstr(w->p, x->name));
+    sp_hang_put(w, sp_hang_decoded_member(w, members, "title"));
     sp_puts(w->out, "\n");
-    if (sp_json_find(record, "fields", &fields))
+    if (sp_json_find(members, "fields", &fields))
         sp_hang_put_fields(w, fields, 17);
-    if (!sp_json_find_i64(record, "pid", &pid))
-        pid = SP_ABSENT;
-    sp_json_find(record, "threads", &threads);
-    sp_json_find(record, "tail", &tail);
-    sp_json_find(record, "images", &images);
+    sp_json_find(members, "threads", &threads);
+    sp_json_find(members, "tail", &tail);
     sp_puts(w->out, "\nCall graph:\n");
-    bool ok = !name.failed &&
-              sample_put_threads(w, threads,
-                                 sp_hang_first_group(w, pid, (struct sp_span){name.data, name.len}), owner);
+    bool ok = sample_put_threads(w, threads, sp_hang_first_group(w, x->pid, name), owner);
     sp_puts(w->out, "\n");
-    sp_buf_free(&name);
-    return ok && sample_put_tail(w, tail, images);
+    return ok && sample_put_tail(w, tail, x);
 }
 
 static void sample_put_interval(struct sp_hang_writer *w)
@@ -297,12 +290,12 @@ static bool sample_put_rest(struct sp_hang_writer *w)
 
 static bool sample_put_report(struct sp_hang_writer *w)
 {
-    static const char type[] = "{\"type\":\"x_sample_process\"";
-    if (!sp_hang_settle_owners(w, type, "id"))
+    if (!sp_hang_settle_owners(w, "id"))
         return false;
-    for (uint32_t i = 0; i < w->p->extensions.n; i++) {
-        struct sp_span record = sp_hang_span(sp_pstr(w->p, w->p->extensions.v[i].json));
-        if (sp_hang_starts(record, type) && !sample_put_record(w, record, i + 1))
+    for (uint32_t i = 0; i < w->p->processes.n; i++) {
+        struct sp_span members;
+        if (sp_hang_process_members(w, i, &members) &&
+            !sample_put_process(w, &w->p->processes.v[i], members, i + 1))
             return false;
     }
     return sample_put_rest(w);
@@ -315,7 +308,6 @@ spaa_status sp_sample_report_write(struct sp_profile *p, const struct sp_write_o
                                .d = d,
                                .out = out,
                                .x_key = "x_sample",
-                               .image_type = "{\"type\":\"x_sample_image\"",
                                .text_of = sample_frame_text,
                                .state_of = sample_no_state,
                                .no_states = true};

@@ -1,5 +1,5 @@
 /* The dictionary records of a SPAA file: dso, frame, thread. */
-#include "formats/spaa/read.h"
+#include "formats/spaa/facts.h"
 
 #include "base/num.h"
 
@@ -94,7 +94,8 @@ spaa_status sp_take_dso(struct reader *r, const struct sp_rec_DSO *x)
     struct raw_field raw[] = {{"name", &dso.name}, {"build_id", &dso.build_id}};
     if ((x->name.p && !sp_take_str(r, &x->name, &dso.name)) ||
         (x->build_id.p && !dict_build_id(r, &x->build_id, &dso.build_id)) ||
-        !sp_take_raw_hex(r, &x->h, raw, 2) || !sp_extra(r, &x->h, SP_T_DSO, kept, &dso.extra_json))
+        !sp_take_raw_hex(r, &x->h, raw, 2) || !sp_take_place(r, &x->h, &dso.place) ||
+        !sp_extra(r, &x->h, SP_T_DSO, kept, &dso.extra_json))
         return r->st;
     dict_complete_dso(r, &dso);
     uint32_t n = dso.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(r->p, &dso);
@@ -105,7 +106,9 @@ spaa_status sp_take_dso(struct reader *r, const struct sp_rec_DSO *x)
 
 struct frame_fields {
     struct sp_frame f;
+    struct sp_func_info info;
     uint32_t func, dso;
+    uint32_t more; /* what x_func has beside, members */
 };
 
 static bool dict_hex(struct reader *r, const char *name, const struct sp_token *v, uint64_t *out,
@@ -157,6 +160,51 @@ static bool dict_inferred(struct reader *r, const struct sp_rec *rec, struct sp_
     return true;
 }
 
+static bool dict_line(struct reader *r, const struct sp_token *v, struct sp_func_info *x)
+{
+    int64_t line = SP_ABSENT;
+    if (!sp_take_i64(r, "line", v, &line))
+        return false;
+    if (line > 0 && line <= UINT32_MAX)
+        x->line = (uint32_t)line;
+    else if (line != SP_ABSENT && line)
+        sp_emit(r->d, SP_W203, sp_here(r, "x_func.line"), "ignored");
+    return true;
+}
+
+static bool dict_start(struct reader *r, const struct sp_token *v, struct sp_func_info *x)
+{
+    uint8_t found = 0;
+    if (!dict_hex(r, "start", v, &x->start, &found, 1))
+        return false;
+    x->flags |= found ? SP_FUNC_START : 0u;
+    return true;
+}
+
+/* x_func; what has no place in the model is kept beside it, as x_func_more. */
+static bool dict_func(struct reader *r, const struct sp_nested *v, struct frame_fields *x, uint32_t *more)
+{
+    const struct sp_rec_FUNC *in = sp_rec_FUNC(r->dec, v->first);
+    struct sp_func_info *info = &x->info;
+    size_t kept = r->kept.n;
+    if (in->local.kind == SP_JSON_TRUE)
+        info->flags |= SP_FUNC_LOCAL;
+    return (!in->linkage.p || sp_take_str(r, &in->linkage, &info->linkage)) &&
+           (!in->file.p || sp_take_str(r, &in->file, &info->file)) &&
+           (!in->line.p || dict_line(r, &in->line, info)) &&
+           (!in->start.p || dict_start(r, &in->start, info)) && sp_extra(r, &in->h, SP_T_FUNC, kept, more);
+}
+
+/* The linkage name as files had it before there was x_func. */
+static bool dict_raw_func(struct reader *r, const struct sp_rec *rec, struct sp_func_info *x)
+{
+    struct sp_odd *o = x->linkage ? NULL : sp_own(r, rec, "x_raw_func");
+    if (!o || o->value.kind != SP_JSON_STRING)
+        return true;
+    o->what |= SP_ODD_USED;
+    return sp_take_str(r, &o->value, &x->linkage);
+}
+
 /* Frames of one function mostly come together. */
 static bool dict_function(struct reader *r, const struct sp_token *v, struct frame_fields *x)
 {
@@ -175,7 +223,10 @@ static bool dict_function(struct reader *r, const struct sp_token *v, struct fra
 static bool dict_frame_fields(struct reader *r, const struct sp_rec_FRAME *in, struct frame_fields *x)
 {
     struct sp_frame *f = &x->f;
-    struct raw_field raw[] = {{"func", &x->func}, {"srcline", &f->srcline}};
+    struct raw_field raw[] = {{"func", &x->func},
+                              {"srcline", &f->srcline},
+                              {"x_func.linkage", &x->info.linkage},
+                              {"x_func.file", &x->info.file}};
     if (in->func_resolved.kind == SP_JSON_FALSE)
         f->flags |= SP_FRAME_UNRESOLVED;
     if (in->srcline_resolved.kind == SP_JSON_FALSE)
@@ -189,7 +240,9 @@ static bool dict_frame_fields(struct reader *r, const struct sp_rec_FRAME *in, s
            (!in->srcline.p || sp_take_str(r, &in->srcline, &f->srcline)) &&
            (!in->inline_depth.p || dict_depth(r, &in->inline_depth, f)) &&
            (!in->kind.p || dict_kind(r, &in->kind, f)) &&
-           (!in->h.unknown || (dict_inferred(r, &in->h, f) && sp_take_raw_hex(r, &in->h, raw, 2)));
+           (!in->x_func.v.p || dict_func(r, &in->x_func, x, &x->more)) &&
+           (!in->h.unknown || (dict_inferred(r, &in->h, f) && dict_raw_func(r, &in->h, &x->info) &&
+                               sp_take_raw_hex(r, &in->h, raw, 4)));
 }
 
 /* The DSO of frames that name none, or one that is not there. */
@@ -236,6 +289,45 @@ uint32_t sp_missing_frame(struct reader *r)
     return f.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &f);
 }
 
+/* What x_func has beside its fields, to the other members of the frame. */
+static bool dict_add_more(struct reader *r, const struct sp_rec *rec, struct frame_fields *x)
+{
+    if (!x->more)
+        return true;
+    if (rec->unknown && sp_own(r, rec, "x_func_more")) {
+        sp_emit(r->d, SP_W203, sp_here(r, "x_func"),
+                "its unknown members are left out for those of x_func_more");
+        return true;
+    }
+    struct sp_str had = sp_pstr(r->p, x->f.extra_json), more = sp_pstr(r->p, x->more);
+    sp_buf_clear(&r->more);
+    sp_buf_add(&r->more, had.p, had.n);
+    sp_buf_puts(&r->more, had.n ? ",\"x_func_more\":{" : "\"x_func_more\":{");
+    sp_buf_add(&r->more, more.p, more.n);
+    sp_buf_ch(&r->more, '}');
+    x->f.extra_json = r->more.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->more.data, r->more.len);
+    return x->f.extra_json != SP_STR_FAIL || sp_no_memory(r);
+}
+
+/* False: out of memory. */
+static bool dict_set_function(struct reader *r, struct frame_fields *x)
+{
+    static const struct sp_func_info nothing;
+    const struct sp_function *last =
+        r->last_function == SP_NONE ? NULL : &r->p->functions.v[r->last_function];
+    bool known = memcmp(&x->info, &nothing, sizeof nothing) != 0;
+    if (x->dso == SP_NONE)
+        return false;
+    if (known && !sp_frame_set_function(r->p, &x->f, x->func, x->dso, &x->info, r->p->header.frames))
+        return false;
+    if (!known && last && last->name == x->func && last->dso == x->dso && !last->tells)
+        x->f.function = r->last_function;
+    else if (!known)
+        x->f.function = sp_function_intern(r->p, x->func, x->dso);
+    r->last_function = x->f.function;
+    return x->f.function != SP_NONE;
+}
+
 spaa_status sp_take_frame(struct reader *r, const struct sp_rec_FRAME *in)
 {
     struct frame_fields x = {.f.kind = SP_UNKNOWN, .func = SP_STR_NONE, .dso = SP_NONE};
@@ -256,16 +348,23 @@ spaa_status sp_take_frame(struct reader *r, const struct sp_rec_FRAME *in)
         dict_settle_kind(r, &x);
     if (!sp_extra(r, &in->h, SP_T_FRAME, kept, &x.f.extra_json))
         return r->st;
-    const struct sp_function *last =
-        r->last_function == SP_NONE ? NULL : &r->p->functions.v[r->last_function];
-    if (!last || last->name != x.func || last->dso != x.dso)
-        r->last_function = x.dso == SP_NONE ? SP_NONE : sp_function_intern(r->p, x.func, x.dso);
-    x.f.function = r->last_function;
-    uint32_t n = x.f.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &x.f);
+    if (!dict_add_more(r, &in->h, &x))
+        return r->st;
+    uint32_t n = dict_set_function(r, &x) ? sp_frame_intern(r->p, &x.f) : SP_NONE;
     return n == SP_NONE ? sp_nomem(r->d) : dict_define(r, &r->frames, &in->id, n, "frame");
 }
 
 /* ---- thread ---- */
+
+/* Its facts, and what is no fact. */
+static bool dict_thread_more(struct reader *r, uint32_t number, uint32_t more)
+{
+    struct sp_thread t = r->p->threads.v[number];
+    t.extra_json = more;
+    bool ok = sp_facts_of_thread(r, &t);
+    r->p->threads.v[number] = t;
+    return ok;
+}
 
 spaa_status sp_take_thread(struct reader *r, const struct sp_rec_THREAD *x)
 {
@@ -289,6 +388,6 @@ spaa_status sp_take_thread(struct reader *r, const struct sp_rec_THREAD *x)
     if (r->p->threads.n == before)
         sp_emit(r->d, SP_W311, sp_here(r, "tid"), "a second thread record for one tid; the first is used");
     else
-        r->p->threads.v[n].extra_json = more;
+        return dict_thread_more(r, n, more) ? SPAA_OK : r->st;
     return SPAA_OK;
 }

@@ -51,6 +51,8 @@ static int probe(const unsigned char *p, size_t n, bool whole, const char **reas
 static const struct sp_format_option options[] = {
     {"stack-ids", "content|local", "ids by content, which other runs share, or plain numbers of this file",
      SP_CAN_WRITE},
+    {"plain", NULL, "the specification's own fields and records only, for readers that refuse others",
+     SP_CAN_WRITE},
     {0},
 };
 

@@ -299,7 +299,7 @@ static bool own_counter(struct reader *r, struct sp_span key, uint64_t *out)
 static bool own_x_spaa(struct reader *r)
 {
     struct sp_header *h = &r->p->header;
-    struct sp_span key, s;
+    struct sp_span key;
     int v;
     if (!sp_json_object(&r->j))
         return false;
@@ -318,7 +318,7 @@ static bool own_x_spaa(struct reader *r)
             ok = own_name(r, key, sp_ips_names, SP_IPS_BY_PLACE, &v);
             h->ips = (enum sp_ips)v;
         } else if (sp_span_is(key, "id")) {
-            ok = sp_json_skip(&r->j, &s);
+            ok = own_str(r, key, &h->id_name);
         } else if (sp_span_is(key, "default_event")) {
             ok = own_str(r, key, &h->default_event);
         } else if (sp_span_is(key, "clock")) {
@@ -338,6 +338,8 @@ static bool own_x_spaa(struct reader *r)
             ok = own_counter(r, key, &h->unfinished);
         } else if (sp_span_is(key, "throttled_ns")) {
             ok = own_counter(r, key, &h->throttled_ns);
+        } else if (sp_span_is(key, "frames_filtered") && sp_json_type(&r->j) == SP_JSON_TRUE) {
+            ok = sp_json_bool(&r->j, &h->frames_filtered);
         } else {
             ok = own_keep(r, key);
         }

@@ -86,7 +86,9 @@ struct reader {
     bool header_seen, deferred_pass;
     bool unended; /* at the last line, which has no newline */
     struct idmap dsos, frames;
-    uint32_t last_function; /* of the frame record before: they mostly come in groups */
+    struct idmap images[3];              /* facts.h: enum sp_image_numbers */
+    SP_VEC(unsigned char) image_numbers; /* by process: which of these its images are numbers of */
+    uint32_t last_function;              /* of the frame record before: they mostly come in groups */
     SP_VEC(struct kept) kept;
     struct sp_buf more, more_x; /* extra.c, header.c: members without x_, and with */
     struct sp_buf text, clean;
@@ -190,6 +192,8 @@ spaa_status sp_finish_ids(struct reader *r);
 
 /* Records, by type. */
 spaa_status sp_take_header(struct reader *r, const struct sp_rec_HEADER *x);
+/* place.c: what is told of where a DSO stood, by whatever format; false without memory. */
+bool sp_take_place(struct reader *r, const struct sp_rec *rec, struct sp_dso_place *out);
 spaa_status sp_take_dso(struct reader *r, const struct sp_rec_DSO *x);
 spaa_status sp_take_frame(struct reader *r, const struct sp_rec_FRAME *x);
 spaa_status sp_take_thread(struct reader *r, const struct sp_rec_THREAD *x);

@@ -8,7 +8,7 @@
  * a byte order mark, ids of any kind, dictionary records after their first use (those lines wait to the
  * end), several records under one id (all are kept). A line that is no JSON costs that line.
  */
-#include "formats/spaa/read.h"
+#include "formats/spaa/facts.h"
 
 #include "base/num.h"
 #include "model/originals.h"
@@ -76,8 +76,15 @@ static spaa_status reader_extension(struct reader *r)
         struct sp_span json = sp_object_text(r, rec, SP_T_ANYTHING, &whole);
         return json.p ? sp_originals_add(&r->p->originals, r->d, json.p, json.n) : r->st;
     }
-    if (!sp_raw_object(r, rec, SP_T_ANYTHING, &whole, &e.json))
+    enum sp_fact_record fact = sp_fact_record(type);
+    struct sp_span json = sp_object_text(r, rec, SP_T_ANYTHING, &whole);
+    if (!json.p)
         return r->st;
+    if (fact)
+        return sp_take_fact(r, fact, json) ? SPAA_OK : r->st;
+    e.json = sp_profile_str(r->p, json.p, json.n);
+    if (e.json == SP_STR_FAIL)
+        return sp_nomem(r->d);
     return sp_vec_push(&r->p->extensions, e) ? SPAA_OK : sp_nomem(r->d);
 }
 
@@ -312,6 +319,9 @@ static void reader_free(struct reader *r)
     sp_json_free(&r->j);
     sp_idmap_free(&r->dsos);
     sp_idmap_free(&r->frames);
+    for (size_t i = 0; i < 3; i++)
+        sp_idmap_free(&r->images[i]);
+    sp_vec_free(&r->image_numbers);
     sp_vec_free(&r->kept);
     sp_buf_free(&r->more);
     sp_buf_free(&r->more_x);
@@ -364,6 +374,8 @@ spaa_status sp_spaa_read_with(struct sp_input *in, const struct sp_read_opts *op
     }
     if (!st)
         st = sp_settle_references(r);
+    if (!st)
+        st = sp_settle_images(r);
     for (size_t i = 0; !st && i < p->events.n; i++) /* declared by a stack that could not be read then */
         if (p->events.v[i].primary == SP_NONE &&
             (p->events.v[i].primary = sp_metric_intern(p, "samples", 7)) == SP_NONE)

@@ -5,8 +5,6 @@
 #include "formats/format.h"
 #include "formats/spaa/chunks.h"
 
-#define SP_IDENTITY_NAME "xxh3-64/1" /* model/identity.h */
-
 spaa_status sp_spaa_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                          struct sp_profile *p);
 /* The same with other chunks for the threads; opts->jobs does not count. For tests. */

@@ -4,11 +4,13 @@
  * What their contexts say, and what their weights are called, repeats from record to record: texts that were
  * seen before are known again instead of being looked at member by member.
  */
-#include "formats/spaa/read.h"
+#include "formats/spaa/facts.h"
 
 #include "base/hash.h"
 #include "base/num.h"
 #include "model/edges.h"
+#include "model/labels.h"
+#include "json/find.h"
 
 static struct sp_span stack_keep_text(struct reader *r, struct sp_span s)
 {
@@ -51,6 +53,46 @@ static bool stack_event(struct reader *r, const struct sp_token *v, uint32_t *ev
     return stack_declare(r, name.p, name.n, event);
 }
 
+/* Labels of a member, if it is an object; it has no other place then. */
+static bool stack_labels_of(struct reader *r, const struct sp_rec *rec, const char *name,
+                            struct sp_label_list *out)
+{
+    struct sp_odd *o = sp_own(r, rec, name);
+    if (!o || o->value.kind != SP_JSON_OBJECT)
+        return true;
+    struct sp_span raw = sp_clean_text(r, &o->value), inner;
+    if (!raw.p)
+        return false;
+    bool taken = true, ok = true;
+    if (strcmp(name, "x_labels") == 0) {
+        ok = sp_labels_parse(r->p, raw, 0, out);
+    } else { /* {"labels":{…}}: where our files once had them */
+        struct sp_buf b;
+        sp_buf_init(&b, 0);
+        ok = sp_json_minify(&b, raw);
+        taken = ok && sp_json_find((struct sp_span){b.data, b.len}, "labels", &inner) && *inner.p == '{' &&
+                inner.n + strlen("{\"labels\":}") == b.len;
+        ok = ok && (!taken || sp_labels_parse(r->p, inner, 0, out));
+        sp_buf_free(&b);
+    }
+    o->what |= taken ? SP_ODD_USED : 0;
+    return ok || sp_no_memory(r);
+}
+
+/* Labels of their own, and fields of tracepoints, which stay among the other members, too. */
+static bool stack_labels(struct reader *r, const struct sp_rec *rec, struct sp_context *c, size_t kept)
+{
+    struct sp_label_list list = {0};
+    bool ok = !rec->unknown || (stack_labels_of(r, rec, "x_labels", &list) &&
+                                (list.list.n || stack_labels_of(r, rec, "x_pprof", &list)));
+    ok = ok && sp_extra(r, rec, SP_T_CONTEXT, kept, &c->extra_json);
+    struct sp_str more = sp_pstr(r->p, ok ? c->extra_json : SP_STR_NONE);
+    ok = ok && (sp_labels_members(r->p, (struct sp_span){more.p, more.n}, &list) || sp_no_memory(r));
+    c->labels = ok ? sp_labels_intern(r->p, list.list.v, list.list.n) : 0;
+    sp_vec_free(&list.list);
+    return ok && (c->labels != SP_NONE || sp_no_memory(r));
+}
+
 /* A context that was not seen before. */
 static bool stack_new_context(struct reader *r, const struct sp_rec_CONTEXT *x, uint32_t *out)
 {
@@ -66,7 +108,7 @@ static bool stack_new_context(struct reader *r, const struct sp_rec_CONTEXT *x, 
         !sp_take_own_str(r, &x->h, "x_state", &c.state) ||
         !sp_take_own_str(r, &x->h, "x_source", &c.source) ||
         !sp_take_raw_hex(r, &x->h, &(struct raw_field){"comm", &c.comm}, 1) ||
-        !sp_extra(r, &x->h, SP_T_CONTEXT, kept, &c.extra_json))
+        !stack_labels(r, &x->h, &c, kept) || !sp_facts_of_context(r, &c))
         return false;
     if (c.event == SP_NONE) {
         sp_emit(r->d, SP_E109, sp_here(r, "context.event"), "taken as [unknown]");

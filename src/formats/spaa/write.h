@@ -3,6 +3,7 @@
 #define SP_SPAA_WRITE_H
 
 #include "base/buf.h"
+#include "formats/spaa/plain.h"
 #include "io/output.h"
 #include "model/order.h"
 #include "model/profile.h"
@@ -23,7 +24,8 @@ struct writer {
     struct sp_str *contexts; /* `,"context":…` up to and with `"weights":[`, by context */
     struct sp_str *fields;   /* `{"metric":"x","value":` per layout field */
     struct sp_arena pieces;
-    uint32_t *local; /* --stack-ids local: the number each stack has in the file; else NULL */
+    struct sp_plain *plain; /* --plain; NULL: everything is written */
+    uint32_t *local;        /* --stack-ids local: the number each stack has in the file; else NULL */
 };
 
 /* writer.c: a string member; bytes that are no UTF-8 are kept in x_raw_hex. The key brings comma and colon.

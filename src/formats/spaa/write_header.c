@@ -2,6 +2,7 @@
 #include "formats/spaa/spaa.h"
 #include "formats/spaa/write.h"
 
+#include "model/labels.h"
 #include "json/json.h"
 
 static void write_event(struct writer *w, const struct sp_event *e)
@@ -53,6 +54,26 @@ static void write_sources(struct writer *w)
     sp_buf_ch(&w->b, ']');
 }
 
+/* The keys of labels that contexts have: stacks are told apart by these, too. */
+static void write_label_keys(struct writer *w, const char *comma)
+{
+    struct sp_label_list keys = {0};
+    struct sp_buf word;
+    sp_buf_init(&word, 0);
+    w->b.failed |= !sp_labels_keys(w->p, &keys);
+    for (size_t i = 0; i < keys.list.n; i++, comma = ",") {
+        struct sp_str key = sp_pstr(w->p, keys.list.v[i].key);
+        sp_buf_clear(&word);
+        sp_buf_puts(&word, "label:");
+        sp_buf_add(&word, key.p, key.n);
+        sp_buf_puts(&w->b, comma);
+        sp_json_string(&w->b, word.data ? word.data : "", word.len);
+        w->b.failed |= word.failed;
+    }
+    sp_buf_free(&word);
+    sp_vec_free(&keys.list);
+}
+
 static void write_x_spaa(struct writer *w)
 {
     const struct sp_header *h = &w->p->header;
@@ -65,7 +86,9 @@ static void write_x_spaa(struct writer *w)
         sp_buf_printf(b, "%s\"%s\"", comma, sp_group_names[i]);
         comma = ",";
     }
-    sp_buf_puts(b, "],\"id\":\"" SP_IDENTITY_NAME "\"");
+    write_label_keys(w, comma);
+    sp_buf_puts(b, "]");
+    sp_write_opt_str(w, ",\"id\":", "id", h->id_name);
     if (h->ips)
         sp_buf_printf(b, ",\"ip\":\"%s\"", sp_ips_names[h->ips]);
     sp_write_opt_str(w, ",\"default_event\":", "default_event", h->default_event);
@@ -80,6 +103,8 @@ static void write_x_spaa(struct writer *w)
         sp_buf_printf(b, ",\"unfinished\":%llu", (unsigned long long)h->unfinished);
     if (h->throttled_ns)
         sp_buf_printf(b, ",\"throttled_ns\":%llu", (unsigned long long)h->throttled_ns);
+    if (h->frames_filtered)
+        sp_buf_puts(b, ",\"frames_filtered\":true");
     write_sources(w);
     sp_write_raw(w, ",", h->x_spaa_extra_json);
     sp_buf_ch(b, '}');

@@ -7,12 +7,13 @@
  * Stacks are most of a file, so their texts are assembled from prepared pieces: one per frame number,
  * per context, per field of a layout.
  */
+#include "formats/spaa/facts.h"
 #include "formats/spaa/spaa.h"
-#include "formats/spaa/write.h"
 
 #include "base/num.h"
 #include "model/edges.h"
 #include "model/identity.h"
+#include "model/labels.h"
 #include "model/originals.h"
 #include "model/samples.h"
 #include "json/find.h"
@@ -28,11 +29,59 @@ static spaa_status end_record(struct writer *w, uint32_t more)
     sp_write_raw(w, ",", more);
     sp_write_raw_hex(w);
     sp_buf_add(&w->b, "}\n", 2);
-    if (w->b.failed)
+    if (w->b.failed || (w->plain && !sp_plain_record(w->plain, &w->b)))
         return sp_nomem(w->p->diags);
     sp_write(w->out, w->b.data, w->b.len);
     sp_buf_clear(&w->b);
     return w->out->status;
+}
+
+static void hex_member(struct writer *w, const char *key, uint64_t v)
+{
+    char t[16];
+    sp_buf_puts(&w->b, key);
+    sp_buf_add(&w->b, t, sp_hex_text(v, t));
+    sp_buf_ch(&w->b, '"');
+}
+
+/* Behind another member of an object. */
+static void separate(struct sp_buf *b)
+{
+    if (b->len && b->data[b->len - 1] != '{')
+        sp_buf_ch(b, ',');
+}
+
+static void place_member(struct writer *w, const char *key, uint64_t v)
+{
+    if (!v)
+        return;
+    separate(&w->b);
+    hex_member(w, key, v);
+}
+
+/* What is known of where it stood: formats/spaa/place.c reads it. */
+static void write_place(struct writer *w, const struct sp_dso_place *at)
+{
+    static const struct sp_dso_place nothing;
+    struct sp_buf *b = &w->b;
+    if (memcmp(at, &nothing, sizeof nothing) == 0)
+        return;
+    sp_buf_puts(b, ",\"x_spaa\":{");
+    if (at->ips == SP_DSO_FILE_OFFSET)
+        sp_buf_puts(b, "\"ip\":\"file_offset\"");
+    place_member(w, "\"base\":\"0x", at->base);
+    place_member(w, "\"text\":\"0x", at->text);
+    if (at->symbol) {
+        separate(b);
+        sp_buf_printf(b, "\"symbol\":\"%s\"", sp_text_symbol_names[at->symbol]);
+    }
+    if (at->map_size) {
+        separate(b);
+        hex_member(w, "\"map\":{\"offset\":\"0x", at->map_offset);
+        hex_member(w, ",\"size\":\"0x", at->map_size);
+        sp_buf_ch(b, '}');
+    }
+    sp_buf_ch(b, '}');
 }
 
 static spaa_status write_dso(struct writer *w, uint32_t n)
@@ -42,15 +91,37 @@ static spaa_status write_dso(struct writer *w, uint32_t n)
     sp_write_str(w, ",\"name\":", "name", d->name);
     sp_write_opt_str(w, ",\"build_id\":", "build_id", d->build_id);
     sp_buf_puts(&w->b, d->is_kernel ? ",\"is_kernel\":true" : ",\"is_kernel\":false");
+    write_place(w, &d->place);
     return end_record(w, d->extra_json);
 }
 
-static void hex_member(struct writer *w, const char *key, uint64_t v)
+/* What is known of the function: of the frame itself, or where functions make frames, of that. */
+static void write_func(struct writer *w, const struct sp_frame *f)
 {
-    char t[16];
-    sp_buf_puts(&w->b, key);
-    sp_buf_add(&w->b, t, sp_hex_text(v, t));
-    sp_buf_ch(&w->b, '"');
+    const struct sp_profile *p = w->p;
+    bool by_function = p->header.frames >= SP_FRAMES_FUNCTION;
+    uint32_t info = f->info || !by_function ? f->info : p->functions.v[f->function].info;
+    struct sp_buf *b = &w->b;
+    if (!info)
+        return;
+    const struct sp_func_info *x = &p->func_infos.v[info - 1];
+    sp_buf_puts(b, ",\"x_func\":{");
+    size_t from = b->len;
+    sp_write_opt_str(w, ",\"linkage\":", "x_func.linkage", x->linkage);
+    sp_write_opt_str(w, ",\"file\":", "x_func.file", x->file);
+    if (x->line) {
+        sp_buf_puts(b, ",\"line\":");
+        sp_buf_u64(b, x->line);
+    }
+    if (x->flags & SP_FUNC_START)
+        hex_member(w, ",\"start\":\"0x", x->start);
+    if (x->flags & SP_FUNC_LOCAL)
+        sp_buf_puts(b, ",\"local\":true");
+    if (b->len > from && !b->failed) {
+        memmove(b->data + from, b->data + from + 1, b->len - from - 1);
+        b->len--;
+    }
+    sp_buf_ch(b, '}');
 }
 
 static spaa_status write_frame(struct writer *w, uint32_t n)
@@ -81,6 +152,7 @@ static spaa_status write_frame(struct writer *w, uint32_t n)
     sp_buf_puts(b, ",\"kind\":\"");
     sp_buf_puts(b, sp_frame_kind_names[f->kind]);
     sp_buf_ch(b, '"');
+    write_func(w, f);
     if (!(f->flags & SP_FRAME_INFERRED))
         return end_record(w, f->extra_json);
     sp_write_raw(w, ",", f->extra_json);
@@ -113,7 +185,8 @@ static spaa_status write_thread(struct writer *w, uint32_t n)
     i64_member(w, ",\"pid\":", thread_number(w, t, "pid", t->pid));
     i64_member(w, ",\"tid\":", thread_number(w, t, "tid", t->tid));
     sp_write_opt_str(w, ",\"comm\":", "comm", t->comm);
-    return end_record(w, t->extra_json);
+    sp_write_thread_facts(w, t);
+    return end_record(w, SP_STR_NONE);
 }
 
 /* {"pid":…} of a context. */
@@ -130,8 +203,14 @@ static void context_object(struct writer *w, const struct sp_context *c)
     sp_write_opt_str(w, ",\"comm\":", "comm", c->comm);
     sp_write_raw(w, ",", c->extra_json);
     sp_write_raw_hex(w);
+    if (sp_labels_any(w->p, c->labels)) {
+        sp_buf_puts(b, ",\"x_labels\":");
+        sp_labels_json(w->p, c->labels, b);
+    }
     sp_write_opt_str(w, ",\"x_source\":", "x_source", c->source);
     sp_write_opt_str(w, ",\"x_state\":", "x_state", c->state);
+    if (c->wait)
+        sp_write_wait(w, sp_context_wait(w->p, c));
     if (b->len > from && !b->failed) {
         memmove(b->data + from, b->data + from + 1, b->len - from - 1);
         b->len--;
@@ -237,7 +316,11 @@ static void write_weights(struct writer *w, uint32_t layout, uint32_t stack, con
 static void write_this_id(struct writer *w, const struct sp_stack_id *id)
 {
     char t[34];
-    if (id->text == SP_STR_NONE) {
+    bool quoted = w->plain && id->flags & SP_ID_NUMBER; /* some readers know no numbers here */
+    if (quoted) {
+        sp_write_raw(w, "\"", id->text);
+        sp_buf_ch(&w->b, '"');
+    } else if (id->text == SP_STR_NONE) {
         t[0] = '"';
         size_t n = sp_stack_id_text(id, t + 1);
         t[n + 1] = '"';
@@ -252,8 +335,9 @@ static void write_this_id(struct writer *w, const struct sp_stack_id *id)
 
 static void write_id(struct writer *w, uint32_t stack)
 {
+    const char *quote = w->plain ? "\"" : "";
     if (w->local)
-        sp_buf_u64(&w->b, w->local[stack]);
+        sp_buf_printf(&w->b, "%s%u%s", quote, w->local[stack], quote);
     else
         write_this_id(w, &w->p->ids.v[stack]);
 }
@@ -389,7 +473,10 @@ static spaa_status write_window(struct writer *w, const struct sp_window *x)
 {
     const struct sp_profile *p = w->p;
     sp_buf_puts(&w->b, "{\"type\":\"window\"");
-    sp_write_raw(w, ",\"id\":", x->id);
+    bool quoted = w->plain && *sp_pstr(p, x->id).p != '"';
+    sp_write_raw(w, quoted ? ",\"id\":\"" : ",\"id\":", x->id);
+    if (quoted)
+        sp_buf_ch(&w->b, '"');
     sp_write_raw(w, ",\"start\":", x->start);
     sp_write_raw(w, ",\"end\":", x->end);
     sp_write_opt_str(w, ",\"unit\":", "unit", x->unit);
@@ -433,12 +520,20 @@ static spaa_status write_rest(struct writer *w)
             st = write_sample(w, &rows[i]);
     for (size_t i = 0; !st && i < w->p->windows.n; i++)
         st = write_window(w, &w->p->windows.v[i]);
+    for (uint32_t i = 0; !st && i < w->p->images.n; i++) {
+        sp_write_image(w, i);
+        st = end_record(w, SP_STR_NONE);
+    }
+    for (size_t i = 0; !st && i < w->p->processes.n; i++) {
+        sp_write_process(w, &w->p->processes.v[i]);
+        st = end_record(w, SP_STR_NONE);
+    }
     for (size_t i = 0; !st && i < w->p->extensions.n; i++) {
         sp_write_raw(w, "", w->p->extensions.v[i].json);
         w->b.len -= w->b.len > 0; /* end_record closes the object */
         st = end_record(w, SP_STR_NONE);
     }
-    return st ? st : sp_originals_write(w->p->originals, w->out);
+    return st || w->plain ? st : sp_originals_write(w->p->originals, w->out);
 }
 
 /*
@@ -475,10 +570,16 @@ spaa_status sp_spaa_write(struct sp_profile *p, const struct sp_write_opts *opts
 {
     bool local = false;
     struct writer w = {.p = p, .out = out};
+    struct sp_plain plain;
+    bool is_plain = sp_own_opt(opts->own, opts->nown, "plain") != NULL;
     sp_buf_init(&w.b, 0);
     sp_buf_init(&w.raw_hex, 0);
     sp_arena_init(&w.pieces, 0);
-    spaa_status st = sp_order_dictionaries(p, &w.order);
+    spaa_status st = is_plain && !sp_plain_init(&plain) ? sp_nomem(d) : SPAA_OK;
+    is_plain = is_plain && !st;
+    w.plain = is_plain ? &plain : NULL;
+    if (!st)
+        st = sp_order_dictionaries(p, &w.order);
     if (!st)
         st = choose_ids(&w, opts, &local);
     if (!st)
@@ -493,6 +594,10 @@ spaa_status sp_spaa_write(struct sp_profile *p, const struct sp_write_opts *opts
         st = write_stack(&w, w.order.stacks[i]);
     if (!st)
         st = write_rest(&w);
+    if (!st && is_plain)
+        sp_plain_report(&plain, d);
+    if (is_plain)
+        sp_plain_free(&plain);
     sp_order_free(&w.order);
     sp_buf_free(&w.b);
     sp_buf_free(&w.raw_hex);

@@ -4,6 +4,7 @@
  */
 #include "formats/spindump/frames.h"
 #include "base/num.h"
+#include "formats/common/hang/wait.h"
 #include "formats/spindump/spindump.h"
 
 void sp_spindump_frames_free(struct sp_spindump_frames *m)
@@ -114,7 +115,10 @@ static bool spindump_learn_state(struct sp_spindump_frames *m, struct sp_span st
     const char *word = sp_spindump_state(state);
     const char *plain = sp_spindump_state_text((struct sp_str){word, (uint32_t)strlen(word)});
     x->state = sp_profile_cstr(m->p, word);
-    if (state.p && !(plain && sp_span_is(state, plain))) {
+    if (state.p && x->state != SP_STR_FAIL && !(plain && sp_span_is(state, plain))) {
+        x->wait = sp_hang_wait(m->p, sp_pstr(m->p, x->state), state);
+        if (x->wait)
+            return x->wait != SP_NONE;
         sp_buf_clear(&m->buf);
         sp_buf_puts(&m->buf, "\"x_spindump\":{");
         sp_hang_member(&m->buf, "state", state);

@@ -9,8 +9,9 @@
 struct sp_spindump_meaning { /* what a text says, beside struct sp_hang_text */
     struct sp_span image_name;
     uint64_t address;
-    uint32_t image;              /* the one that the frame was made with; SP_NONE: none */
-    uint32_t state, state_extra; /* of the context of samples that end here: x_state, and its text */
+    uint32_t image;             /* the one that the frame was made with; SP_NONE: none */
+    uint32_t state;             /* of the context of samples that end here: x_state */
+    uint32_t wait, state_extra; /* its text, as a wait or as what else it is */
     bool truncated;
 };
 

@@ -18,8 +18,8 @@
  * siblings in order of time, with the range of samples behind each.
  *
  * What a sample was doing is the state behind the frame where it ended, none meaning that it waited; see
- * sp_spindump_state. Facts of threads go to their records, facts of processes to `x_spindump_process`
- * records, the distinct lines of images to `x_spindump_image` records, which the processes name by number.
+ * sp_spindump_state. Facts of threads, processes and images (their distinct lines) go to the tables of the
+ * profile (model/facts.h); what these have no field for, under `x_spindump` beside them.
  */
 #include "base/num.h"
 #include "formats/common/hang/images.h"
@@ -75,6 +75,7 @@ struct spindump_reader {
     struct sp_span name, bundle, unique_pid;
     int64_t pid;
     uint32_t comm;
+    struct sp_process_fact facts;
     struct sp_buf keys, extra, threads, annotations, not_understood;
     SP_VEC(uint32_t) process_images;
     SP_VEC(struct spindump_block) blocks;
@@ -366,7 +367,8 @@ static uint32_t spindump_context(void *who, uint32_t text)
                            .event = r->event,
                            .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE,
                            .state = by & SP_BY_STATE ? x->state : SP_STR_NONE,
-                           .extra_json = by & SP_BY_STATE ? x->state_extra : SP_STR_NONE};
+                           .extra_json = by & SP_BY_STATE ? x->state_extra : SP_STR_NONE,
+                           .wait = by & SP_BY_STATE ? x->wait : 0};
     return sp_context_intern(r->p, &c);
 }
 
@@ -452,6 +454,8 @@ static bool spindump_open_process(struct spindump_reader *r, struct sp_span rest
     sp_buf_clear(&r->extra);
     sp_buf_clear(&r->not_understood);
     sp_buf_clear(&r->annotations);
+    r->facts = (struct sp_process_fact){0};
+    sp_facts_clear(sp_process_facts, &r->facts);
     r->process_images.n = r->blocks.n = r->rows.n = r->notes.n = 0;
     sp_buf_ch(&r->extra, '{'); /* the record's beginning, so that commas come out right */
     spindump_process_name(r, rest);
@@ -461,14 +465,14 @@ static bool spindump_open_process(struct spindump_reader *r, struct sp_span rest
     return r->comm != SP_STR_FAIL && !r->extra.failed;
 }
 
-static void spindump_pid_member(struct spindump_reader *r, const char *key, struct sp_span value)
+/* SP_ABSENT: there is none. */
+static int64_t spindump_pid_in(struct sp_span value)
 {
     size_t n;
     int64_t pid;
     const char *at = spindump_last_pid(value, &n);
     struct sp_span head = {value.p, at ? (size_t)(at + n - value.p) : 0};
-    if (at && sp_hang_cut_pid(&head, &pid))
-        sp_hang_number(&r->extra, key, pid);
+    return at && sp_hang_cut_pid(&head, &pid) ? pid : SP_ABSENT;
 }
 
 static void spindump_footprint(struct spindump_reader *r, struct sp_span value)
@@ -477,9 +481,12 @@ static void spindump_footprint(struct spindump_reader *r, struct sp_span value)
     const char *arrow = memmem(value.p, value.n, "->", 2);
     if (!sp_hang_bytes(value, &v))
         return;
-    sp_hang_number(&r->extra, arrow ? "footprint_before_bytes" : "footprint_bytes", v);
+    if (arrow)
+        sp_hang_number(&r->extra, "footprint_before_bytes", v);
+    else
+        r->facts.footprint_bytes = v;
     if (arrow && sp_hang_bytes(sp_hang_trim(sp_hang_after(value, (size_t)(arrow + 2 - value.p))), &v))
-        sp_hang_number(&r->extra, "footprint_bytes", v);
+        r->facts.footprint_bytes = v;
 }
 
 /* Numbers of what is well known, beside the texts. */
@@ -490,13 +497,14 @@ enum spindump_key {
     KEY_IO,
     KEY_FOOTPRINT,
     KEY_NUM_SAMPLES,
+    KEY_PATH,
     KEY_UNKNOWN
 };
 
 static enum spindump_key spindump_known_key(struct sp_span key)
 {
-    static const char *const names[] = {"Responsible", "Parent",    "CPU Time",
-                                        "I/O",         "Footprint", "Num samples"};
+    static const char *const names[] = {"Responsible", "Parent",      "CPU Time", "I/O",
+                                        "Footprint",   "Num samples", "Path"};
     unsigned i = key.n && memchr("RPCIFN", *key.p, 6) ? 0 : KEY_UNKNOWN;
     while (i < KEY_UNKNOWN && !sp_span_is(key, names[i]))
         i++;
@@ -507,18 +515,24 @@ static enum spindump_key spindump_known_key(struct sp_span key)
 static void spindump_known_value(struct spindump_reader *r, enum spindump_key key, struct sp_span value)
 {
     int64_t v;
+    struct sp_hang_cpu cpu;
     if (key == KEY_UNKNOWN || r->seen_keys >> key & 1)
         return;
     r->seen_keys |= 1u << key;
     switch (key) {
     case KEY_RESPONSIBLE:
-        spindump_pid_member(r, "responsible_pid", value);
+        v = spindump_pid_in(value);
+        if (v != SP_ABSENT)
+            sp_hang_number(&r->extra, "responsible_pid", v);
         break;
     case KEY_PARENT:
-        spindump_pid_member(r, "parent_pid", value);
+        r->facts.parent_pid = spindump_pid_in(value);
         break;
     case KEY_CPU_TIME:
-        sp_hang_cpu_members(&r->extra, "cpu_time", value);
+        cpu = sp_hang_cpu(value);
+        r->facts.cpu_time_ns = cpu.ns;
+        r->facts.cycles = cpu.cycles;
+        r->facts.instructions = cpu.instructions;
         break;
     case KEY_IO:
         sp_hang_io_members(&r->extra, value);
@@ -529,6 +543,9 @@ static void spindump_known_value(struct spindump_reader *r, enum spindump_key ke
     case KEY_NUM_SAMPLES:
         if (sp_parse_i64(value.p, value.p + value.n, &v))
             sp_hang_number(&r->extra, "num_samples", v);
+        break;
+    case KEY_PATH:
+        r->facts.path = value.n ? sp_profile_text(r->p, value.p, value.n) : SP_STR_NONE;
         break;
     case KEY_UNKNOWN:
         break;
@@ -559,15 +576,14 @@ static bool spindump_begin_thread(struct spindump_reader *r, const struct sp_spi
     return sp_vec_push(&r->blocks, b);
 }
 
-/* {…} of what a thread's header and annotations say; `tid` where no record of a thread has it.
- */
+/* {…} of what a thread's header and annotations say; `alone`: no record of a thread has the rest. */
 static void spindump_thread_object(struct spindump_reader *r, struct sp_buf *to,
-                                   const struct spindump_block *b, bool with_tid)
+                                   const struct spindump_block *b, bool alone)
 {
     sp_buf_ch(to, '{');
-    if (with_tid && b->thread.tid != SP_ABSENT)
+    if (alone && b->thread.tid != SP_ABSENT)
         sp_hang_number(to, "tid", b->thread.tid);
-    sp_spindump_thread_members(to, &b->thread);
+    sp_spindump_thread_members(to, &b->thread, alone);
     if (b->notes_n) {
         sp_hang_comma(to);
         sp_buf_puts(to, "\"annotations\":[");
@@ -591,7 +607,11 @@ static bool spindump_thread_record(struct spindump_reader *r, const struct spind
     spindump_thread_object(r, &r->buf, b, false);
     uint32_t extra = r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
     r->p->threads.v[number].extra_json = extra == SP_STR_FAIL ? SP_STR_NONE : extra;
-    return extra != SP_STR_FAIL;
+    struct sp_thread facts = r->p->threads.v[number];
+    bool ok = extra != SP_STR_FAIL && sp_spindump_thread_facts(r->p, &b->thread, &facts);
+    if (ok)
+        r->p->threads.v[number] = facts;
+    return ok;
 }
 
 /* Rows hold texts: their frames in this process. */
@@ -668,25 +688,20 @@ static spaa_status spindump_threads(struct spindump_reader *r, struct sp_buf *li
     return st;
 }
 
-static bool spindump_process_record(struct spindump_reader *r, const struct sp_buf *list)
+/* What the row has no field for: "x_spindump":{…}. */
+static uint32_t spindump_process_extra(struct spindump_reader *r, const struct sp_buf *list)
 {
     struct sp_buf *b = &r->buf;
     sp_buf_clear(b);
-    sp_buf_puts(b, "{\"type\":\"x_spindump_process\"");
-    if (r->name.n)
-        sp_hang_member(b, "name", r->name);
+    sp_buf_puts(b, "\"x_spindump\":{");
     if (r->bundle.n)
         sp_hang_member(b, "bundle", r->bundle);
-    if (r->pid != SP_ABSENT)
-        sp_hang_number(b, "pid", r->pid);
     if (r->unique_pid.n)
         sp_hang_member(b, "unique_pid", r->unique_pid);
-    if (r->suspended)
-        sp_buf_puts(b, ",\"suspended\":true");
-    if (r->powerstats)
-        sp_buf_puts(b, ",\"powerstats\":true");
-    if (spindump_is_frontmost(r))
-        sp_buf_puts(b, ",\"frontmost\":true");
+    if (r->powerstats) {
+        sp_hang_comma(b);
+        sp_buf_puts(b, "\"powerstats\":true");
+    }
     spindump_array(b, "fields", &r->keys);
     if (r->extra.len > 1) {
         sp_hang_comma(b);
@@ -694,12 +709,22 @@ static bool spindump_process_record(struct spindump_reader *r, const struct sp_b
     }
     spindump_array(b, "annotations", &r->annotations);
     spindump_array(b, "threads", list);
-    sp_buf_puts(b, ",\"images\":");
-    sp_hang_image_list(b, r->process_images.v, r->process_images.n);
     spindump_array(b, "not_understood", &r->not_understood);
+    sp_buf_ch(b, '}');
     b->failed |= r->keys.failed || r->extra.failed || list->failed || r->not_understood.failed ||
                  r->annotations.failed;
-    return sp_hang_extension(r->p, b);
+    return b->failed ? SP_STR_FAIL : sp_profile_str(r->p, b->data, b->len);
+}
+
+static bool spindump_process_record(struct spindump_reader *r, const struct sp_buf *list)
+{
+    struct sp_process_fact *x = &r->facts;
+    x->pid = r->pid;
+    x->name = r->name.n ? sp_profile_text(r->p, r->name.p, r->name.n) : SP_STR_NONE;
+    x->flags = (r->suspended ? SP_FACT_SUSPENDED : 0) | (spindump_is_frontmost(r) ? SP_FACT_FRONTMOST : 0);
+    x->extra_json = spindump_process_extra(r, list);
+    return x->name != SP_STR_FAIL && x->path != SP_STR_FAIL && x->extra_json != SP_STR_FAIL &&
+           sp_process_add(r->p, x, r->process_images.v, r->process_images.n);
 }
 
 /* Images that no frame names are DSOs too. */
@@ -1204,7 +1229,7 @@ static spaa_status spindump_finish(struct spindump_reader *r, struct sp_input *i
         st = spindump_finish_header(r);
     if (st)
         return st;
-    if (!spindump_finish_tail(r) || !sp_hang_image_records(r->p, &r->images, "x_spindump_image") ||
+    if (!spindump_finish_tail(r) || !sp_hang_image_facts(r->p, &r->images, "x_spindump") ||
         !sp_hang_keep_segments(&r->tree, "x_spindump"))
         return sp_nomem(r->d);
     if (r->processes)

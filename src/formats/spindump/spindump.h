@@ -42,8 +42,10 @@ struct sp_spindump_thread {
 };
 
 bool sp_spindump_parse_thread(struct sp_span s, struct sp_spindump_thread *t);
-/* Its members of x_spindump. */
-void sp_spindump_thread_members(struct sp_buf *b, const struct sp_spindump_thread *t);
+/* Its members of x_spindump; `facts`: also what records of threads have fields for. */
+void sp_spindump_thread_members(struct sp_buf *b, const struct sp_spindump_thread *t, bool facts);
+/* Sets those fields; false: no memory. */
+bool sp_spindump_thread_facts(struct sp_profile *p, const struct sp_spindump_thread *t, struct sp_thread *to);
 
 /*
  * format.c

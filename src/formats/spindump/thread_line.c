@@ -195,12 +195,30 @@ static void spindump_member(struct sp_buf *b, const char *key, struct sp_span s)
         sp_hang_member(b, key, s);
 }
 
-void sp_spindump_thread_members(struct sp_buf *b, const struct sp_spindump_thread *t)
+static void spindump_stated(struct sp_buf *b, const char *key, int64_t v)
 {
-    spindump_member(b, "more_ids", t->more_ids);
+    if (v != SP_ABSENT)
+        sp_hang_number(b, key, v);
+}
+
+/* What a record of a thread has fields for, where there is none. */
+static void spindump_thread_facts_as_members(struct sp_buf *b, const struct sp_spindump_thread *t)
+{
+    struct sp_hang_cpu cpu = sp_hang_cpu(t->cpu_time);
     spindump_member(b, "queue", t->queue);
     if (t->name.p)
         sp_hang_member(b, "name", t->name);
+    spindump_member(b, "priority", t->priority);
+    spindump_stated(b, "cpu_time_ns", cpu.ns);
+    spindump_stated(b, "cycles", cpu.cycles);
+    spindump_stated(b, "instructions", cpu.instructions);
+}
+
+void sp_spindump_thread_members(struct sp_buf *b, const struct sp_spindump_thread *t, bool facts)
+{
+    spindump_member(b, "more_ids", t->more_ids);
+    if (facts)
+        spindump_thread_facts_as_members(b, t);
     if (t->name_changed) {
         sp_hang_comma(b);
         sp_buf_puts(b, "\"name_changed\":true");
@@ -208,15 +226,29 @@ void sp_spindump_thread_members(struct sp_buf *b, const struct sp_spindump_threa
     if (t->nsamples >= 0)
         sp_hang_number(b, "samples", t->nsamples);
     spindump_member(b, "range", t->range);
-    spindump_member(b, "priority", t->priority);
     spindump_member(b, "base_priority", t->base);
     spindump_member(b, "cpu_time", t->cpu_time);
-    if (t->cpu_time.n)
-        sp_hang_cpu_members(b, "cpu_time", t->cpu_time);
     spindump_member(b, "idle_time", t->idle_time);
     spindump_member(b, "last_ran", t->last_ran);
     spindump_member(b, "io", t->ios);
     if (t->ios.n)
         sp_hang_io_members(b, t->ios);
     spindump_member(b, "rest", t->rest);
+}
+
+static uint32_t spindump_fact_text(struct sp_profile *p, struct sp_span s)
+{
+    return s.p ? sp_profile_text(p, s.p, s.n) : SP_STR_NONE;
+}
+
+bool sp_spindump_thread_facts(struct sp_profile *p, const struct sp_spindump_thread *t, struct sp_thread *to)
+{
+    struct sp_hang_cpu cpu = sp_hang_cpu(t->cpu_time);
+    to->name = spindump_fact_text(p, t->name);
+    to->queue = t->queue.n ? spindump_fact_text(p, t->queue) : SP_STR_NONE;
+    to->priority = t->priority.n ? spindump_fact_text(p, t->priority) : SP_STR_NONE;
+    to->cpu_time_ns = cpu.ns;
+    to->cycles = cpu.cycles;
+    to->instructions = cpu.instructions;
+    return to->name != SP_STR_FAIL && to->queue != SP_STR_FAIL && to->priority != SP_STR_FAIL;
 }

@@ -99,7 +99,11 @@ static uint32_t spindump_context_text(struct sp_hang_writer *w, uint32_t context
     if (*out != SP_NONE)
         return *out;
     struct sp_str word = sp_pstr(p, c->state);
-    if (sp_json_find2(sp_hang_span(sp_pstr(p, c->extra_json)), "x_spindump", "state", &raw)) {
+    const struct sp_wait_fact *wait = sp_context_wait(p, c);
+    if (wait && wait->text) {
+        struct sp_str s = sp_pstr(p, wait->text);
+        *out = sp_intern(&w->texts, s.p, s.n);
+    } else if (sp_json_find2(sp_hang_span(sp_pstr(p, c->extra_json)), "x_spindump", "state", &raw)) {
         struct sp_span s = sp_hang_decoded(w, raw);
         *out = sp_intern(&w->texts, s.n ? s.p : "", s.n);
     } else if (!word.n && !w->ours) {
@@ -166,8 +170,8 @@ static bool spindump_put_rows(struct sp_hang_writer *w, struct sp_hang_group *g)
 /*
  * ---- processes ----
  *
- * Processes of a report: those of x_spindump_process records in their order, each with its threads in
- * theirs, then what no record names.
+ * Processes of a report: those of the table that are from such a report, in their order, each with its
+ * threads in theirs, then what none of them names.
  */
 
 static void spindump_put_member(struct sp_hang_writer *w, struct sp_span object, const char *before,
@@ -181,22 +185,31 @@ static void spindump_put_member(struct sp_hang_writer *w, struct sp_span object,
     sp_puts(w->out, after);
 }
 
-/* The header of a thread; `members` is its x_spindump, `sum` its samples where that does not say. */
-static void spindump_put_thread_line(struct sp_hang_writer *w, int64_t tid, struct sp_span members,
+static void spindump_put_text(struct sp_hang_writer *w, const char *before, struct sp_span s)
+{
+    if (!s.n)
+        return;
+    sp_puts(w->out, before);
+    sp_hang_put(w, s);
+}
+
+/* The header of a thread; `sum`: its samples where that does not say. */
+static void spindump_put_thread_line(struct sp_hang_writer *w, int64_t tid, const struct sp_hang_thread *t,
                                      int64_t sum)
 {
     int64_t samples;
-    struct sp_span raw;
+    struct sp_span raw, members = t->members;
     if (tid < 0)
         sp_puts(w->out, "  Thread <multiple>");
     else
         sp_printf(w->out, "  Thread 0x%llx", (unsigned long long)tid);
     spindump_put_member(w, members, ",", "more_ids", "");
     spindump_put_member(w, members, "    ", "rest", "");
-    spindump_put_member(w, members, "    DispatchQueue ", "queue", "");
-    if (sp_json_find(members, "name", &raw)) {
+    spindump_put_text(w, "    DispatchQueue ", sp_hang_thread_text(w, t, "queue"));
+    raw = sp_hang_thread_text(w, t, "name");
+    if (raw.p) {
         sp_puts(w->out, "    Thread name \"");
-        sp_hang_put(w, sp_hang_decoded(w, raw));
+        sp_hang_put(w, raw);
         sp_puts(w->out, sp_json_find_true(members, "name_changed") ? "\" (changed)" : "\"");
     }
     bool stated = sp_json_find_i64(members, "samples", &samples);
@@ -205,7 +218,7 @@ static void spindump_put_thread_line(struct sp_hang_writer *w, int64_t tid, stru
         sp_printf(w->out, "    %lld sample%s", (long long)samples, samples == 1 ? "" : "s");
         spindump_put_member(w, members, " (", "range", ")");
     }
-    spindump_put_member(w, members, "    priority ", "priority", "");
+    spindump_put_text(w, "    priority ", sp_hang_thread_text(w, t, "priority"));
     spindump_put_member(w, members, " (base ", "base_priority", ")");
     spindump_put_member(w, members, "    cpu time ", "cpu_time", "");
     spindump_put_member(w, members, "    idle time ", "idle_time", "");
@@ -220,10 +233,10 @@ static void spindump_put_thread_line(struct sp_hang_writer *w, int64_t tid, stru
         }
 }
 
-static bool spindump_put_thread(struct sp_hang_writer *w, int64_t tid, struct sp_span members,
+static bool spindump_put_thread(struct sp_hang_writer *w, int64_t tid, struct sp_hang_thread t,
                                 struct sp_hang_group *g)
 {
-    spindump_put_thread_line(w, tid, members, sp_hang_sum_of(w, g));
+    spindump_put_thread_line(w, tid, &t, sp_hang_sum_of(w, g));
     bool ok = !g || spindump_put_rows(w, g);
     sp_puts(w->out, "\n");
     return ok;
@@ -236,8 +249,9 @@ static bool spindump_put_threads(struct sp_hang_writer *w, struct sp_span list, 
     const struct sp_hang_group *end = w->groups.v + w->groups.n;
     for (struct sp_span item; sp_json_next(&list, &item);) {
         int64_t tid = sp_hang_listed_tid(w, item, "tid");
-        struct sp_span members = *item.p == '{' ? item : sp_hang_members_of(w, tid);
-        if (!spindump_put_thread(w, tid, members, sp_hang_group_of(w, first, tid, owner)))
+        struct sp_hang_thread t =
+            *item.p == '{' ? (struct sp_hang_thread){NULL, item} : sp_hang_thread_of(w, tid);
+        if (!spindump_put_thread(w, tid, t, sp_hang_group_of(w, first, tid, owner)))
             return false;
     }
     for (struct sp_hang_group *g = first; g && g < end && g->pid == first->pid && g->comm == first->comm;
@@ -249,63 +263,52 @@ static bool spindump_put_threads(struct sp_hang_writer *w, struct sp_span list, 
                 return false;
             sp_puts(w->out, "\n");
         } else if (!spindump_put_thread(
-                       w, g->tid, g->tid < 0 ? (struct sp_span){0} : sp_hang_members_of(w, g->tid), g)) {
+                       w, g->tid, g->tid < 0 ? (struct sp_hang_thread){0} : sp_hang_thread_of(w, g->tid),
+                       g)) {
             return false;
         }
     }
     return true;
 }
 
-static bool spindump_put_record(struct sp_hang_writer *w, struct sp_span record, uint32_t owner)
+static void spindump_put_process_line(struct sp_hang_writer *w, const struct sp_process_fact *x,
+                                      struct sp_span members, const struct sp_hang_group *first)
 {
-    bool powerstats = sp_json_find_true(record, "powerstats"), ok;
-    struct sp_span raw, name;
-    int64_t pid;
-    struct sp_buf keep;
-    sp_buf_init(&keep, 0);
-    name = sp_hang_decoded_member(w, record, "name");
-    sp_buf_add(&keep, name.p, name.n);
-    name = (struct sp_span){keep.data, keep.len};
-    if (!sp_json_find_i64(record, "pid", &pid))
-        pid = SP_ABSENT;
-    struct sp_hang_group *first = sp_hang_first_group(w, pid, name);
-    sp_puts(w->out, powerstats ? "Powerstats for:   " : "Process:          ");
-    sp_hang_put(w, first ? sp_hang_span(sp_pstr(w->p, first->comm)) : name);
-    spindump_put_member(w, record, name.n ? " (" : "(", "bundle", ")");
-    if (pid != SP_ABSENT)
-        sp_printf(w->out, "%s[%lld]", name.n ? " " : "", (long long)pid);
-    spindump_put_member(w, record, " ", "rest", "");
-    spindump_put_member(w, record, " [unique pid ", "unique_pid", "]");
-    sp_puts(w->out, sp_json_find_true(record, "suspended") ? " (suspended)\n" : "\n");
-    if (sp_json_find(record, "fields", &raw))
+    struct sp_str name = sp_pstr(w->p, x->name);
+    sp_puts(w->out, sp_json_find_true(members, "powerstats") ? "Powerstats for:   " : "Process:          ");
+    sp_hang_put(w, sp_hang_span(first ? sp_pstr(w->p, first->comm) : name));
+    spindump_put_member(w, members, name.n ? " (" : "(", "bundle", ")");
+    if (x->pid != SP_ABSENT)
+        sp_printf(w->out, "%s[%lld]", name.n ? " " : "", (long long)x->pid);
+    spindump_put_member(w, members, " ", "rest", "");
+    spindump_put_member(w, members, " [unique pid ", "unique_pid", "]");
+    sp_puts(w->out, x->flags & SP_FACT_SUSPENDED ? " (suspended)\n" : "\n");
+}
+
+static bool spindump_put_process(struct sp_hang_writer *w, const struct sp_process_fact *x,
+                                 struct sp_span members, uint32_t owner)
+{
+    struct sp_span raw, threads = {NULL, 0};
+    struct sp_str name = sp_pstr(w->p, x->name);
+    struct sp_hang_group *first = sp_hang_first_group(w, x->pid, sp_hang_span(name));
+    spindump_put_process_line(w, x, members, first);
+    if (sp_json_find(members, "fields", &raw))
         sp_hang_put_fields(w, raw, 18);
-    if (sp_json_find(record, "annotations", &raw))
+    if (sp_json_find(members, "annotations", &raw))
         for (struct sp_span item; sp_json_next(&raw, &item);) {
             sp_puts(w->out, "  ");
             sp_hang_put(w, sp_hang_decoded(w, item));
             sp_puts(w->out, "\n");
         }
     sp_puts(w->out, "\n");
-    struct sp_span threads = {NULL, 0}, images = {NULL, 0};
-    sp_json_find(record, "threads", &threads);
-    sp_json_find(record, "images", &images);
-    ok = spindump_put_threads(w, threads, first, owner, powerstats) &&
-         sp_hang_put_images(w, images, "  Binary Images:\n");
+    sp_json_find(members, "threads", &threads);
+    bool ok = spindump_put_threads(w, threads, first, owner, sp_json_find_true(members, "powerstats")) &&
+              sp_hang_put_images(w, x, "  Binary Images:\n");
     sp_puts(w->out, "\n\n");
-    if (sp_json_find(record, "not_understood", &raw))
+    if (sp_json_find(members, "not_understood", &raw))
         sp_emit(w->d, SP_I321, SP_AT_NOTHING, "lines of %.*s that were not understood", (int)name.n,
                 name.n ? name.p : "");
-    sp_buf_free(&keep);
     return ok;
-}
-
-static void spindump_uuid_text(struct sp_str id, struct sp_buf *b)
-{
-    for (uint32_t i = 0; i < id.n; i++) {
-        if (id.n == 32 && (i == 8 || i == 12 || i == 16 || i == 20))
-            sp_buf_ch(b, '-');
-        sp_buf_ch(b, (char)(id.p[i] >= 'a' && id.p[i] <= 'f' ? id.p[i] - ('a' - 'A') : id.p[i]));
-    }
 }
 
 /* The images of DSOs with a build id, for profiles of other origin: where they were is not known. */
@@ -318,7 +321,7 @@ static bool spindump_put_dsos(struct sp_hang_writer *w)
         if (id.n < 16 || id.n > 64 || name.n < 2 || *name.p != '/')
             continue;
         sp_buf_clear(&w->buf);
-        spindump_uuid_text(id, &w->buf);
+        sp_hang_uuid_text(id, &w->buf);
         struct sp_hang_image x = {.start_text = {"0x0", 3},
                                   .end_text = {"???", 3},
                                   .name = {"???", 3},
@@ -338,12 +341,12 @@ static bool spindump_put_dsos(struct sp_hang_writer *w)
 static bool spindump_put_processes(struct sp_hang_writer *w)
 {
     const struct sp_hang_group *end = w->groups.v + w->groups.n;
-    static const char type[] = "{\"type\":\"x_spindump_process\"";
-    if (!sp_hang_settle_owners(w, type, "tid"))
+    if (!sp_hang_settle_owners(w, "tid"))
         return false;
-    for (uint32_t i = 0; i < w->p->extensions.n; i++) {
-        struct sp_span record = sp_hang_span(sp_pstr(w->p, w->p->extensions.v[i].json));
-        if (sp_hang_starts(record, type) && !spindump_put_record(w, record, i + 1))
+    for (uint32_t i = 0; i < w->p->processes.n; i++) {
+        struct sp_span members;
+        if (sp_hang_process_members(w, i, &members) &&
+            !spindump_put_process(w, &w->p->processes.v[i], members, i + 1))
             return false;
     }
     for (struct sp_hang_group *g = w->groups.v; g < end; g++) {
@@ -507,7 +510,6 @@ spaa_status sp_spindump_write(struct sp_profile *p, const struct sp_write_opts *
                                .d = d,
                                .out = out,
                                .x_key = "x_spindump",
-                               .image_type = "{\"type\":\"x_spindump_image\"",
                                .text_of = spindump_frame_text,
                                .state_of = spindump_context_text};
     return sp_hang_write(&w, "spindump", opts, spindump_put_report);

@@ -75,6 +75,7 @@ static uint32_t spt_make_frame(struct reader *r, uint32_t program, uint32_t rva,
     struct sp_profile *p = r->p;
     uint32_t dso = spt_dso_of(r, program), name;
     struct sp_spt_name found;
+    struct sp_func_info info = {0};
     bool known = false;
     caller = caller && rva;
     if (dso == SP_NONE || !sp_spt_names_find(r->names, program, rva - caller, &found, &known))
@@ -82,15 +83,12 @@ static uint32_t spt_make_frame(struct reader *r, uint32_t program, uint32_t rva,
     struct sp_frame f = {
         .ip = rva, .flags = SP_FRAME_IP, .kind = p->dsos.v[dso].is_kernel ? SP_KERNEL : SP_USER};
     if (known) {
-        name = sp_profile_cstr(p, found.func);
+        struct sp_str shown = sp_function_shown((struct sp_str){found.func, (uint32_t)strlen(found.func)});
+        name = sp_profile_str(p, shown.p, shown.n);
         f.symoff = found.symoff + caller;
         f.flags |= SP_FRAME_SYMOFF;
-        if (found.raw) {
-            sp_buf_clear(&r->text);
-            sp_buf_puts(&r->text, "\"x_raw_func\":");
-            sp_json_string(&r->text, found.raw, strlen(found.raw));
-            f.extra_json = r->text.failed ? SP_STR_FAIL : sp_profile_str(p, r->text.data, r->text.len);
-        }
+        if (found.raw || shown.n < strlen(found.func))
+            info.linkage = sp_profile_cstr(p, found.raw ? found.raw : found.func);
     } else {
         char hex[2 + 16] = "0x";
         name = sp_profile_str(p, hex, 2 + sp_hex_text(rva, hex + 2));
@@ -100,10 +98,10 @@ static uint32_t spt_make_frame(struct reader *r, uint32_t program, uint32_t rva,
         f.ip = f.symoff = 0;
         f.flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
     }
-    if (name == SP_STR_FAIL || f.extra_json == SP_STR_FAIL)
+    if (name == SP_STR_FAIL || info.linkage == SP_STR_FAIL ||
+        !sp_frame_set_function(p, &f, name, dso, &info, r->opts->frames))
         return SP_NONE;
-    f.function = sp_function_intern(p, name, dso);
-    return f.function == SP_NONE ? SP_NONE : sp_frame_intern(p, &f);
+    return sp_frame_intern(p, &f);
 }
 
 static inline uint64_t spt_place_key(uint32_t program, uint32_t rva, bool caller)

@@ -292,56 +292,94 @@ static uint32_t hang_build_id(struct sp_profile *p, struct sp_span uuid)
     return sp_profile_str(p, t, n);
 }
 
-bool sp_hang_image_list(struct sp_buf *b, const uint32_t *images, size_t n)
-{
-    sp_buf_ch(b, '[');
-    for (size_t i = 0; i < n; i++) {
-        sp_hang_comma(b);
-        sp_buf_u64(b, images[i]);
-    }
-    return sp_buf_ch(b, ']');
-}
-
 uint32_t sp_hang_dso(struct sp_profile *p, struct sp_span name, struct sp_span uuid, bool kernel)
 {
     struct sp_dso d = {.name = sp_hang_str(p, name), .build_id = hang_build_id(p, uuid), .is_kernel = kernel};
     return d.name == SP_STR_FAIL || d.build_id == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &d);
 }
 
-static void hang_put_image_members(struct sp_buf *b, const struct sp_hang_image *i)
+void sp_hang_uuid_text(struct sp_str id, struct sp_buf *b)
 {
-    sp_hang_member(b, "start", i->start_text);
-    sp_hang_member(b, "end", i->end_text);
-    sp_hang_member(b, "name", i->name);
-    if (i->version.n)
-        sp_hang_member(b, "version", i->version);
-    if (i->uuid.n)
-        sp_hang_member(b, "uuid", i->uuid);
-    if (i->suffix.n)
-        sp_hang_member(b, "suffix", i->suffix);
-    if (i->path.n)
-        sp_hang_member(b, "path", i->path);
+    for (uint32_t i = 0; i < id.n; i++) {
+        if (id.n == 32 && (i == 8 || i == 12 || i == 16 || i == 20))
+            sp_buf_ch(b, '-');
+        sp_buf_ch(b, (char)(id.p[i] >= 'a' && id.p[i] <= 'f' ? id.p[i] - ('a' - 'A') : id.p[i]));
+    }
 }
 
-bool sp_hang_image_records(struct sp_profile *p, const struct sp_hang_images *m, const char *type)
+/* The text is what is printed for the address. */
+static bool hang_is_plain_address(struct sp_span s, uint64_t v)
+{
+    char t[16];
+    size_t n = sp_hex_text(v, t);
+    return s.n == n + 2 && memcmp(s.p, "0x", 2) == 0 && memcmp(s.p + 2, t, n) == 0;
+}
+
+static void hang_take_address(struct sp_buf *b, const char *key, struct sp_span text, uint64_t *out)
+{
+    uint64_t v = 0;
+    *out = SP_NO_ADDRESS;
+    if (sp_span_is(text, "???"))
+        return;
+    if (hang_hex_text(text, &v) == text.n && v != SP_NO_ADDRESS && hang_is_plain_address(text, v))
+        *out = v;
+    else
+        sp_hang_member(b, key, text);
+}
+
+static bool hang_take_uuid(struct sp_profile *p, struct sp_buf *b, struct sp_span uuid, uint32_t *out)
+{
+    struct sp_buf back;
+    sp_buf_init(&back, 0);
+    *out = hang_build_id(p, uuid);
+    if (*out != SP_STR_FAIL && *out)
+        sp_hang_uuid_text(sp_pstr(p, *out), &back);
+    if (uuid.n && !(back.len == uuid.n && memcmp(back.data, uuid.p, uuid.n) == 0))
+        sp_hang_member(b, "uuid", uuid);
+    bool ok = !back.failed && *out != SP_STR_FAIL;
+    sp_buf_free(&back);
+    return ok;
+}
+
+static uint32_t hang_image_text(struct sp_profile *p, struct sp_span s)
+{
+    return s.n ? sp_profile_text(p, s.p, s.n) : SP_STR_NONE;
+}
+
+bool sp_hang_image_fact(struct sp_profile *p, const struct sp_hang_image *i, const char *x_key,
+                        struct sp_image *out)
 {
     struct sp_buf b;
-    bool ok = true;
     sp_buf_init(&b, 0);
-    for (size_t k = 0; k < m->v.n && ok; k++) {
-        const struct sp_hang_image *i = &m->v.v[k];
-        sp_buf_puts(&b, "{\"type\":\"");
-        sp_buf_puts(&b, type);
-        sp_buf_ch(&b, '"');
-        hang_put_image_members(&b, i);
-        if (i->kernel)
-            sp_buf_puts(&b, ",\"kernel\":true");
-        if (i->plus)
-            sp_buf_puts(&b, ",\"plus\":true");
-        ok = sp_hang_extension(p, &b);
+    sp_buf_printf(&b, "\"%s\":{", x_key);
+    *out = (struct sp_image){.flags = i->kernel ? SP_FACT_KERNEL : 0};
+    hang_take_address(&b, "start", i->start_text, &out->start);
+    hang_take_address(&b, "end", i->end_text, &out->end);
+    bool ok = hang_take_uuid(p, &b, i->uuid, &out->build_id);
+    out->name = hang_image_text(p, i->name);
+    out->path = hang_image_text(p, i->path);
+    if (i->version.n)
+        sp_hang_member(&b, "version", i->version);
+    if (i->suffix.n)
+        sp_hang_member(&b, "suffix", i->suffix);
+    if (i->plus) {
+        sp_hang_comma(&b);
+        sp_buf_puts(&b, "\"plus\":true");
     }
+    bool any = b.len && b.data[b.len - 1] != '{';
+    sp_buf_ch(&b, '}');
+    out->extra_json = b.failed ? SP_STR_FAIL : any ? sp_profile_str(p, b.data, b.len) : SP_STR_NONE;
     sp_buf_free(&b);
-    return ok;
+    return ok && out->name != SP_STR_FAIL && out->path != SP_STR_FAIL && out->extra_json != SP_STR_FAIL;
+}
+
+bool sp_hang_image_facts(struct sp_profile *p, const struct sp_hang_images *m, const char *x_key)
+{
+    struct sp_image x;
+    for (size_t k = 0; k < m->v.n; k++)
+        if (!sp_hang_image_fact(p, &m->v.v[k], x_key, &x) || !sp_image_add(p, &x))
+            return false;
+    return true;
 }
 
 static void hang_put_padded(struct sp_output *out, struct sp_span s, size_t width)

@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "formats/common/hang/line.h"
 #include "io/output.h"
+#include "model/facts.h"
 
 enum sp_hang_named_by { SP_HANG_BY_FILE, SP_HANG_BY_NAME, SP_HANG_BY_UUID, SP_HANG_NAMED_BY };
 
@@ -51,7 +52,6 @@ void sp_hang_images_free(struct sp_hang_images *m);
  * now; SP_NONE: not one, or no memory (*ok false).
  */
 uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t stamp, bool *ok);
-bool sp_hang_image_list(struct sp_buf *b, const uint32_t *images, size_t n); /* "[0,12]" */
 /*
  * The image that a frame means by `name` (or "<UUID>") in the process with this stamp, best the one that
  * holds the address; SP_NONE: there is none, or no memory (*ok false).
@@ -60,9 +60,17 @@ uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint6
                             bool *ok);
 /* A DSO with a UUID (n 0: none) as build id; SP_NONE: no memory. */
 uint32_t sp_hang_dso(struct sp_profile *p, struct sp_span name, struct sp_span uuid, bool kernel);
-/* {"type":"x_…_image",…} of every image. */
-bool sp_hang_image_records(struct sp_profile *p, const struct sp_hang_images *m, const char *type);
-/* A line of `Binary Images:` from such a record's members. */
+/*
+ * The row of an image, from its texts; what the row has no field for, and texts that would not come back from
+ * it, as "x_key":{…}. False: no memory.
+ */
+bool sp_hang_image_fact(struct sp_profile *p, const struct sp_hang_image *i, const char *x_key,
+                        struct sp_image *out);
+/* The rows of all images, in order: the first ones of the profile. */
+bool sp_hang_image_facts(struct sp_profile *p, const struct sp_hang_images *m, const char *x_key);
+/* A build id as UUIDs are printed, appended. */
+void sp_hang_uuid_text(struct sp_str id, struct sp_buf *b);
+/* A line of `Binary Images:`. */
 void sp_hang_image_line(struct sp_output *out, const struct sp_hang_image *i);
 
 #endif

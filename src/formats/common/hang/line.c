@@ -167,31 +167,30 @@ void sp_hang_add_plain(struct sp_buf *b, struct sp_span s)
         sp_buf_ch(b, s.p[i] == '\n' || s.p[i] == '\r' ? ' ' : s.p[i]);
 }
 
-void sp_hang_cpu_members(struct sp_buf *b, const char *prefix, struct sp_span s)
+struct sp_hang_cpu sp_hang_cpu(struct sp_span s)
 {
+    struct sp_hang_cpu c = {SP_ABSENT, SP_ABSENT, SP_ABSENT};
     int64_t v;
-    char key[48];
-    size_t n = sp_hang_seconds(s, &v), keep = strlen(prefix);
-    if (!n || keep > 16)
-        return;
-    memcpy(key, prefix, keep);
-    memcpy(key + keep, "_ns", 4);
-    sp_hang_number(b, key, v);
+    size_t n = sp_hang_seconds(s, &v);
+    if (!n)
+        return c;
+    c.ns = v;
     s = sp_hang_trim(sp_hang_after(s, n));
     if (!s.n || *s.p != '(')
-        return;
+        return c;
     for (s = sp_hang_after(s, 1); s.n;) {
         n = sp_hang_count(s, &v);
         struct sp_span unit = sp_hang_trim(sp_hang_after(s, n));
-        if (n && sp_hang_starts(unit, "cycles"))
-            sp_hang_number(b, "cycles", v);
-        else if (n && sp_hang_starts(unit, "instructions"))
-            sp_hang_number(b, "instructions", v);
+        if (n && c.cycles == SP_ABSENT && sp_hang_starts(unit, "cycles"))
+            c.cycles = v;
+        else if (n && c.instructions == SP_ABSENT && sp_hang_starts(unit, "instructions"))
+            c.instructions = v;
         const char *comma = memchr(s.p, ',', s.n);
         if (!comma)
             break;
         s = sp_hang_trim(sp_hang_after(s, (size_t)(comma + 1 - s.p)));
     }
+    return c;
 }
 
 void sp_hang_io_members(struct sp_buf *b, struct sp_span s)

@@ -69,8 +69,11 @@ size_t sp_hang_seconds(struct sp_span s, int64_t *ns);
 size_t sp_hang_count(struct sp_span s, int64_t *v);
 /* "6416 KB", "11.45 MB", "227.5M": of 1024. */
 size_t sp_hang_bytes(struct sp_span s, int64_t *v);
-/* "0.922s (3.2G cycles, 15.4G instructions, 0.21c/i)" as members cpu_time_ns, cycles, instructions. */
-void sp_hang_cpu_members(struct sp_buf *b, const char *prefix, struct sp_span s);
+/* "0.922s (3.2G cycles, 15.4G instructions, 0.21c/i)"; SP_ABSENT: not stated. */
+struct sp_hang_cpu {
+    int64_t ns, cycles, instructions;
+};
+struct sp_hang_cpu sp_hang_cpu(struct sp_span s);
 /* "3 I/Os (48 KB)" as members io_count, io_bytes. */
 void sp_hang_io_members(struct sp_buf *b, struct sp_span s);
 

@@ -94,16 +94,6 @@ static spaa_status hang_choose_event(struct sp_hang_writer *w, const struct sp_w
     return w->metric == SP_NONE ? SPAA_ERR_UNSUPPORTED : SPAA_OK;
 }
 
-static bool hang_collect_images(struct sp_hang_writer *w)
-{
-    for (size_t i = 0; i < w->p->extensions.n; i++) {
-        struct sp_span record = sp_hang_span(sp_pstr(w->p, w->p->extensions.v[i].json));
-        if (sp_hang_starts(record, w->image_type) && !sp_vec_push(&w->images, record))
-            return false;
-    }
-    return true;
-}
-
 /* A weight as a whole number; a decimal is rounded, which is told. */
 static int64_t hang_stack_count(struct sp_hang_writer *w, uint32_t stack)
 {
@@ -212,8 +202,6 @@ static bool hang_gather(struct sp_hang_writer *w)
     for (uint32_t i = 0; i < p->threads.n; i++)
         if (!sp_map_add(&w->threads, (uint64_t)p->threads.v[i].tid * 0x9E3779B97F4A7C15u, i))
             return false;
-    if (!hang_collect_images(w))
-        return false;
     w->frame_text = calloc(p->frames.n + 1, sizeof *w->frame_text);
     w->context_state = malloc((p->contexts.n + 1) * sizeof *w->context_state);
     bool ok = w->frame_text && w->context_state;
@@ -262,15 +250,37 @@ int64_t sp_hang_sum_of(const struct sp_hang_writer *w, const struct sp_hang_grou
     return sum;
 }
 
-/* What a thread's record says. */
-struct sp_span sp_hang_members_of(const struct sp_hang_writer *w, int64_t tid)
+struct sp_hang_thread sp_hang_thread_of(const struct sp_hang_writer *w, int64_t tid)
 {
-    struct sp_span object = {NULL, 0};
+    struct sp_hang_thread t = {NULL, {NULL, 0}};
     struct sp_probe at = sp_map_probe(&w->threads, (uint64_t)tid * 0x9E3779B97F4A7C15u);
     for (uint32_t i; (i = sp_map_next(&w->threads, &at)) != SP_MAP_NONE;)
-        if (w->p->threads.v[i].tid == tid)
-            sp_json_find(sp_hang_span(sp_pstr(w->p, w->p->threads.v[i].extra_json)), w->x_key, &object);
-    return object;
+        if (w->p->threads.v[i].tid == tid) {
+            t.row = &w->p->threads.v[i];
+            sp_json_find(sp_hang_span(sp_pstr(w->p, t.row->extra_json)), w->x_key, &t.members);
+        }
+    return t.members.n ? t : (struct sp_hang_thread){NULL, {NULL, 0}}; /* of a report of another format */
+}
+
+struct sp_span sp_hang_thread_text(struct sp_hang_writer *w, const struct sp_hang_thread *t, const char *key)
+{
+    struct sp_span raw;
+    for (const struct sp_fact *f = sp_thread_facts; t->row && f->key; f++)
+        if (f->type == SP_FACT_TEXT && strcmp(f->key, key) == 0) {
+            uint32_t text = sp_fact_get_text(f, t->row);
+            return text ? sp_hang_span(sp_pstr(w->p, text)) : (struct sp_span){NULL, 0};
+        }
+    if (!sp_json_find(t->members, key, &raw))
+        return (struct sp_span){NULL, 0};
+    raw = sp_hang_decoded(w, raw);
+    return raw.n ? raw : (struct sp_span){"", 0};
+}
+
+bool sp_hang_process_members(const struct sp_hang_writer *w, size_t process, struct sp_span *out)
+{
+    const struct sp_process_fact *x = &w->p->processes.v[process];
+    return sp_json_find(sp_hang_span(sp_pstr(w->p, x->extra_json)), w->x_key, out) && out->n &&
+           *out->p == '{';
 }
 
 /* Whether a comm is the name in a record, which as JSON has U+FFFD for bytes that are no UTF-8. */
@@ -343,48 +353,81 @@ int64_t sp_hang_listed_tid(struct sp_hang_writer *w, struct sp_span item, const 
     return s.n && sp_parse_i64(s.p, s.p + s.n, &tid) == s.n ? tid : SP_ABSENT;
 }
 
-bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *type, const char *id_key)
+bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *id_key)
 {
-    struct sp_buf name;
-    sp_buf_init(&name, 0);
-    for (uint32_t i = 0; i < w->p->extensions.n && !name.failed; i++) {
-        struct sp_span record = sp_hang_span(sp_pstr(w->p, w->p->extensions.v[i].json)), list, item;
-        int64_t pid;
-        if (!sp_hang_starts(record, type) || !sp_json_find(record, "threads", &list))
+    for (uint32_t i = 0; i < w->p->processes.n; i++) {
+        const struct sp_process_fact *x = &w->p->processes.v[i];
+        struct sp_span members, list, item;
+        if (!sp_hang_process_members(w, i, &members) || !sp_json_find(members, "threads", &list))
             continue;
-        if (!sp_json_find_i64(record, "pid", &pid))
-            pid = SP_ABSENT;
-        struct sp_span s = sp_hang_decoded_member(w, record, "name");
-        sp_buf_clear(&name);
-        sp_buf_add(&name, s.p, s.n);
-        struct sp_hang_group *first = sp_hang_first_group(w, pid, (struct sp_span){name.data, name.len});
+        struct sp_hang_group *first = sp_hang_first_group(w, x->pid, sp_hang_span(sp_pstr(w->p, x->name)));
         while (first && sp_json_next(&list, &item)) {
             struct sp_hang_group *g = hang_thread_group(w, first, sp_hang_listed_tid(w, item, id_key));
             if (g && !g->owner)
                 g->owner = i + 1;
         }
     }
-    bool ok = !name.failed;
-    sp_buf_free(&name);
-    return ok;
+    return !w->buf.failed;
 }
 
-static bool hang_put_image_record(struct sp_hang_writer *w, struct sp_span record)
+/* Texts that the row has no field for, or no value that they would come back from, behind what is in w->buf;
+ * to be placed when all are there. */
+enum { IMAGE_START, IMAGE_END, IMAGE_NAME, IMAGE_VERSION, IMAGE_UUID, IMAGE_SUFFIX, IMAGE_PATH, IMAGE_TEXTS };
+
+static void hang_image_address(struct sp_buf *b, uint64_t v)
 {
-    static const char *const keys[] = {"start", "end", "name", "version", "uuid", "suffix", "path"};
-    struct sp_hang_image i = {.kernel = sp_json_find_true(record, "kernel"),
-                              .plus = sp_json_find_true(record, "plus")};
-    struct sp_span *to[] = {&i.start_text, &i.end_text, &i.name, &i.version, &i.uuid, &i.suffix, &i.path},
-                   raw;
-    size_t at[8];
-    sp_buf_clear(&w->buf);
-    for (size_t k = 0; k < 7; k++) {
-        at[k] = w->buf.len;
-        if (sp_json_find(record, keys[k], &raw))
-            sp_json_text_to(&w->buf, raw);
+    char t[16];
+    if (v == SP_NO_ADDRESS) {
+        sp_buf_puts(b, "???");
+    } else {
+        sp_buf_puts(b, "0x");
+        sp_buf_add(b, t, sp_hex_text(v, t));
     }
-    at[7] = w->buf.len;
-    for (size_t k = 0; k < 7 && w->buf.len; k++)
+}
+
+static void hang_image_text_of(struct sp_hang_writer *w, const struct sp_image *x, int which)
+{
+    struct sp_str s = {"", 0};
+    switch (which) {
+    case IMAGE_START:
+        hang_image_address(&w->buf, x->start);
+        break;
+    case IMAGE_END:
+        hang_image_address(&w->buf, x->end);
+        break;
+    case IMAGE_UUID:
+        sp_hang_uuid_text(sp_pstr(w->p, x->build_id), &w->buf);
+        break;
+    case IMAGE_NAME:
+        s = sp_pstr(w->p, x->name);
+        break;
+    case IMAGE_PATH:
+        s = sp_pstr(w->p, x->path);
+        break;
+    default:
+        break;
+    }
+    sp_buf_add(&w->buf, s.p, s.n);
+}
+
+static bool hang_put_image(struct sp_hang_writer *w, const struct sp_image *x)
+{
+    static const char *const keys[IMAGE_TEXTS] = {"start", "end",    "name", "version",
+                                                  "uuid",  "suffix", "path"};
+    struct sp_span more = {NULL, 0}, raw;
+    sp_json_find(sp_hang_span(sp_pstr(w->p, x->extra_json)), w->x_key, &more);
+    struct sp_hang_image i = {.kernel = x->flags & SP_FACT_KERNEL, .plus = sp_json_find_true(more, "plus")};
+    struct sp_span *to[IMAGE_TEXTS] = {&i.start_text, &i.end_text, &i.name, &i.version,
+                                       &i.uuid,       &i.suffix,   &i.path};
+    size_t at[IMAGE_TEXTS + 1];
+    sp_buf_clear(&w->buf);
+    for (int k = 0; k < IMAGE_TEXTS; k++) {
+        at[k] = w->buf.len;
+        if (!sp_json_find(more, keys[k], &raw) || !sp_json_text_to(&w->buf, raw))
+            hang_image_text_of(w, x, k);
+    }
+    at[IMAGE_TEXTS] = w->buf.len;
+    for (size_t k = 0; k < IMAGE_TEXTS && w->buf.len; k++)
         *to[k] = (struct sp_span){w->buf.data + at[k], at[k + 1] - at[k]};
     for (size_t k = 0; k < w->buf.len; k++)
         if (w->buf.data[k] == '\n' || w->buf.data[k] == '\r')
@@ -393,19 +436,13 @@ static bool hang_put_image_record(struct sp_hang_writer *w, struct sp_span recor
     return !w->buf.failed;
 }
 
-bool sp_hang_put_images(struct sp_hang_writer *w, struct sp_span list, const char *title)
+bool sp_hang_put_images(struct sp_hang_writer *w, const struct sp_process_fact *x, const char *title)
 {
-    bool any = false;
-    for (struct sp_span item; sp_json_next(&list, &item);) {
-        uint64_t n;
-        if (sp_parse_u64(item.p, item.p + item.n, &n) != item.n || n >= w->images.n)
-            continue;
-        if (!any)
-            sp_puts(w->out, title);
-        any = true;
-        if (!hang_put_image_record(w, w->images.v[n]))
+    if (x->images)
+        sp_puts(w->out, title);
+    for (uint32_t i = 0; i < x->images; i++)
+        if (!hang_put_image(w, &w->p->images.v[w->p->process_images.v[x->first + i]]))
             return false;
-    }
     return true;
 }
 
@@ -417,7 +454,6 @@ static void hang_writer_release(struct sp_hang_writer *w)
     sp_vec_free(&w->paths);
     sp_vec_free(&w->ranges);
     sp_vec_free(&w->groups);
-    sp_vec_free(&w->images);
     sp_map_free(&w->threads);
     sp_hang_render_free(&w->render);
     sp_strtab_free(&w->texts);

@@ -13,7 +13,7 @@ struct sp_hang_group {
     int64_t pid, tid;
     uint32_t comm;
     size_t first, n; /* slice of the writer's stacks */
-    uint32_t owner;  /* 1 + the record of its process that names its thread; 0: none does */
+    uint32_t owner;  /* 1 + the process that names its thread, of the table; 0: none does */
     bool written;
 };
 
@@ -21,8 +21,7 @@ struct sp_hang_writer {
     struct sp_profile *p;
     struct sp_diags *d;
     struct sp_output *out;
-    const char *x_key;      /* "x_spindump" */
-    const char *image_type; /* how records of images begin */
+    const char *x_key; /* "x_spindump" */
     /* The text of a frame, and of the state of a context (SP_STR_NONE: none); SP_STR_FAIL: no memory. */
     uint32_t (*text_of)(struct sp_hang_writer *w, uint32_t frame);
     uint32_t (*state_of)(struct sp_hang_writer *w, uint32_t context);
@@ -37,7 +36,6 @@ struct sp_hang_writer {
     SP_VEC(uint32_t) paths;
     SP_VEC(struct sp_hang_segment) ranges;
     SP_VEC(struct sp_hang_group) groups; /* by pid, comm, tid */
-    SP_VEC(struct sp_span) images;       /* records, in order */
     struct sp_map threads;               /* by tid */
     struct sp_hang_render render;
     struct sp_buf buf;
@@ -58,13 +56,22 @@ struct sp_hang_group *sp_hang_group_of(struct sp_hang_writer *w, struct sp_hang_
                                        uint32_t owner);
 /* Whether a group was not written, and no record but this one names it. */
 bool sp_hang_unwritten(const struct sp_hang_group *g, uint32_t owner);
+/* What a process of the table has under x_key, where it is from a report of the format; else false. */
+bool sp_hang_process_members(const struct sp_hang_writer *w, size_t process, struct sp_span *out);
 /* The number of a thread in a record's list: a number, or an object with `id_key`; SP_ABSENT. */
 int64_t sp_hang_listed_tid(struct sp_hang_writer *w, struct sp_span item, const char *id_key);
 /* Settles which record of a process writes which thread, before any is written: the first that names it. */
-bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *type, const char *id_key);
+bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *id_key);
 int64_t sp_hang_sum_of(const struct sp_hang_writer *w, const struct sp_hang_group *g); /* NULL: 0 */
-/* The object that a thread's record holds under x_key. */
-struct sp_span sp_hang_members_of(const struct sp_hang_writer *w, int64_t tid);
+/* What is known of a thread: its row, and the object that it holds under x_key; of a thread without a row of
+ * its own, the object says all. */
+struct sp_hang_thread {
+    const struct sp_thread *row; /* NULL: none */
+    struct sp_span members;      /* n 0: none */
+};
+struct sp_hang_thread sp_hang_thread_of(const struct sp_hang_writer *w, int64_t tid);
+/* Its name, queue or priority, lent until the next use of w->buf; p NULL: none. */
+struct sp_span sp_hang_thread_text(struct sp_hang_writer *w, const struct sp_hang_thread *t, const char *key);
 
 /* Writes text on one line. */
 void sp_hang_put(struct sp_hang_writer *w, struct sp_span s);
@@ -74,7 +81,7 @@ struct sp_span sp_hang_decoded_member(struct sp_hang_writer *w, struct sp_span o
 void sp_hang_key_line(struct sp_hang_writer *w, const char *key, struct sp_span value);
 /* `[["key","value"],…]` as lines, values from `column` on. */
 void sp_hang_put_fields(struct sp_hang_writer *w, struct sp_span fields, size_t column);
-/* The images of a list of their numbers, below `title`, which is left out where there is none. */
-bool sp_hang_put_images(struct sp_hang_writer *w, struct sp_span list, const char *title);
+/* The images of a process, below `title`, which is left out where there is none. */
+bool sp_hang_put_images(struct sp_hang_writer *w, const struct sp_process_fact *x, const char *title);
 
 #endif

@@ -1,191 +1,104 @@
 /* Addresses as frames, once for each, and rows as stacks. */
-#include "base/num.h"
 #include "formats/common/mapped/mapped.h"
-#include "symbols/symbolize.h"
-#include "json/json.h"
 
-#define INLINE_MAX 64
 /* Frames of all stacks that are always accepted; beyond, so many for each byte of the input. */
 #define FRAMES_MIN      ((size_t)1 << 24)
 #define FRAMES_PER_BYTE 16
 
-/* What a frame is made of. */
-struct mapped_frame {
-    uint32_t func, srcline, dso, more;
-    uint64_t ip, symoff;
-    bool has_symoff, unresolved;
-    uint32_t depth;
-    uint8_t kind;
-};
-
-static bool mapped_add_frame(struct sp_mapped *m, const struct mapped_frame *x)
+/* The binder's object of an address; SP_NONE: out of memory. */
+static uint32_t mapped_object_of(struct sp_mapped *m, const struct sp_mapped_range *r)
 {
-    enum sp_granularity keep = m->opts->frames;
-    struct sp_frame f = {.kind = x->kind, .inline_depth = x->depth, .extra_json = x->more};
-    if (x->func == SP_STR_FAIL || x->srcline == SP_STR_FAIL || x->more == SP_STR_FAIL || x->dso == SP_NONE)
-        return false;
-    if (x->unresolved)
-        f.flags |= SP_FRAME_UNRESOLVED;
-    if (x->depth)
-        f.flags |= SP_FRAME_INLINED;
-    if (keep != SP_FRAMES_FUNCTION)
-        f.srcline = x->srcline;
-    if (keep != SP_FRAMES_LINE && keep != SP_FRAMES_FUNCTION && !m->plain) {
-        f.flags |= SP_FRAME_IP;
-        f.ip = x->ip;
-        if (x->has_symoff) {
-            f.flags |= SP_FRAME_SYMOFF;
-            f.symoff = x->symoff;
-        }
-    }
-    f.function = sp_function_intern(m->p, x->func, x->dso);
-    uint32_t number = f.function == SP_NONE ? SP_NONE : sp_frame_intern(m->p, &f);
-    return number != SP_NONE && sp_vec_push(&m->numbers, number);
+    if (!r)
+        return sp_binder_object(m->binder, &(struct sp_object){.kind = SP_OBJECT_UNMAPPED});
+    struct sp_mapped_module *x = &m->modules.v[r->module];
+    if (x->object != SP_NONE)
+        return x->object;
+    struct sp_object o = {.kind = x->file ? SP_OBJECT_FILE : SP_OBJECT_SPECIAL,
+                          .path = x->path,
+                          .build_id = x->build_id,
+                          .place.ips = x->file ? SP_DSO_FILE_OFFSET : SP_DSO_LINKED};
+    if (!x->path.n)
+        o.kind = SP_OBJECT_ANONYMOUS;
+    x->object = sp_binder_object(m->binder, &o);
+    if (x->object != SP_NONE && x->file)
+        sp_binder_mapped(m->binder, x->object, r->offset, r->end - r->start);
+    return x->object;
 }
 
-static uint32_t mapped_named_dso(struct sp_mapped *m, uint32_t name)
+/* A frame at an address, of a name that the file gives. */
+static spaa_status mapped_put_named(struct sp_mapped *m, const struct sp_place *at,
+                                    const struct sp_mapped_label *l, uint32_t depth)
 {
-    struct sp_dso d = {.name = name};
-    return name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(m->p, &d);
-}
-
-/* SP_NONE: out of memory. */
-static uint32_t mapped_unknown_dso(struct sp_mapped *m)
-{
-    if (m->unknown == SP_NONE)
-        m->unknown = mapped_named_dso(m, sp_profile_cstr(m->p, "[unknown]"));
-    return m->unknown;
-}
-
-/* Opens a module with its first address, in this part of the file; its DSO is in the profile then. */
-static spaa_status mapped_open_module(struct sp_mapped *m, struct sp_mapped_module *x,
-                                      const struct sp_mapped_range *r, uint64_t offset)
-{
-    struct sp_module_key key = {.kind = SP_MODULE_FILE, .path = x->path.p};
-    struct sp_dso row = {0};
-    uint64_t any;
-    if (x->build_id.n)
-        key.build_id = x->build_id.p;
-    spaa_status st = x->file ? sp_symbols_module(m->symbols, &key, &x->module) : SPAA_OK;
+    struct sp_module *opened;
+    struct sp_frame f = {.kind = SP_USER, .srcline = l->srcline, .inline_depth = depth};
+    struct sp_dso named = {.name = l->dso};
+    spaa_status st = sp_binder_module(m->binder, at->object, at->addr - at->is_return, &opened);
     if (st)
         return st;
-    x->opened = true;
-    x->file_offsets =
-        x->file && !sp_module_vaddr(x->module, offset, &any) && !sp_module_vaddr(x->module, 0, &any);
-    const char *id = key.build_id ? key.build_id : x->file ? sp_module_build_id(x->module) : NULL;
-    row.name = x->path.n ? sp_profile_str(m->p, x->path.p, x->path.n) : sp_profile_cstr(m->p, "[anon]");
-    if (id)
-        row.build_id = sp_profile_cstr(m->p, id);
-    if (x->file_offsets) {
-        sp_buf_clear(&m->text);
-        sp_buf_printf(&m->text,
-                      "\"x_%s\":{\"ip\":\"file_offset\",\"map\":{\"offset\":\"0x%llx\",\"size\":\"0x%llx\"}}",
-                      m->key, (unsigned long long)r->offset, (unsigned long long)(r->end - r->start));
-        row.extra_json = m->text.failed ? SP_STR_FAIL : sp_profile_str(m->p, m->text.data, m->text.len);
+    uint32_t dso = l->dso ? sp_dso_intern(m->p, &named) : sp_binder_dso(m->binder, at->object);
+    if (!m->plain) {
+        sp_binder_linked(m->binder, at, &f.ip);
+        f.flags = SP_FRAME_IP;
     }
-    if (row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL || row.extra_json == SP_STR_FAIL)
-        return sp_nomem(m->d);
-    x->dso = sp_dso_intern(m->p, &row);
-    return x->dso == SP_NONE ? sp_nomem(m->d) : SPAA_OK;
+    if (depth)
+        f.flags |= SP_FRAME_INLINED;
+    uint32_t number = sp_binder_frame(m->binder, &f, l->func, dso);
+    return number != SP_NONE && sp_vec_push(&m->numbers, number) ? SPAA_OK : sp_nomem(m->d);
 }
 
 /* The frames that the file names itself. */
-static bool mapped_labelled(struct sp_mapped *m, uint32_t first, const struct mapped_frame *base)
+static spaa_status mapped_labelled(struct sp_mapped *m, const struct sp_mapped_label *l,
+                                   const struct sp_place *at)
 {
-    uint32_t n = 0;
-    for (uint32_t i = first; i != SP_NONE; i = m->labels.v[i].next)
+    const struct sp_mapped_label *all = m->labels.v;
+    uint32_t first = (uint32_t)(l - all), n = 0;
+    spaa_status st = SPAA_OK;
+    for (uint32_t i = first; i != SP_NONE; i = all[i].next)
         n++;
-    for (uint32_t i = first; i != SP_NONE; i = m->labels.v[i].next) {
-        const struct sp_mapped_label *l = &m->labels.v[i];
-        struct mapped_frame x = *base;
-        x.func = l->func;
-        x.srcline = l->srcline;
-        x.depth = --n;
-        x.kind = SP_USER;
-        if (l->dso)
-            x.dso = mapped_named_dso(m, l->dso);
-        if (!mapped_add_frame(m, &x))
-            return false;
-    }
-    return true;
+    for (uint32_t i = first; !st && i != SP_NONE; i = all[i].next)
+        st = mapped_put_named(m, at, &all[i], --n);
+    return st;
 }
 
-/* The frames that symbols give; none: false in *any. */
-static bool mapped_resolved(struct sp_mapped *m, struct sp_module *module, uint64_t look, bool caller,
-                            const struct mapped_frame *base, bool *any)
+static spaa_status mapped_bound(struct sp_mapped *m, const struct sp_place *at)
 {
-    struct sp_resolved found[INLINE_MAX];
-    size_t n = sp_module_resolve(module, look, found, INLINE_MAX);
-    *any = n;
-    for (size_t i = 0; i < n; i++) {
-        struct mapped_frame x = *base;
-        x.func = sp_profile_cstr(m->p, found[i].func);
-        if (found[i].srcline)
-            x.srcline = sp_profile_cstr(m->p, found[i].srcline);
-        if (found[i].raw) {
-            sp_buf_clear(&m->text);
-            sp_buf_puts(&m->text, "\"x_raw_func\":");
-            sp_json_string(&m->text, found[i].raw, strlen(found[i].raw));
-            x.more = m->text.failed ? SP_STR_FAIL : sp_profile_str(m->p, m->text.data, m->text.len);
-        }
-        x.depth = found[i].inline_depth;
-        x.symoff = found[i].symoff + caller;
-        x.has_symoff = true;
-        if (!mapped_add_frame(m, &x))
-            return false;
-    }
-    return true;
-}
-
-static bool mapped_bare(struct sp_mapped *m, struct mapped_frame *x)
-{
-    char hex[2 + 16] = "0x";
-    x->func = sp_profile_str(m->p, hex, 2 + sp_hex_text(x->ip, hex + 2));
-    x->unresolved = true;
-    return mapped_add_frame(m, x);
+    uint32_t place;
+    size_t n;
+    spaa_status st = sp_bind(m->binder, at, &place);
+    if (st)
+        return st;
+    const uint32_t *frames = sp_binder_frames(m->binder, place, &n);
+    if (!sp_vec_reserve(&m->numbers, m->numbers.n + n))
+        return sp_nomem(m->d);
+    memcpy(m->numbers.v + m->numbers.n, frames, n * sizeof *frames);
+    m->numbers.n += n;
+    return SPAA_OK;
 }
 
 static spaa_status mapped_resolve_place(struct sp_mapped *m, struct sp_mapped_place *pl)
 {
-    bool caller = (pl->how & 1) && pl->addr, any = false, ok;
+    bool caller = (pl->how & 1) && pl->addr;
     uint32_t name = pl->how >> 1;
-    uint64_t look = pl->addr - caller;
-    const struct sp_mapped_range *r = sp_mapped_find(m, look);
-    const struct sp_mapped_label *l = sp_mapped_labels(m, look);
-    struct sp_mapped_module *x = r ? &m->modules.v[r->module] : NULL;
-    struct mapped_frame f = {.ip = pl->addr, .kind = SP_UNKNOWN};
+    const struct sp_mapped_range *r = sp_mapped_find(m, pl->addr - caller);
+    const struct sp_mapped_label *l = sp_mapped_labels(m, pl->addr - caller);
+    struct sp_place at = {.addr = pl->addr,
+                          .object = mapped_object_of(m, r),
+                          .code = SP_MODULE_LATEST,
+                          .kind = r ? SP_USER : SP_UNKNOWN,
+                          .is_return = caller};
     if (!l && caller)
         l = sp_mapped_labels(m, pl->addr);
-    if (r) {
-        f.kind = SP_USER;
-        if (x->path.n)
-            f.ip = pl->addr - r->start + r->offset;
-        spaa_status st = x->opened ? SPAA_OK : mapped_open_module(m, x, r, f.ip - caller);
-        if (st)
-            return st;
-        uint64_t vaddr;
-        if (x->module && sp_module_vaddr(x->module, f.ip - caller, &vaddr))
-            f.ip = vaddr + caller;
-        f.dso = x->dso;
-    } else {
-        m->unmapped += !l && !name;
-        f.dso = mapped_unknown_dso(m);
-    }
+    if (r && m->modules.v[r->module].path.n)
+        at.addr = pl->addr - r->start + r->offset;
+    m->unmapped += !r && !l && !name;
     pl->first = (uint32_t)m->numbers.n;
-    if (name) {
-        f.func = name;
-        f.kind = SP_USER;
-        ok = mapped_add_frame(m, &f);
-    } else if (l) {
-        ok = mapped_labelled(m, (uint32_t)(l - m->labels.v), &f);
-    } else {
-        ok = !x || !x->module || (x->file_offsets && sp_module_found(x->module)) ||
-             mapped_resolved(m, x->module, f.ip - caller, caller, &f, &any);
-        if (ok && !any)
-            ok = mapped_bare(m, &f);
-    }
+    const struct sp_mapped_label own = {.func = name};
+    spaa_status st = at.object == SP_NONE ? sp_nomem(m->d)
+                     : name               ? mapped_put_named(m, &at, &own, 0)
+                     : l                  ? mapped_labelled(m, l, &at)
+                                          : mapped_bound(m, &at);
     pl->n = (uint32_t)m->numbers.n - pl->first;
-    return ok ? SPAA_OK : sp_nomem(m->d);
+    return st;
 }
 
 /* The frames of a row, leaf first. */
@@ -251,7 +164,7 @@ spaa_status sp_mapped_finish(struct sp_mapped *m)
     size_t cap = 0;
     spaa_status st = sp_mapped_sort(m);
     if (!st)
-        st = sp_symbols_new(&m->opts->symbols, m->d, &m->symbols);
+        st = sp_binder_new(m->p, &m->opts->symbols, m->opts->frames, m->d, &m->binder);
     for (size_t i = 0; !st && i < m->places.n; i++)
         st = mapped_resolve_place(m, &m->places.v[i]);
     if (!st && !sp_vec_reserve(&m->p->stack_frames, m->chain.n))
@@ -261,8 +174,7 @@ spaa_status sp_mapped_finish(struct sp_mapped *m)
     free(frames);
     if (st)
         return st;
-    sp_symbols_report(m->symbols);
-    st = sp_symbols_note(m->symbols, m->p);
+    st = sp_binder_report(m->binder);
     if (st)
         return st;
     mapped_report(m);

@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "formats/format.h"
+#include "symbols/bind.h"
 
 #define SP_MAPPED_METRICS 12u
 #define SP_MAPPED_RANGES  ((size_t)1 << 20)
@@ -45,9 +46,8 @@ struct sp_mapped_range {
 struct sp_mapped_module {
     struct sp_str path;     /* NUL-terminated, as recorded but for " (deleted)"; empty: anonymous memory */
     struct sp_str build_id; /* lower-case hex, or empty */
-    struct sp_module *module;
-    uint32_t dso; /* in the profile; SP_NONE: not yet */
-    bool file, opened, file_offsets;
+    uint32_t object;        /* of the binder; SP_NONE: not yet */
+    bool file;
 };
 
 /* A name that the profile itself gives; those of one address follow each other, innermost first. */
@@ -65,8 +65,7 @@ struct sp_mapped {
     struct sp_profile *p;
     struct sp_diags *d;
     const struct sp_read_opts *opts;
-    const char *key; /* of our members: "x_KEY" */
-    size_t bytes;    /* of the input: what limits the frames of all stacks */
+    size_t bytes; /* of the input: what limits the frames of all stacks */
 
     uint32_t metrics[SP_MAPPED_METRICS], nmetrics, layout; /* of each row */
     bool plain; /* addresses are numbers of names, not places in memory: frames have none */
@@ -91,16 +90,15 @@ struct sp_mapped {
     uint32_t open_label;     /* the group that may get more names; SP_NONE: none */
     uint32_t open_count;
 
-    struct sp_symbols *symbols;
+    struct sp_binder *binder;
     SP_VEC(uint32_t) numbers; /* frames of places */
-    uint32_t unknown;         /* the DSO "[unknown]"; SP_NONE: not yet */
     uint64_t unmapped;        /* places outside of all maps */
     struct sp_buf text;
 };
 
-/* A zeroed one; `key` is a literal. sp_mapped_free in any case. */
+/* A zeroed one; sp_mapped_free in any case. */
 void sp_mapped_init(struct sp_mapped *m, struct sp_profile *p, const struct sp_read_opts *opts,
-                    struct sp_diags *d, const char *key, size_t bytes);
+                    struct sp_diags *d, size_t bytes);
 void sp_mapped_free(struct sp_mapped *m);
 
 /*

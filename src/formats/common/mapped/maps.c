@@ -190,7 +190,7 @@ static uint32_t mapped_maps_intern_module(struct sp_mapped *m, const struct maps
             return i;
     struct sp_mapped_module fresh = {.path = mapped_maps_keep(m, path),
                                      .build_id = mapped_maps_keep(m, id),
-                                     .dso = SP_NONE,
+                                     .object = SP_NONE,
                                      .file = path.n && path.p[0] != '['};
     if (!fresh.path.p || !fresh.build_id.p || !sp_vec_push(&m->modules, fresh) ||
         !sp_map_add(&m->module_map, hash, (uint32_t)m->modules.n - 1))

@@ -4,21 +4,20 @@
 #include "formats/common/mapped/mapped.h"
 
 void sp_mapped_init(struct sp_mapped *m, struct sp_profile *p, const struct sp_read_opts *opts,
-                    struct sp_diags *d, const char *key, size_t bytes)
+                    struct sp_diags *d, size_t bytes)
 {
     m->p = p;
     m->d = d;
     m->opts = opts;
-    m->key = key;
     m->bytes = bytes;
-    m->open_label = m->unknown = SP_NONE;
+    m->open_label = SP_NONE;
     sp_arena_init(&m->arena, 0);
     sp_buf_init(&m->text, 0);
 }
 
 void sp_mapped_free(struct sp_mapped *m)
 {
-    sp_symbols_free(m->symbols);
+    sp_binder_free(m->binder);
     sp_vec_free(&m->places);
     sp_map_free(&m->place_map);
     sp_vec_free(&m->chain);

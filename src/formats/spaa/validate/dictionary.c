@@ -173,6 +173,17 @@ static void dictionary_kind_against_dso(struct sp_validator *v)
     }
 }
 
+void sp_check_func_line(struct sp_validator *v, const struct sp_checked *x)
+{
+    if (sp_decimal_is_negative(x->text))
+        sp_report(v, SP_W210, x->raw.p, "%.*s", SP_CLIP(x->text));
+}
+
+void sp_check_func_start(struct sp_validator *v, const struct sp_checked *x)
+{
+    dictionary_check_hex(v, x);
+}
+
 void sp_finish_frame(struct sp_validator *v, const struct sp_rec *rec)
 {
     (void)rec;

@@ -1,6 +1,9 @@
 /* The header: what the other records are judged by. A second header is checked, and changes nothing. */
 #include "formats/spaa/validate/fields.h"
 
+#include "model/vocab.h"
+#include "json/find.h"
+
 static bool header_is_first(const struct sp_validator *v)
 {
     return v->known->header.seen == 1;
@@ -160,10 +163,30 @@ void sp_finish_window(struct sp_validator *v, const struct sp_rec *rec)
     }
 }
 
+/* x_spaa is ours; ids under another name than ours are those of somebody else. */
+static void header_id_name(struct sp_validator *v, const struct sp_rec *rec)
+{
+    for (uint32_t i = rec->odd; i != SP_ODD_END; i = v->decoder.odd.v[i].next) {
+        const struct sp_odd *o = &v->decoder.odd.v[i];
+        struct sp_span raw, id;
+        if (!(o->what & SP_ODD_UNKNOWN) || o->key.escaped || o->value.kind != SP_JSON_OBJECT ||
+            !sp_span_is((struct sp_span){o->key.p, o->key.n}, "x_spaa"))
+            continue;
+        raw = (struct sp_span){o->value.p + 1, o->value.n - 2};
+        if (sp_json_find(raw, "id", &id) && !sp_span_is(id, "\"" SP_IDENTITY_NAME "\"")) {
+            size_t cut = sp_path_push(v, "x_spaa.id", 9);
+            sp_report(v, SP_I232, o->value.p + v->shift, "%.*s", SP_CLIP(id));
+            sp_path_cut(v, cut);
+        }
+        return;
+    }
+}
+
 void sp_finish_header(struct sp_validator *v, const struct sp_rec *rec)
 {
     if (!header_is_first(v))
         return;
+    header_id_name(v, rec);
     v->known->header.derivation = sp_states_derivation(v, rec);
     v->known->header.events_known = sp_field_nested(v, rec, SP_F_HEADER_events) != NULL;
 }

@@ -3,6 +3,7 @@
  *
  *   validate.c   lines and chunks of lines, by one thread or several; reports, and their order
  *   fields.c     a decoded record against fields.def: presence, type, enumeration; calls a check per value
+ *   facts.c      records of facts, which fields.def knows nothing of
  *   header.c dictionary.c stack.c weights.c   those checks
  *   refs.c       ids, references, links; and what a thread notes of them
  *   syntax.c     errors of JSON and duplicate keys, of lines that have any
@@ -305,5 +306,8 @@ void sp_finish_sample(struct sp_validator *v, const struct sp_rec *rec);
 void sp_finish_window(struct sp_validator *v, const struct sp_rec *rec);
 
 unsigned sp_metric_classes(struct sp_validator *v, struct sp_fp fp, struct sp_span name);
+
+/* facts.c: a record of another type, if it is one of facts. */
+void sp_judge_fact_record(struct sp_validator *v, struct sp_span type);
 
 #endif

@@ -146,6 +146,8 @@ static void line_judge_object(struct sp_validator *v, const struct sp_line *l)
         else if (type.n < 2 || memcmp(type.p, "x_", 2) != 0) {
             sp_path_push(v, "type", 4);
             sp_report(v, SP_W201, NULL, "\"%.*s\"", SP_CLIP(type));
+        } else {
+            sp_judge_fact_record(v, type);
         }
     }
     if (!v->notes)

@@ -1,0 +1,87 @@
+#include "analysis/full_name.h"
+
+#include "base/num.h"
+#include "model/functions.h"
+#include "symbols/demangle.h"
+
+#include <stdlib.h>
+
+static int cmp_name(const void *va, const void *vb, void *arg)
+{
+    const struct sp_profile *p = arg;
+    const struct sp_function *a = &p->functions.v[*(const uint32_t *)va],
+                             *b = &p->functions.v[*(const uint32_t *)vb];
+    uint32_t da = p->dsos.v[a->dso].name, db = p->dsos.v[b->dso].name;
+    if (a->name != b->name)
+        return a->name < b->name ? -1 : 1;
+    return (da > db) - (da < db);
+}
+
+spaa_status sp_full_names_of(const struct sp_profile *p, struct sp_full_names *out)
+{
+    size_t n = p->functions.n;
+    struct sp_full_names l = {p, calloc(n + 1, 1)};
+    uint32_t *order = malloc((n + 1) * sizeof *order);
+    if (!l.shared || !order) {
+        free(order);
+        sp_full_names_free(&l);
+        return sp_nomem(p->diags);
+    }
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, n, sizeof *order, cmp_name, (void *)(uintptr_t)p);
+    for (size_t i = 1; i < n; i++)
+        if (!cmp_name(&order[i - 1], &order[i], (void *)(uintptr_t)p))
+            l.shared[order[i - 1]] = l.shared[order[i]] = 1;
+    free(order);
+    *out = l;
+    return SPAA_OK;
+}
+
+void sp_full_names_free(struct sp_full_names *l)
+{
+    free(l->shared);
+    *l = (struct sp_full_names){0};
+}
+
+/* What the linkage name says of it, where that is more than its name; else the name. */
+static bool put_full_name(struct sp_buf *out, const struct sp_profile *p, uint32_t function)
+{
+    const struct sp_func_info *x = sp_function_info(p, function);
+    struct sp_str linkage = sp_linkage_whole(sp_pstr(p, x ? x->linkage : SP_STR_NONE)),
+                  name = sp_pstr(p, p->functions.v[function].name);
+    struct sp_buf symbol, full;
+    sp_buf_init(&symbol, 0);
+    sp_buf_init(&full, 0);
+    sp_buf_add(&symbol, linkage.p, linkage.n);
+    if (!symbol.failed && linkage.n && sp_demangle(sp_buf_cstr(&symbol), &full))
+        sp_buf_add(out, full.data, full.len);
+    else
+        sp_buf_add(out, name.p, name.n);
+    bool ok = !symbol.failed && !full.failed && !out->failed;
+    sp_buf_free(&symbol);
+    sp_buf_free(&full);
+    return ok;
+}
+
+bool sp_full_name_put(struct sp_buf *out, const struct sp_full_names *l, uint32_t function)
+{
+    const struct sp_profile *p = l->profile;
+    struct sp_str name = sp_pstr(p, p->functions.v[function].name), file = sp_function_file(p, function);
+    uint64_t start;
+    char hex[16];
+    if (!l->shared[function])
+        return sp_buf_add(out, name.p, name.n);
+    if (!put_full_name(out, p, function))
+        return false;
+    bool by_start = sp_function_start(p, function, &start);
+    if (!file.n && !by_start)
+        return true;
+    sp_buf_puts(out, " (");
+    sp_buf_add(out, file.p, file.n);
+    if (by_start) {
+        sp_buf_puts(out, file.n ? " 0x" : "0x");
+        sp_buf_add(out, hex, sp_hex_text(start, hex));
+    }
+    return sp_buf_ch(out, ')');
+}

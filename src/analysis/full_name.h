@@ -1,0 +1,22 @@
+/*
+ * Full names: names of functions that say which one is meant. Where functions of one DSO share a name, what tells
+ * them apart stands behind it: the file, as in `hash (table.c)`, or where that does not, the address;
+ * overloads have their parameters. function_lookup.h finds functions by them.
+ */
+#ifndef SP_FULL_NAME_H
+#define SP_FULL_NAME_H
+
+#include "base/buf.h"
+#include "model/profile.h"
+
+struct sp_full_names {
+    const struct sp_profile *profile; /* borrowed */
+    unsigned char *shared;            /* per function: others in its DSO have its name */
+};
+
+spaa_status sp_full_names_of(const struct sp_profile *p, struct sp_full_names *out);
+void sp_full_names_free(struct sp_full_names *l);
+/* Appends the full name of a function; false: out of memory. */
+bool sp_full_name_put(struct sp_buf *out, const struct sp_full_names *l, uint32_t function);
+
+#endif

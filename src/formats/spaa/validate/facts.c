@@ -1,0 +1,32 @@
+/* Records and members of facts (model/facts.h): whether values are what the reader takes. */
+#include "formats/spaa/fact_values.h"
+#include "formats/spaa/validate/internal.h"
+
+/* What stands in the object, whose fields these may be. */
+static void facts_judge(struct sp_validator *v, struct sp_span object, const struct sp_fact *facts)
+{
+    struct sp_json j;
+    struct sp_span key, raw;
+    sp_facts_begin(&j, object);
+    while (sp_json_key(&j, &key)) {
+        const struct sp_fact *f = sp_fact_of_key(facts, key);
+        if (!sp_json_skip(&j, &raw))
+            break;
+        const char *wanted = f ? sp_fact_wanted(f, raw) : NULL;
+        if (wanted) {
+            sp_path_push(v, f->key, strlen(f->key));
+            sp_report(v, SP_W203, raw.p, "expected %s", wanted);
+            v->nsteps--;
+        }
+    }
+    sp_json_free(&j);
+}
+
+void sp_judge_fact_record(struct sp_validator *v, struct sp_span type)
+{
+    enum sp_fact_record kind = sp_fact_record(type);
+    if (kind == SP_PROCESS_FACT)
+        facts_judge(v, (struct sp_span){v->text, v->n}, sp_process_facts);
+    else if (kind == SP_IMAGE_FACT)
+        facts_judge(v, (struct sp_span){v->text, v->n}, sp_image_facts);
+}
