@@ -542,6 +542,6 @@ int answer_fit(struct cli *c, size_t most, int (*draw)(void *arg, size_t rows), 
     struct cli_fitting f = {c, draw, arg};
     if (!cli_number(c, "budget", c->v.budget, 1, LONG_MAX / 4, 0, &budget))
         return EXIT_USAGE;
-    return c->v.budget ? sp_fit(&c->diags, (size_t)budget * 3, most, answer_fit_draw, &f, c->out)
+    return c->v.budget ? sp_fit(&c->diags, (size_t)budget * 3, 0, most, answer_fit_draw, &f, c->out)
                        : draw(arg, most);
 }

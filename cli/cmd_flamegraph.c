@@ -1,7 +1,7 @@
 /* spaa flamegraph: the call tree as one SVG file. */
 #include "answer.h"
+#include "ask/where.h"
 #include "output.h"
-#include "where.h"
 
 #include "model/callees.h"
 #include "render/flamegraph.h"
@@ -237,10 +237,10 @@ static int flamegraph(struct cli *c, const struct base_side *base, double width,
 }
 
 /* Filters of one side alone are of a comparison: of two files, or within one. */
-static int cmd_flamegraph_sides(struct cli *c, struct cli_where where[2])
+static int cmd_flamegraph_sides(struct cli *c, struct sp_side_where where[2])
 {
     for (unsigned side = 0; side < 2; side++) {
-        int rc = cli_where_parse(c, side, &where[side]);
+        int rc = cli_exit_of(sp_where_parse(&c->v, side, &c->diags, &where[side]));
         if (rc)
             return rc;
     }
@@ -253,27 +253,27 @@ static int cmd_flamegraph_sides(struct cli *c, struct cli_where where[2])
     return EXIT_FINE;
 }
 
-static bool cmd_flamegraph_of_one_side(const struct cli_where where[2], const char *name)
+static bool cmd_flamegraph_of_one_side(const struct sp_side_where where[2], const char *name)
 {
-    return cli_where_has(&where[0], name) || cli_where_has(&where[1], name);
+    return sp_where_has(&where[0], name) || sp_where_has(&where[1], name);
 }
 
 int sp_cmd_flamegraph(struct cli *c)
 {
     double width, min_width;
-    struct cli_where where[2] = {{{0}}, {{0}}};
+    struct sp_side_where where[2] = {{{0}}, {{0}}};
     if (!pixels(c, "width", c->v.width, 300, 20000, 0, &width) ||
         !pixels(c, "min-width", c->v.min_width, 0.001, 100, 0, &min_width))
         return EXIT_USAGE;
     int rc = cmd_flamegraph_sides(c, where);
     if (!rc) {
         struct base_side base = {
-            cli_where_values(&where[0], &c->v), !cmd_flamegraph_of_one_side(where, "event"),
+            sp_where_values(&where[0], &c->v), !cmd_flamegraph_of_one_side(where, "event"),
             !cmd_flamegraph_of_one_side(where, "view") && !cmd_flamegraph_of_one_side(where, "state")};
-        c->v = cli_where_values(&where[1], &c->v);
+        c->v = sp_where_values(&where[1], &c->v);
         rc = flamegraph(c, &base, width, min_width);
     }
-    cli_where_free(&where[0]);
-    cli_where_free(&where[1]);
+    sp_where_free(&where[0]);
+    sp_where_free(&where[1]);
     return rc;
 }

@@ -172,8 +172,14 @@ void sp_answer_close(struct sp_answer *a)
 
 void sp_answer_line_buf(struct sp_answer *a, const struct sp_buf *b)
 {
+    sp_answer_line_of(a, SP_LINE_PLAIN, b);
+}
+
+void sp_answer_line_of(struct sp_answer *a, enum sp_line_style style, const struct sp_buf *b)
+{
     a->failed |= b->failed;
     answer_item(a, &(struct sp_item){.kind = SP_ITEM_LINE,
+                                     .style = style,
                                      .value = answer_text_cell(a, b->len ? b->data : "", b->len)});
 }
 
@@ -369,5 +375,13 @@ void sp_answer_next(struct sp_answer *a, const char *question, const char *argum
     if (tail)
         next.tail = answer_text(a, tail, strlen(tail));
     if (!sp_vec_push(&a->next, next))
+        a->failed = true;
+}
+
+void sp_answer_next_command(struct sp_answer *a, const char *question, const struct sp_buf *command)
+{
+    const char *text =
+        command->failed ? NULL : answer_text(a, command->data ? command->data : "", command->len);
+    if (!text || !sp_vec_push(&a->next, ((struct sp_next){.question = question, .command = text})))
         a->failed = true;
 }

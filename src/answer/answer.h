@@ -85,27 +85,38 @@ struct sp_answer_table {
     bool fixed;           /* neither --limit nor --budget cuts it */
 };
 
+/* What a line is, which Markdown shows. */
+enum sp_line_style {
+    SP_LINE_PLAIN,
+    SP_LINE_HEAD,  /* the answer in one line */
+    SP_LINE_ITEM,  /* one of a list */
+    SP_LINE_TITLE, /* of what follows */
+};
+
 enum sp_item_kind { SP_ITEM_FACT, SP_ITEM_TABLE, SP_ITEM_LINE, SP_ITEM_OPEN, SP_ITEM_CLOSE };
 struct sp_item {
     enum sp_item_kind kind;
     const char *name; /* FACT, OPEN: member of JSON; OPEN: "" inside a list */
     enum sp_column_type type;
     uint32_t measure;
-    bool list;            /* OPEN: of a list, not an object */
-    struct sp_cell value; /* FACT; LINE: its text */
+    enum sp_line_style style; /* LINE */
+    bool list;                /* OPEN: of a list, not an object */
+    struct sp_cell value;     /* FACT; LINE: its text */
     struct sp_answer_table *table;
 };
 
 /* A question to ask next: `spaa QUESTION FILES [ARGUMENT] [options of this selection] [TAIL]`. */
 struct sp_next {
     const char *question, *argument, *tail; /* NULL: none */
-    const char *command;                    /* all of it, as a shell takes it; made by ask/next.c */
+    const char *command; /* all of it, as a shell takes it; made by ask/next.c, unless it is given */
 };
 
 struct sp_kept {
     void *p;
     void (*free)(void *p);
 };
+
+enum sp_answer_verdict { SP_VERDICT_FINE = 0, SP_VERDICT_NO = 1, SP_VERDICT_UNSURE = 5 };
 
 struct sp_answer {
     const char *schema; /* "spaa.top/3" */
@@ -116,7 +127,7 @@ struct sp_answer {
     SP_VEC(struct sp_kept) kept; /* what rows that are made are made of */
     struct sp_diags *diags;      /* lent; notes of the answer are what it holds */
     struct sp_buf scratch;
-    int verdict; /* exit code of a question that judges (diff --fail-on); 0 */
+    int verdict; /* exit code of a question that judges (diff --fail-on): enum sp_answer_verdict */
     bool failed;
 };
 
@@ -148,6 +159,7 @@ void sp_answer_close(struct sp_answer *a);
 /* Words for people: one line, without its end; foreign text in it is made safe when it is shown. */
 void sp_answer_line(struct sp_answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void sp_answer_line_buf(struct sp_answer *a, const struct sp_buf *b);
+void sp_answer_line_of(struct sp_answer *a, enum sp_line_style style, const struct sp_buf *b);
 
 /* Tables. The declaration is lent and must outlive the answer. */
 struct sp_answer_table *sp_answer_table(struct sp_answer *a, const struct sp_table_decl *decl);
@@ -198,5 +210,7 @@ const struct sp_answer_table *sp_answer_find(const struct sp_answer *a, const ch
 
 /* Texts are copied. */
 void sp_answer_next(struct sp_answer *a, const char *question, const char *argument, const char *tail);
+/* The whole command, where it is not about the same inputs. */
+void sp_answer_next_command(struct sp_answer *a, const char *question, const struct sp_buf *command);
 
 #endif

@@ -33,6 +33,7 @@ enum sp_column_flag {
     SP_COL_LEFT = 32,    /* numbers that stand at the left */
     SP_COL_SUFFIX = 64,  /* text that people see right behind the column before it, not as one of its own; in
                             CSV only with SP_COL_CSV */
+    SP_COL_RIGHT = 256,  /* text that stands at the right: numbers in words */
     SP_COL_WHOLE_NAME = 128, /* its name is no path, whatever stands in it */
 };
 

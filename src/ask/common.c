@@ -198,25 +198,34 @@ static void common_kept(struct sp_buf *b, const struct sp_selection *s)
     sp_text_weight(b, s->unit, s->scale, s->event_whole);
 }
 
-/* Where totals are bounds: a line for people, a diagnostic for answers without lines. */
-static void common_bounds(struct sp_asked *x)
+void sp_bounds_report(const struct sp_selection *s, struct sp_diags *d)
 {
     struct sp_buf words, hint;
-    if (!sp_chains_tell(&x->s))
+    if (!sp_chains_tell(s))
         return;
     sp_buf_init(&words, 0);
     sp_buf_init(&hint, 0);
-    sp_chains_words(&x->s, &words);
-    sp_chains_hint(&x->s, &hint);
-    x->out->failed |= words.failed || hint.failed;
-    if (x->q->brief) {
-        sp_buf_printf(&words, "; %s", sp_buf_cstr(&hint));
-        sp_answer_line_buf(x->out, &words);
-    } else {
-        sp_emit_hint(x->q->diags, SP_W612, SP_AT_NOTHING, sp_buf_cstr(&hint), "%s", sp_buf_cstr(&words));
-    }
+    sp_chains_words(s, &words);
+    sp_chains_hint(s, &hint);
+    sp_emit_hint(d, SP_W612, SP_AT_NOTHING, sp_buf_cstr(&hint), "%s", sp_buf_cstr(&words));
     sp_buf_free(&words);
     sp_buf_free(&hint);
+}
+
+/* Where totals are bounds: a line for people, a diagnostic for answers without lines. */
+static void common_bounds(struct sp_asked *x)
+{
+    struct sp_buf words;
+    if (!x->q->brief)
+        sp_bounds_report(&x->s, x->q->diags);
+    if (!x->q->brief || !sp_chains_tell(&x->s))
+        return;
+    sp_buf_init(&words, 0);
+    sp_chains_words(&x->s, &words);
+    sp_buf_puts(&words, "; ");
+    sp_chains_hint(&x->s, &words);
+    sp_answer_line_buf(x->out, &words);
+    sp_buf_free(&words);
 }
 
 void sp_asked_heading(struct sp_asked *x)

@@ -55,6 +55,8 @@ void sp_next_commands(const struct sp_ask *q, struct sp_answer *out)
 {
     for (size_t i = 0; i < out->next.n; i++) {
         struct sp_next *next = &out->next.v[i];
+        if (next->command)
+            continue;
         sp_buf_clear(&out->scratch);
         sp_command_text(&out->scratch, next, q->names, q->nnames, q->options, sp_next_groups(next->question));
         next->command = out->scratch.failed

@@ -26,10 +26,17 @@ struct sp_ask {
     struct sp_diags *diags;
     struct sp_profile *const *profiles; /* sp_callees_split was done; questions of two sides: base first */
     size_t nprofiles, split;            /* split: how many are the base; 0: no sides */
-    const char *const *names;           /* of the inputs as they were named, for next questions */
+    const char *const *names;           /* of the inputs as they were named; of sides, one for each profile */
     size_t nnames;
     const char *argument; /* FUNCTION of `spaa function FILE FUNCTION`; NULL: none */
-    bool brief;           /* only for people: facts that no title shows may be left out */
+    /*
+     * A question of sides may read its inputs one by one, with options of its own for each, so that never
+     * more than one is in memory: input i, which is then the question's. NULL: profiles has them.
+     */
+    spaa_status (*open)(void *arg, size_t i, const struct sp_options *o, struct sp_profile **out);
+    void *open_arg;
+    bool brief; /* only for people: facts that no title shows may be left out */
+    bool sheet; /* only for CSV: all columns, no facts */
 };
 
 struct sp_question {
@@ -39,6 +46,8 @@ struct sp_question {
     const char *title;    /* what it answers */
     const char *examples; /* lines of "command # what for", each runs */
     bool argument;        /* the last word is none of the inputs, but q->argument */
+    bool sides;           /* it compares BASE… with NEW… */
+    size_t json_bytes;    /* what JSON may take where nobody says how many rows; 0: any */
     bool apart;           /* several inputs are a profile each, not one */
     const char
         *writes; /* -o: ask() changes the profile, which is written there in this format; NULL: no -o */

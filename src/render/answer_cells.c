@@ -133,6 +133,18 @@ static void people_text(struct sp_buf *b, enum sp_column_type type, const struct
         sp_buf_add(b, t, sp_scaled_text(cell->i, cell->scale, t));
 }
 
+/* What is not known is nothing. */
+static void real_text(struct sp_buf *b, bool exact, double v)
+{
+    char t[32];
+    if (v - v != 0)
+        return;
+    if (exact)
+        sp_buf_add(b, t, sp_double_text(v, t));
+    else
+        sp_buf_printf(b, "%.2f", v);
+}
+
 static void cell_text(const struct sp_drawing *g, const struct sp_answer_table *t, size_t row, size_t column,
                       struct sp_buf *b)
 {
@@ -144,7 +156,7 @@ static void cell_text(const struct sp_drawing *g, const struct sp_answer_table *
         (g->opts->form == SP_FORM_CSV ? exact_text : people_text)(b, type, cell, m);
         break;
     case SP_VALUE_REAL:
-        sp_buf_printf(b, "%.2f", cell->real);
+        real_text(b, g->opts->form == SP_FORM_CSV, cell->real);
         break;
     case SP_VALUE_TEXT:
         sp_buf_add(b, cell->text, cell->n);
@@ -213,9 +225,10 @@ static void fill(struct filling *f, struct sp_table_column *titles)
     size_t rows = sp_drawn_rows(f->g, f->t);
     for (size_t i = 0; i < f->n; i++) {
         const struct sp_answer_column *c = &f->t->columns.v[f->order[i]];
-        titles[i] =
-            (struct sp_table_column){cells_title(f->g, c), is_number(c->type) && !(c->flags & SP_COL_LEFT),
-                                     c->flags & SP_COL_FLEXIBLE};
+        titles[i] = (struct sp_table_column){cells_title(f->g, c),
+                                             c->flags & SP_COL_RIGHT ||
+                                                 (is_number(c->type) && !(c->flags & SP_COL_LEFT)),
+                                             c->flags & SP_COL_FLEXIBLE};
     }
     sp_table_init(f->out, titles, f->n);
     fill_names(f, rows);

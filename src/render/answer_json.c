@@ -300,6 +300,15 @@ static size_t last_cut_table(const struct sp_answer *a)
     return last;
 }
 
+/* Of its kind. */
+static bool json_is_first(const struct sp_diags *d, size_t i)
+{
+    size_t k = 0;
+    while (d->list.v[k].code != d->list.v[i].code)
+        k++;
+    return k == i;
+}
+
 static void json_end(struct writing *x)
 {
     const struct sp_answer *a = x->g->answer;
@@ -310,9 +319,16 @@ static void json_end(struct writing *x)
         sp_jw_cstr(&x->w, NULL, a->next.v[i].command);
     sp_jw_close(&x->w, ']');
     sp_jw_open(&x->w, "diagnostics", '[');
-    for (size_t i = 0; i < a->diags->list.n; i++)
-        sp_diag_json(&x->w, &a->diags->list.v[i]);
+    size_t left_out = 0;
+    for (size_t i = 0; i < a->diags->list.n; i++) {
+        if (x->g->opts->lean && !json_is_first(a->diags, i))
+            left_out++;
+        else
+            sp_diag_json(&x->w, &a->diags->list.v[i]);
+    }
     sp_jw_close(&x->w, ']');
+    if (left_out)
+        sp_jw_u64(&x->w, "diagnostics_left_out", left_out);
 }
 
 static spaa_status json_item(struct writing *x, const struct sp_item *item)

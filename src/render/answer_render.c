@@ -4,7 +4,7 @@
 
 struct fitting {
     struct sp_diags *diags;
-    size_t bytes;
+    size_t bytes, least;
     int (*draw)(void *arg, size_t rows, struct sp_output *out);
     void *arg;
     struct sp_output *best;
@@ -19,8 +19,8 @@ static int fit_try(struct fitting *f, size_t rows, bool *fits)
     spaa_status st = sp_output_memory(f->diags, &out);
     int rc = st ? (int)st : f->draw(f->arg, rows, out);
     *fits = !rc && (sp_output_data(out, &n), n <= f->bytes);
-    if (*fits || (!rc && !f->best && !rows)) {
-        if (!*fits)
+    if (*fits || (!rc && !f->best && rows == f->least)) {
+        if (!*fits && !f->least)
             sp_emit(f->diags, SP_I617, SP_AT_NOTHING, "%zu tokens", (n + 2) / 3);
         sp_output_close(f->best);
         f->best = out;
@@ -30,19 +30,19 @@ static int fit_try(struct fitting *f, size_t rows, bool *fits)
     return rc;
 }
 
-int sp_fit(struct sp_diags *d, size_t bytes, size_t most,
+int sp_fit(struct sp_diags *d, size_t bytes, size_t least, size_t most,
            int (*draw)(void *arg, size_t rows, struct sp_output *out), void *arg, struct sp_output *out)
 {
-    struct fitting f = {d, bytes, draw, arg, NULL};
+    struct fitting f = {d, bytes, least < most ? least : most, draw, arg, NULL};
     bool fits;
-    size_t lo = 0, n, hi = most < bytes ? most : bytes; /* a row takes more than a byte */
+    size_t lo = f.least, n, hi = most < bytes ? most : bytes; /* a row takes more than a byte */
     int rc = fit_try(&f, hi, &fits);
     bool whole = fits;
-    if (!rc && !whole && hi) {
+    if (!rc && !whole && hi > lo) {
         hi--;
-        rc = fit_try(&f, 0, &fits);
+        rc = fit_try(&f, lo, &fits);
         if (!fits)
-            hi = 0;
+            hi = lo;
     }
     while (!rc && !whole && lo < hi) {
         size_t rows = lo + (hi - lo + 1) / 2;
@@ -91,6 +91,7 @@ spaa_status sp_render(const struct sp_answer *a, const struct sp_render_opts *o,
         size_t n = t && !t->fixed && !t->of ? sp_drawn_rows(&g, t) : 0;
         most = n > most ? n : most;
     }
-    int rc = o->budget ? sp_fit(d, o->budget, most, render_draw, &g, out) : render_draw(&g, SIZE_MAX, out);
+    int rc = o->budget ? sp_fit(d, o->budget, o->least, most, render_draw, &g, out)
+                       : render_draw(&g, SIZE_MAX, out);
     return rc == SPAA_ERR_NOMEM ? sp_nomem(d) : (spaa_status)rc;
 }

@@ -16,6 +16,8 @@ struct sp_render_opts {
     unsigned width;   /* columns that text may take; 0: any */
     bool full_names;  /* people see names as they are */
     size_t budget;    /* bytes that it may take, for which rows are dropped; 0: any */
+    size_t least;     /* rows that are not dropped for it */
+    bool lean;        /* JSON has one diagnostic of a kind, and how many it leaves out */
     bool notes;       /* people are told notes and warnings beneath the answer, those of a kind once */
     const char *more; /* what shows more rows: "-n 0 shows all" */
 };
@@ -25,10 +27,10 @@ spaa_status sp_render(const struct sp_answer *a, const struct sp_render_opts *o,
                       struct sp_output *out);
 
 /*
- * Writes what `draw` draws with the most rows, up to `most`, that keep it within `bytes`; none where even
- * that is more (said by a note). draw returns 0, or what sp_fit then returns.
+ * Writes what `draw` draws with the most rows, up to `most`, that keep it within `bytes`; `least` where even
+ * they are more (said by a note). draw returns 0, or what sp_fit then returns.
  */
-int sp_fit(struct sp_diags *d, size_t bytes, size_t most,
+int sp_fit(struct sp_diags *d, size_t bytes, size_t least, size_t most,
            int (*draw)(void *arg, size_t rows, struct sp_output *out), void *arg, struct sp_output *out);
 
 #endif

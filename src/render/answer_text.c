@@ -10,15 +10,36 @@ static bool is_markdown(const struct sp_drawing *g)
     return g->opts->form == SP_FORM_MARKDOWN;
 }
 
-static bool text_line(const struct sp_drawing *g, const char *p, size_t n, struct sp_buf *b)
+/* What stands before and behind a line: of one of each style. */
+struct text_marks {
+    const char *before, *behind;
+};
+
+static struct text_marks text_marks(const struct sp_drawing *g, enum sp_line_style style)
 {
+    static const struct text_marks plain[] = {[SP_LINE_PLAIN] = {"", "\n"},
+                                              [SP_LINE_HEAD] = {"", "\n"},
+                                              [SP_LINE_ITEM] = {"", "\n"},
+                                              [SP_LINE_TITLE] = {"\n", "\n"}};
+    static const struct text_marks markdown[] = {[SP_LINE_PLAIN] = {"", "\n"},
+                                                 [SP_LINE_HEAD] = {"**", "**\n\n"},
+                                                 [SP_LINE_ITEM] = {"- ", "\n"},
+                                                 [SP_LINE_TITLE] = {"\n**", "**\n\n"}};
+    return is_markdown(g) ? markdown[style] : plain[style];
+}
+
+static bool text_line(const struct sp_drawing *g, enum sp_line_style style, const char *p, size_t n,
+                      struct sp_buf *b)
+{
+    struct text_marks marks = text_marks(g, style);
+    sp_puts(g->out, marks.before);
     sp_buf_clear(b);
     bool ok = sp_text_safe(b, p, n);
     if (is_markdown(g))
         sp_markdown_text(g->out, b->data ? b->data : "", b->len);
     else
         sp_write(g->out, b->data, b->len);
-    sp_puts(g->out, "\n");
+    sp_puts(g->out, marks.behind);
     return ok;
 }
 
@@ -72,7 +93,7 @@ static bool text_notes(const struct sp_drawing *g, struct sp_buf *b)
         any = true;
         struct sp_buf line = *b;
         sp_buf_init(b, 0);
-        ok = !line.failed && text_line(g, line.data, line.len, b) && ok;
+        ok = !line.failed && text_line(g, SP_LINE_PLAIN, line.data, line.len, b) && ok;
         sp_buf_free(&line);
     }
     return ok;
@@ -88,8 +109,8 @@ spaa_status sp_draw_text(const struct sp_drawing *g)
     for (size_t i = 0; !st && i < g->answer->items.n; i++) {
         const struct sp_item *item = &g->answer->items.v[i];
         if (item->kind == SP_ITEM_LINE) {
-            st = text_line(g, item->value.text, item->value.n, &b) ? SPAA_OK : SPAA_ERR_NOMEM;
-            above = ABOVE_LINE;
+            st = text_line(g, item->style, item->value.text, item->value.n, &b) ? SPAA_OK : SPAA_ERR_NOMEM;
+            above = item->style == SP_LINE_TITLE ? ABOVE_NOTHING : ABOVE_LINE;
         } else if (item->kind == SP_ITEM_TABLE) {
             st = text_table(g, item->table, first, &above);
             first = false;

@@ -2,9 +2,11 @@
 
 import csv
 import io
+import json
 
 import pytest
 
+import conftest
 import profiles
 from comparison import ask, repeated, rows_of, side_text, timed_text, write
 from conftest import run
@@ -122,6 +124,41 @@ def test_csv_has_every_list(tmp_path):
         assert r["verdict"] == row["verdict"] and r["id"] == row["id"] and int(r["base_weight"]) == row["base_weight"]
         assert float(r["delta"]) == pytest.approx(float(row["delta"]), abs=1e-11)
         assert float(r["total_p"]) == pytest.approx(float(row["total"]["p"]), abs=1e-11)
+
+
+def test_json_is_short_by_default(tmp_path):
+    """The heaviest changes in 3 KB; -n has all rows and numbers, --budget as many rows as fit."""
+    stacks = [(["f%03d" % i, "main"], {"period": 1000 + i, "samples": 100 + i})
+              for i in range(200)]
+    more = [(["fresh%d" % i, "main"], {"period": 50, "samples": 50}) for i in range(30)]
+    for i in range(3):
+        write(tmp_path, "a%d.spaa" % i, profiles.text(stacks))
+        write(tmp_path, "b%d.spaa" % i, profiles.text(stacks[1:] + more))
+    sides = ["a0.spaa", "a1.spaa", "a2.spaa", "--", "b0.spaa", "b1.spaa", "b2.spaa"]
+    text = run("diff", *sides, "--json", code=0, cwd=tmp_path).out
+    assert len(text.encode()) <= 3000
+    short, full = conftest.ask("diff", *sides, cwd=tmp_path), ask("diff", *sides, "-n", 0, cwd=tmp_path)
+    for name in ("rows", "new_functions", "vanished_functions"):
+        assert 1 <= len(short[name]) and len(short[name]) + short["omitted"][name] == len(full[name])
+        assert [r["id"] for r in short[name]] == [r["id"] for r in full[name]][:len(short[name])]
+        assert full["omitted"][name] == 0
+    row, whole = short["rows"][1], full["rows"][1]
+    assert {"function", "dso", "verdict", "base_share", "new_share", "ci", "p", "cost", "total"} <= set(row) < set(whole)
+    assert row["cost"]["base"] == whole["cost"]["base"] and row["verdict"] == whole["verdict"]
+    assert abs(float(row["base_share"]) - whole["base_share"]) < 1e-5
+    change = row["cost"]["change_percent"]
+    assert change == round(change, 2)
+    wide = run("diff", *sides, "--json", "--budget", 4000, code=0, cwd=tmp_path).out
+    assert len(text) < len(wide) <= 12000 and len(json.loads(wide)["new_functions"]) > 1
+    table = run("diff", *sides, "--budget", 1000, code=0, cwd=tmp_path).out
+    assert len(table) <= 3000 and "a larger --budget shows more" in table
+
+
+def test_a_failed_gate_says_why_on_standard_error(tmp_path):
+    """The answer may go to a file that nobody reads."""
+    a, b = (write(tmp_path, "%d.spaa" % i, side_text(i)) for i in (0, 1))
+    answer = run("diff", a, b, "--fail-on", "self>50pp", code=5)
+    assert "SPAA-W642" in answer.err and "SPAA-W642" not in answer.out
 
 
 def test_options_may_follow_the_two_lists(tmp_path):

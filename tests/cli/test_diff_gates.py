@@ -20,15 +20,15 @@ def runs(tmp_path, prefix, weights, n=3):
 
 
 @pytest.mark.parametrize("name, short", [
-    (LONG, "std::_Rb_tree<…>::_M_insert_unique(…)"),
+    (LONG, "std::_Rb_tree<…>::_M_insert_unique"),
     ("<alloc::vec::Vec<core::option::Option<alloc::string::String>> as core::iter::FromIterator<T>>::from_iter",
      "<alloc::vec::Vec<…> as core::iter::FromIterator<…>>::from_iter"),
     ("(anonymous namespace)::Parser<std::vector<int, std::allocator<int>>, std::less<int>>::operator()(std::string const&)",
-     "(anonymous namespace)::Parser<…>::operator()(…)"),
+     "(anonymous namespace)::Parser<…>::operator()"),
     ("std::ostream& std::operator<< <std::char_traits<char> >(std::basic_ostream<char, std::char_traits<char> >&, char const*)",
-     "std::ostream& std::operator<< <…>(…)"),
-    ("a_namespace_with_a_long_name::" * 4 + "f(int)", "…::a_namespace_with_a_long_name::a_namespace_with_a_long_name::f(…)"),
-    ("x" * 100, None), ("short(int)", "short(int)")])
+     "std::operator<<<…>"),
+    ("a_namespace_with_a_long_name::" * 4 + "f(int)", "…::a_namespace_with_a_long_name::a_namespace_with_a_long_name::f"),
+    ("x" * 100, None), ("short(int)", "short")])
 def test_reasons_have_short_names(name, short, tmp_path):
     a, b = runs(tmp_path, "a", {name: 500, "g": 500}), runs(tmp_path, "b", {name: 900, "g": 100})
     answer = ask("diff", *a, "--", *b, "--fail-on", "self>10pp", code=1)["fail_on"]["limits"][0]
@@ -117,8 +117,9 @@ def test_words_for_weights(tmp_path):
     def asked(limits):
         return run("diff", *a, "--", *b, "--fail-on", limits, code=0)
     now = asked("total>50%")
-    assert "SPAA-W643" in now.err and "whole>N%" in now.err
-    assert now.out.replace("total>50%", "") == asked("cum>50%").out.replace("cum>50%", "")
+    words, note = now.out.split("\nwarning: ")
+    assert "SPAA-W643" in note and "whole>N%" in note
+    assert words.replace("total>50%", "") == asked("cum>50%").out.replace("cum>50%", "")
     assert len({asked(word + ">50pp").out.replace(word + ">50pp", "") for word in ("self", "flat", "own")}) == 1
     for limits in ("total>50pp", "cum>50%", "whole>50%", "total:f>50%"):
-        assert "SPAA-W643" not in asked(limits).err
+        assert "SPAA-W643" not in asked(limits).out

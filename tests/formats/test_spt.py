@@ -466,12 +466,12 @@ def test_diff_is_by_address_while_the_build_is_the_same(tmp_path):
         return write(tmp_path / name, f)
     base = trace("base.spt", APP, (0x1000, 40), (0x1010, 60))
     again = spt.Program("app.exe", uuid.UUID(int=7), 1)
-    answer = ask("diff", base, trace("new.spt", APP, (0x1000, 80), (0x1020, 20)))
+    answer = ask("diff", "-n", 0, base, trace("new.spt", APP, (0x1000, 80), (0x1020, 20)))
     assert {(r["function"], float(r["base_share"]), float(r["new_share"])) for r in answer["rows"]} == {
         ("0x1000", 0.4, 0.8), ("0x2000", 0, 0), ("0x3000", 0, 0)}
     assert [r["function"] for r in answer["new_functions"]] == ["0x1020"]
     assert [r["function"] for r in answer["vanished_functions"]] == ["0x1010"]
-    answer = ask("diff", base, trace("other.spt", again, (0x1000, 80), (0x1020, 20)))
+    answer = ask("diff", "-n", 0, base, trace("other.spt", again, (0x1000, 80), (0x1020, 20)))
     assert [(r["function"], r["base_share"], r["new_share"]) for r in answer["rows"]] == [("[unresolved]", 1, 1)]
     assert not answer["new_functions"] and not answer["vanished_functions"]
     assert "SPAA-W640" in [d["code"] for d in answer["diagnostics"]]

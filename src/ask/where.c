@@ -1,6 +1,7 @@
-#include "where.h"
+#include "ask/where.h"
 
-#include "answer.h"
+#include "ask/next.h"
+#include "ask/usage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static bool begins_filter(const char *p)
     return o && !o->value && (!*p || *p == ',');
 }
 
-static int where_unknown(struct cli *c, unsigned side, const char *name, size_t n)
+static spaa_status where_unknown(struct sp_diags *d, unsigned side, const char *name, size_t n)
 {
     const char *names[64];
     char asked[64], near[256], hint[800];
@@ -48,14 +49,14 @@ static int where_unknown(struct cli *c, unsigned side, const char *name, size_t 
             names[count++] = o->name;
     names[count] = NULL;
     snprintf(asked, sizeof asked, "%.*s", (int)(n < 60 ? n : 60), name);
-    cli_nearest(asked, names, near, sizeof near);
+    sp_near_hint(asked, names, near, sizeof near);
     int at = snprintf(hint, sizeof hint, "%s%sfilters:", near, *near ? " " : "");
     for (size_t i = 0; names[i] && (size_t)at < sizeof hint; i++)
         at += snprintf(hint + at, sizeof hint - (size_t)at, "%s %s", i ? "," : "", names[i]);
     if ((size_t)at < sizeof hint)
         snprintf(hint + at, sizeof hint - (size_t)at,
                  "; a comma within a value needs quotes: focus='f(a,b=1)'");
-    return cli_usage(c, hint, "%s has no filter \"%s\"", words[side], asked);
+    return sp_usage(d, hint, "%s has no filter \"%s\"", words[side], asked);
 }
 
 /* A value in quotes, up to the closing one; NULL: there is none. In double quotes \" and \\ stand for " and
@@ -84,21 +85,21 @@ static const char *where_plain(const char *p, struct sp_buf *out)
     return p;
 }
 
-static int where_add(struct cli *c, unsigned side, const struct sp_option *o, struct sp_buf *value,
-                     struct cli_where *out)
+static spaa_status where_add(struct sp_diags *d, unsigned side, const struct sp_option *o,
+                             struct sp_buf *value, struct sp_side_where *out)
 {
-    if (cli_where_has(out, o->name))
-        return cli_usage(c, NULL, "%s has %s twice", words[side], o->name);
-    struct cli_filter f = {o, strdup(sp_buf_cstr(value))};
+    if (sp_where_has(out, o->name))
+        return sp_usage(d, NULL, "%s has %s twice", words[side], o->name);
+    struct sp_where_filter f = {o, strdup(sp_buf_cstr(value))};
     if (f.value && sp_vec_push(&out->filters, f))
-        return EXIT_FINE;
+        return SPAA_OK;
     free(f.value);
-    return cli_exit_of(sp_nomem(&c->diags));
+    return sp_nomem(d);
 }
 
 /* One filter at *p, which goes behind it. */
-static int where_take(struct cli *c, unsigned side, const char **at, struct sp_buf *value,
-                      struct cli_where *out)
+static spaa_status where_take(struct sp_diags *d, unsigned side, const char *all, const char **at,
+                              struct sp_buf *value, struct sp_side_where *out)
 {
     const char *p = *at + strspn(*at, " ");
     p += strncmp(p, "--", 2) == 0 ? 2 : 0; /* as the option is written */
@@ -106,53 +107,53 @@ static int where_take(struct cli *c, unsigned side, const char **at, struct sp_b
     const struct sp_option *o = where_find(p, n);
     sp_buf_clear(value);
     if (!n)
-        return cli_usage(c, "like comm=NAME,time=1..2", "%s \"%s\" has no filter's name at \"%s\"",
-                         words[side], c->v.wheres[side].v[0], p);
+        return sp_usage(d, "like comm=NAME,time=1..2", "%s \"%s\" has no filter's name at \"%s\"",
+                        words[side], all, p);
     if (!o)
-        return where_unknown(c, side, p, n);
+        return where_unknown(d, side, p, n);
     p += n;
     if (!o->value && *p == '=')
-        return cli_usage(c, NULL, "%s: %s takes no value", words[side], o->name);
+        return sp_usage(d, NULL, "%s: %s takes no value", words[side], o->name);
     if (o->value && *p != '=')
-        return cli_usage(c, NULL, "%s: %s needs a value: %s=%s", words[side], o->name, o->name, o->value);
+        return sp_usage(d, NULL, "%s: %s needs a value: %s=%s", words[side], o->name, o->name, o->value);
     p += o->value ? 1 : 0;
     bool quotes = o->value && (*p == '\'' || *p == '"');
     p = !o->value ? p : quotes ? where_quoted(p, value) : where_plain(p, value);
     if (!p)
-        return cli_usage(c, NULL, "%s: the quote of %s is not closed", words[side], o->name);
+        return sp_usage(d, NULL, "%s: the quote of %s is not closed", words[side], o->name);
     p += strspn(p, " ");
     if (*p && *p != ',')
-        return cli_usage(c, "filters are separated by commas", "%s: \"%s\" after %s", words[side], p,
-                         o->name);
+        return sp_usage(d, "filters are separated by commas", "%s: \"%s\" after %s", words[side], p, o->name);
     if (o->value && !value->len)
-        return cli_usage(c, NULL, "%s: %s needs a value: %s=%s", words[side], o->name, o->name, o->value);
+        return sp_usage(d, NULL, "%s: %s needs a value: %s=%s", words[side], o->name, o->name, o->value);
     *at = p;
-    return where_add(c, side, o, value, out);
+    return where_add(d, side, o, value, out);
 }
 
-int cli_where_parse(struct cli *c, unsigned side, struct cli_where *out)
+spaa_status sp_where_parse(const struct sp_options *v, unsigned side, struct sp_diags *d,
+                           struct sp_side_where *out)
 {
     struct sp_buf value;
-    int rc = EXIT_FINE;
+    spaa_status st = SPAA_OK;
     sp_buf_init(&value, 64 << 10);
-    for (size_t i = 0; !rc && i < c->v.wheres[side].n; i++)
-        for (const char *p = c->v.wheres[side].v[i]; !rc;) {
-            rc = where_take(c, side, &p, &value, out);
-            if (!rc && *p++ != ',')
+    for (size_t i = 0; !st && i < v->wheres[side].n; i++)
+        for (const char *p = v->wheres[side].v[i]; !st;) {
+            st = where_take(d, side, v->wheres[side].v[0], &p, &value, out);
+            if (!st && *p++ != ',')
                 break;
         }
     sp_buf_free(&value);
-    return rc;
+    return st;
 }
 
-void cli_where_free(struct cli_where *w)
+void sp_where_free(struct sp_side_where *w)
 {
     for (size_t i = 0; i < w->filters.n; i++)
         free(w->filters.v[i].value);
     sp_vec_free(&w->filters);
 }
 
-struct sp_options cli_where_values(const struct cli_where *w, const struct sp_options *v)
+struct sp_options sp_where_values(const struct sp_side_where *w, const struct sp_options *v)
 {
     struct sp_options out = *v;
     for (size_t i = 0; i < w->filters.n; i++)
@@ -160,19 +161,19 @@ struct sp_options cli_where_values(const struct cli_where *w, const struct sp_op
     return out;
 }
 
-void cli_where_text(const struct cli_where *w, struct sp_buf *out)
+void sp_where_text(const struct sp_side_where *w, struct sp_buf *out)
 {
     for (size_t i = 0; i < w->filters.n; i++) {
-        const struct cli_filter *f = &w->filters.v[i];
+        const struct sp_where_filter *f = &w->filters.v[i];
         sp_buf_printf(out, "%s--%s", i ? " " : "", f->option->name);
         if (f->option->value) {
             sp_buf_ch(out, ' ');
-            command_word(out, f->value);
+            sp_shell_word(out, f->value);
         }
     }
 }
 
-bool cli_where_has(const struct cli_where *w, const char *name)
+bool sp_where_has(const struct sp_side_where *w, const char *name)
 {
     for (size_t i = 0; i < w->filters.n; i++)
         if (strcmp(w->filters.v[i].option->name, name) == 0)

@@ -1,8 +1,6 @@
 /* What `spaa diff` says about matching: binaries compared under two names, functions that were compiled
  * differently. */
-#include "diff.h"
-
-#include "render/text.h"
+#include "ask/diff.h"
 
 static void diff_match_functions(const struct sp_binary_pair *p, struct sp_buf *b)
 {
@@ -13,7 +11,7 @@ static void diff_match_functions(const struct sp_binary_pair *p, struct sp_buf *
 static void diff_match_name(const struct diff_answer *a, struct sp_buf *b, uint32_t id)
 {
     struct sp_str s = sp_str_at(&a->d.strs, id);
-    sp_text_safe(b, s.p, s.n);
+    sp_buf_add(b, s.p, s.n);
 }
 
 /* "shop may be shop_a (…) or shop_b (…)": candidates of one binary stand one after the other. */
@@ -33,20 +31,24 @@ static void candidates(const struct diff_answer *a, size_t from, size_t to, stru
     diff_match_name(a, b, p[from].dso[SP_BASE]);
     sp_buf_ch(b, '=');
     diff_match_name(a, b, p[from].dso[SP_NEW]);
-    sp_buf_puts(b, " says so\n");
+    sp_buf_puts(b, " says so");
 }
 
-void diff_binaries_text(const struct diff_answer *a, struct sp_buf *b)
+void sp_diff_say_binaries(const struct diff_answer *a)
 {
+    struct sp_buf line, *b = &line;
+    sp_buf_init(b, 0);
     const struct sp_binary_pair *p = a->d.binaries.v.v;
     for (size_t i = 0, k; i < a->d.binaries.v.n; i = k) {
         k = i + 1;
+        sp_buf_clear(b);
         sp_buf_puts(b, "binary  ");
         if (p[i].how == SP_BINARY_CANDIDATE) {
             while (k < a->d.binaries.v.n && p[k].how == SP_BINARY_CANDIDATE &&
                    p[k].dso[SP_BASE] == p[i].dso[SP_BASE])
                 k++;
             candidates(a, i, k, b);
+            sp_answer_line_of(a->out, SP_LINE_ITEM, b);
             continue;
         }
         diff_match_name(a, b, p[i].dso[SP_BASE]);
@@ -54,8 +56,9 @@ void diff_binaries_text(const struct diff_answer *a, struct sp_buf *b)
         diff_match_name(a, b, p[i].dso[SP_NEW]);
         sp_buf_puts(b, p[i].how == SP_BINARY_MAPPED ? " (--map): " : ": ");
         diff_match_functions(&p[i], b);
-        sp_buf_ch(b, '\n');
+        sp_answer_line_of(a->out, SP_LINE_ITEM, b);
     }
+    sp_buf_free(b);
 }
 
 /* ---- how functions were compiled ---- */
@@ -67,7 +70,7 @@ static void forms(struct sp_buf *b, unsigned bits)
             sp_buf_printf(b, "%s%s", n++ ? ", " : "", sp_diff_form_names[i]);
 }
 
-void diff_remark(const struct sp_diff_row *r, struct sp_buf *b)
+void sp_diff_say_remark(const struct sp_diff_row *r, struct sp_buf *b)
 {
     const unsigned inlined = 1u << SP_FORM_INLINED, x = r->forms[SP_BASE], y = r->forms[SP_NEW];
     if (!r->recompiled)
@@ -82,70 +85,46 @@ void diff_remark(const struct sp_diff_row *r, struct sp_buf *b)
     sp_buf_puts(b, " now)");
 }
 
-void diff_remarks_text(const struct diff_answer *a)
+void sp_diff_say_remarks(const struct diff_answer *a)
 {
     struct sp_buf b;
-    bool markdown = a->c->format == FORMAT_MARKDOWN, any = false;
+    bool any = false;
     sp_buf_init(&b, 0);
     for (size_t i = 0; i < a->d.rows.n && i < a->limit; i++) {
         const struct sp_diff_row *r = &a->d.rows.v[i];
         if (!r->recompiled)
             continue;
         sp_buf_clear(&b);
-        diff_short_name(&b, sp_str_at(&a->d.strs, r->function));
-        sp_buf_puts(&b, ": ");
-        diff_remark(r, &b);
-        sp_puts(a->c->out, any        ? ""
-                           : markdown ? "\n**compiled differently**\n\n"
-                                      : "\ncompiled differently\n");
-        sp_puts(a->c->out, markdown ? "- " : "");
-        if (markdown)
-            sp_markdown_text(a->c->out, b.data, b.len);
-        else
-            sp_write(a->c->out, b.data, b.len);
-        sp_puts(a->c->out, "\n");
+        sp_buf_puts(&b, "compiled differently");
+        if (!any)
+            sp_answer_line_of(a->out, SP_LINE_TITLE, &b);
         any = true;
+        sp_buf_clear(&b);
+        sp_diff_say_name(&b, sp_str_at(&a->d.strs, r->function));
+        sp_buf_puts(&b, ": ");
+        sp_diff_say_remark(r, &b);
+        sp_answer_line_of(a->out, SP_LINE_ITEM, &b);
     }
     sp_buf_free(&b);
 }
 
-void diff_remark_json(struct sp_jw *w, const struct sp_diff_row *r)
-{
-    struct sp_buf b;
-    if (!r->recompiled)
-        return;
-    sp_buf_init(&b, 0);
-    diff_remark(r, &b);
-    sp_jw_str(w, "remark", b.data ? b.data : "", b.len);
-    sp_buf_free(&b);
-    sp_jw_open(w, "compiled", '{');
-    for (unsigned side = 0; side < SP_SIDES; side++) {
-        sp_jw_open(w, side == SP_BASE ? "base" : "new", '[');
-        for (unsigned i = 0; i < SP_FORMS; i++)
-            if (r->forms[side] >> i & 1)
-                sp_jw_cstr(w, NULL, sp_diff_form_names[i]);
-        sp_jw_close(w, ']');
-    }
-    sp_jw_close(w, '}');
-}
+/* ---- facts ---- */
 
-/* ---- JSON ---- */
-
-void diff_binaries_json(const struct diff_answer *a, struct sp_jw *w)
+void sp_diff_binaries(const struct diff_answer *a)
 {
-    sp_jw_open(w, "binaries", '[');
+    sp_answer_open(a->out, "binaries", '[');
     for (size_t i = 0; i < a->d.binaries.v.n; i++) {
         const struct sp_binary_pair *p = &a->d.binaries.v.v[i];
         struct sp_str base = sp_str_at(&a->d.strs, p->dso[SP_BASE]),
                       fresh = sp_str_at(&a->d.strs, p->dso[SP_NEW]);
-        sp_jw_open(w, NULL, '{');
-        sp_jw_str(w, "base", base.p, base.n);
-        sp_jw_str(w, "new", fresh.p, fresh.n);
-        sp_jw_cstr(w, "by", sp_binary_how_names[p->how]);
-        sp_jw_bool(w, "compared", p->how != SP_BINARY_CANDIDATE);
-        sp_jw_u64(w, "same_functions", p->same);
-        sp_jw_u64(w, "functions", p->of);
-        sp_jw_close(w, '}');
+        sp_answer_open(a->out, NULL, '{');
+        sp_fact_text(a->out, "base", base.p, base.n);
+        sp_fact_text(a->out, "new", fresh.p, fresh.n);
+        sp_fact_cstr(a->out, "by", sp_binary_how_names[p->how]);
+        sp_fact_bool(a->out, "compared", p->how != SP_BINARY_CANDIDATE);
+        sp_fact_count(a->out, "same_functions", (int64_t)p->same);
+        sp_fact_count(a->out, "functions", (int64_t)p->of);
+        sp_answer_close(a->out);
     }
-    sp_jw_close(w, ']');
+    sp_answer_close(a->out);
 }

@@ -1,0 +1,80 @@
+/*
+ * The parts of diff: diff.c reads and compares, diff_words.c, diff_match.c and diff_memory.c have the
+ * sentences, diff_tables.c what people see, diff_rows.c the facts and rows of JSON and CSV.
+ */
+#ifndef SP_ASK_DIFF_H
+#define SP_ASK_DIFF_H
+
+#include "analysis/diff.h"
+#include "analysis/regression_limits.h"
+#include "ask/common.h"
+#include "ask/where.h"
+
+/* Of the first run of a side. */
+struct diff_side_words {
+    struct sp_str event, metric, filters;
+    const char *view;
+};
+
+struct diff_words {
+    struct sp_str tool, unit; /* of the first base run */
+    struct diff_side_words side[SP_SIDES];
+    unsigned scale;
+};
+
+struct diff_answer {
+    struct sp_ask *q;
+    struct sp_answer *out;
+    struct sp_diff d;
+    struct sp_limits fail_on;
+    struct diff_words words;
+    struct sp_side_where where[SP_SIDES];
+    size_t limit;
+    bool compact;          /* JSON where nobody says how many rows: numbers of each that say most */
+    bool bounds[SP_SIDES]; /* it was said that totals of this side are bounds */
+};
+
+/* ---- sentences; all append ---- */
+
+/* The verdict in words, without the leading CHANGED and so on. */
+void sp_diff_say_summary(const struct diff_answer *a, struct sp_buf *out);
+/* What is said once: both sides have the same event, metric, view and filters. */
+bool sp_diff_sides_alike(const struct diff_answer *a);
+const char *sp_diff_headline_word(const struct sp_diff *d);
+const char *sp_diff_per_words(const struct sp_diff *d); /* "a second" */
+/* How rows were compared, in words; what that takes for granted: up to two, NULL ends. */
+void sp_diff_say_method(const struct diff_answer *a, struct sp_buf *out);
+const char *const *sp_diff_assumptions(enum sp_diff_method m);
+/* A limit's verdict in words: which functions, by how much, what would be needed. */
+void sp_diff_say_limit(const struct diff_answer *a, const struct sp_limit *l, struct sp_buf *out);
+/* A warning for each limit that cannot be told: the answer itself may go to a file that nobody reads. */
+void sp_diff_limits_report(const struct diff_answer *a);
+/* A function's name for a sentence. */
+void sp_diff_say_name(struct sp_buf *out, struct sp_str name);
+/* x with so many digits after the point, and a plus where `sign`. "-" for what is not known. */
+void sp_diff_number(struct sp_buf *out, double x, unsigned digits, bool sign);
+/* "significant", as people read it. */
+const char *sp_diff_verdict_word(const struct sp_diff_test *t);
+/* "now inlined into its callers (whole before, inlined now)": nothing where both sides were compiled alike.
+ */
+void sp_diff_say_remark(const struct sp_diff_row *r, struct sp_buf *out);
+/* Memory: bytes and blocks before shares. */
+void sp_diff_say_memory(const struct diff_answer *a, struct sp_buf *out);
+/* A number of bytes, with "B" or "MiB", or of blocks; a plus where `sign`. */
+void sp_diff_say_amount(struct sp_buf *out, double v, bool bytes, bool sign);
+/* An amount of a side, for each run: bytes or blocks, self or total; NaN: not known. r NULL: of the side. */
+double sp_diff_memory_amount(const struct diff_answer *a, const struct sp_diff_row *r, unsigned side,
+                             unsigned family, bool bytes);
+bool sp_diff_memory_known(const struct diff_answer *a, bool bytes);
+
+/* ---- the answer ---- */
+
+void sp_diff_say_binaries(const struct diff_answer *a); /* a line for each that is compared under two names */
+void sp_diff_say_remarks(const struct diff_answer *a);
+void sp_diff_binaries(const struct diff_answer *a);
+void sp_diff_put_people(struct diff_answer *a);
+void sp_diff_put_rows(struct diff_answer *a);              /* of JSON and CSV */
+extern const struct sp_table_decl *const sp_diff_tables[]; /* of these, NULL ends */
+extern const struct sp_answer_column sp_diff_facts[];      /* name NULL ends */
+
+#endif

@@ -1,0 +1,415 @@
+/* diff for people: the verdict, the sides, the rows that changed. */
+#include "ask/diff.h"
+
+#include "analysis/names.h"
+
+#include <math.h>
+
+/* ---- the head ---- */
+
+/* And begins the next. */
+static void diff_line(const struct diff_answer *a, struct sp_buf *b)
+{
+    sp_answer_line_of(a->out, SP_LINE_ITEM, b);
+    sp_buf_clear(b);
+}
+
+static void diff_weight(const struct diff_answer *a, struct sp_buf *b, __int128 v)
+{
+    if (v > INT64_MAX)
+        sp_buf_puts(b, "more than 64 bits");
+    else
+        sp_text_weight(b, a->words.unit, a->words.scale, (int64_t)v);
+}
+
+/* ", view cpu (--view all); --comm a": what is not on both sides alike stands with each. */
+static void filter_words(struct sp_buf *b, const struct diff_side_words *k)
+{
+    if (k->view)
+        sp_buf_printf(b, ", view %s (--view all)", k->view);
+    if (k->filters.n) {
+        sp_buf_puts(b, "; ");
+        sp_buf_add(b, k->filters.p, k->filters.n);
+    }
+}
+
+static void event_words(struct sp_buf *b, const struct diff_answer *a, const struct diff_side_words *k)
+{
+    sp_buf_puts(b, "event ");
+    sp_buf_add(b, k->event.p, k->event.n);
+    sp_buf_puts(b, ", metric ");
+    sp_buf_add(b, k->metric.p, k->metric.n);
+    if (a->words.unit.n) {
+        sp_buf_puts(b, " (");
+        sp_buf_add(b, a->words.unit.p, a->words.unit.n);
+        sp_buf_ch(b, ')');
+    }
+}
+
+static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned side)
+{
+    const struct sp_diff_side *s = &a->d.side[side];
+    size_t first = side == SP_BASE ? 0 : a->q->split;
+    sp_buf_puts(b, side == SP_BASE ? "base    " : "new     ");
+    for (size_t i = 0; i < s->runs && i < 4; i++) {
+        sp_buf_puts(b, i ? " " : "");
+        sp_buf_puts(b, a->q->names[first + i]);
+    }
+    if (s->runs > 4)
+        sp_buf_printf(b, " and %zu more", s->runs - 4);
+    sp_buf_puts(b, ": ");
+    diff_weight(a, b, s->whole);
+    const struct diff_side_words *k = &a->words.side[side];
+    if (!a->words.unit.n) {
+        sp_buf_ch(b, ' ');
+        sp_buf_add(b, k->metric.p, k->metric.n);
+    }
+    if (s->samples != SP_ABSENT) {
+        sp_buf_puts(b, ", ");
+        sp_text_grouped(b, s->samples, 0);
+        sp_buf_puts(b, " samples");
+    }
+    if (isfinite(s->seconds)) {
+        sp_buf_puts(b, " in ");
+        sp_diff_number(b, s->seconds, 3, false);
+        sp_buf_puts(b, " s");
+    }
+    if (!sp_diff_sides_alike(a)) {
+        sp_buf_puts(b, "; ");
+        event_words(b, a, k);
+        filter_words(b, k);
+    }
+    if (k->filters.n || k->view) {
+        sp_buf_puts(b, "; kept ");
+        sp_diff_number(b, s->event_whole ? 100 * (double)s->kept / (double)s->event_whole : 0, 2, false);
+        sp_buf_puts(b, "% of the event's ");
+        diff_weight(a, b, s->event_whole);
+    }
+    diff_line(a, b);
+}
+
+static void what_line(const struct diff_answer *a, struct sp_buf *b)
+{
+    if (!sp_diff_sides_alike(a))
+        return;
+    sp_buf_puts(b, "what    ");
+    event_words(b, a, &a->words.side[SP_BASE]);
+    filter_words(b, &a->words.side[SP_BASE]);
+    diff_line(a, b);
+}
+
+static void total_line(const struct diff_answer *a, struct sp_buf *b)
+{
+    const struct sp_diff *d = &a->d;
+    const struct sp_diff_test *t = &d->whole;
+    double x = d->side[SP_BASE].seconds / (double)d->side[SP_BASE].runs,
+           y = d->side[SP_NEW].seconds / (double)d->side[SP_NEW].runs;
+    sp_buf_puts(b, "whole   ");
+    sp_diff_number(b, 100 * t->change, 2, true);
+    sp_buf_printf(b, "%% %s", sp_diff_per_words(d));
+    if (sp_diff_establishes(d->method))
+        sp_buf_printf(b, ", %s", sp_diff_verdict_word(t));
+    if (a->d.method >= SP_DIFF_REPEATS && d->reference == SP_AGAINST_MEDIAN) {
+        sp_buf_puts(b, "; the median function ");
+        sp_diff_number(b, 100 * d->median_change, 2, true);
+        sp_buf_printf(b, "%% %s", sp_diff_per_words(d));
+    }
+    if (d->per != SP_PER_SECOND && isfinite(x) && isfinite(y)) {
+        sp_buf_puts(b, "; ");
+        sp_diff_number(b,
+                       100 * ((double)d->side[SP_NEW].whole * x / ((double)d->side[SP_BASE].whole * y) *
+                                  (double)d->side[SP_BASE].runs / (double)d->side[SP_NEW].runs -
+                              1),
+                       2, true);
+        sp_buf_puts(b, "% a second");
+    }
+    if (d->per != SP_PER_WORK && (x > 1.1 * y || y > 1.1 * x)) {
+        sp_buf_puts(b, "; runs last ");
+        sp_diff_number(b, 100 * (y / x - 1), 1, true);
+        sp_buf_puts(b, "%: slower, or recorded for longer? --work says what was done");
+    }
+    diff_line(a, b);
+}
+
+static void diff_head(const struct diff_answer *a, struct sp_buf *b)
+{
+    sp_buf_printf(b, "%s: ", sp_diff_headline_word(&a->d));
+    sp_diff_say_summary(a, b);
+    sp_answer_line_of(a->out, SP_LINE_HEAD, b);
+    sp_buf_clear(b);
+    for (size_t i = 0; i < a->fail_on.limits.n; i++) {
+        sp_buf_puts(b, "limit   ");
+        sp_diff_say_limit(a, &a->fail_on.limits.v[i], b);
+        diff_line(a, b);
+    }
+    what_line(a, b);
+    side_line(a, b, SP_BASE);
+    side_line(a, b, SP_NEW);
+    sp_diff_say_binaries(a);
+    total_line(a, b);
+    sp_buf_puts(b, "method  ");
+    sp_diff_say_method(a, b);
+    const char *const *first = sp_diff_assumptions(a->d.method);
+    for (const char *const *s = first; *s; s++)
+        sp_buf_printf(b, "%s%s", s == first ? "; assumes that " : " and that ", *s);
+    diff_line(a, b);
+}
+
+/* ---- tables ---- */
+
+enum { NAME, DSO };
+static const struct sp_answer_column people_columns[] = {
+    [NAME] = {"function", SP_COL_NAME, "function", .flags = SP_COL_FLEXIBLE},
+    [DSO] = {"dso", SP_COL_DSO, "dso", .flags = SP_COL_FLEXIBLE},
+};
+static const struct sp_table_decl people_rows = {"rows", people_columns, 2, .noun = "functions"};
+static const struct sp_table_decl people_others = {"others", people_columns, 2, .noun = ""};
+
+/* A table on the way: its cells are written one after the other, each into the next column. */
+struct people {
+    const struct diff_answer *a;
+    struct sp_answer_table *t;
+    struct sp_buf b;
+    size_t next;
+};
+
+static void people_column(struct people *x, const char *title, unsigned flags)
+{
+    struct sp_answer_column c = {title, SP_COL_TEXT, title, .flags = flags};
+    sp_table_add_column(x->a->out, x->t, &c, 0);
+}
+
+static void people_row(struct people *x, const struct sp_diff_row *r)
+{
+    struct sp_str name = sp_str_at(&x->a->d.strs, r->function), dso = sp_str_at(&x->a->d.strs, r->dso);
+    sp_table_row(x->a->out, x->t);
+    sp_put_text(x->a->out, x->t, NAME, name.p, name.n);
+    sp_put_text(x->a->out, x->t, DSO, dso.p, dso.n);
+    x->next = DSO + 1;
+}
+
+static void people_cell(struct people *x)
+{
+    sp_put_buf(x->a->out, x->t, x->next++, &x->b);
+}
+
+static void people_points(struct people *x, double share, bool sign)
+{
+    sp_diff_number(&x->b, 100 * share, 2, sign);
+    people_cell(x);
+}
+
+static void people_range(struct people *x, double lo, double hi, const char *unit)
+{
+    if (!isnan(lo) && !isnan(hi)) {
+        sp_diff_number(&x->b, 100 * lo, 2, true);
+        sp_buf_puts(&x->b, " .. ");
+        sp_diff_number(&x->b, 100 * hi, 2, true);
+        sp_buf_puts(&x->b, isfinite(hi) ? unit : "");
+    }
+    people_cell(x);
+}
+
+static void people_percent(struct people *x, double change, const char *mark)
+{
+    sp_diff_number(&x->b, 100 * change, 1, true);
+    sp_buf_puts(&x->b, isfinite(change) ? "%" : "");
+    sp_buf_puts(&x->b, mark);
+    people_cell(x);
+}
+
+/* A cost in the metric's unit; counts of few, which need a fraction, with one. */
+static void people_cost(struct people *x, double cost)
+{
+    const struct diff_words *k = &x->a->words;
+    double v = cost * pow(10, k->scale);
+    if (!isfinite(v) || fabs(v) > 9e18)
+        sp_buf_ch(&x->b, '-');
+    else if (!k->unit.n && v != 0 && fabs(cost) < 1000)
+        sp_diff_number(&x->b, cost, 2, false);
+    else
+        sp_text_weight(&x->b, k->unit, k->scale, llround(v));
+    people_cell(x);
+}
+
+static void people_verdict(struct people *x, const struct sp_diff_test *t)
+{
+    sp_buf_puts(&x->b, sp_diff_verdict_word(t));
+    people_cell(x);
+}
+
+static void people_amount(struct people *x, double v, bool bytes, bool sign)
+{
+    sp_diff_say_amount(&x->b, v, bytes, sign);
+    people_cell(x);
+}
+
+/* ---- rows of both sides ---- */
+
+static void changed_columns(struct people *x, bool total)
+{
+    static const char *const per[][2] = {
+        {"base/run", "new/run"}, {"base/s", "new/s"}, {"base/work", "new/work"}};
+    static const char *const against[] = {"vs median", "vs cost", "vs whole"};
+    const struct sp_diff *d = &x->a->d;
+    people_column(x, per[d->per][SP_BASE], SP_COL_RIGHT);
+    people_column(x, per[d->per][SP_NEW], SP_COL_RIGHT);
+    people_column(x, "change", SP_COL_RIGHT);
+    people_column(x, total ? "base total%" : "base%", SP_COL_RIGHT);
+    people_column(x, total ? "new total%" : "new%", SP_COL_RIGHT);
+    people_column(x, d->method >= SP_DIFF_REPEATS ? against[d->reference] : "points", SP_COL_RIGHT);
+    people_column(x, "95% interval", SP_COL_RIGHT);
+    people_column(x, "verdict", 0);
+    people_column(x, total ? "self change" : "total change", SP_COL_RIGHT);
+}
+
+/* Cost, share, change against the reference; the interval is that of what was tested. */
+static void changed_row(struct people *x, const struct sp_diff_row *r, unsigned family)
+{
+    const struct sp_diff_test *t = &r->share[family], *c = &r->cost[family];
+    people_row(x, r);
+    people_cost(x, c->side[SP_BASE].mean);
+    people_cost(x, c->side[SP_NEW].mean);
+    people_percent(x, c->change, "");
+    people_points(x, t->side[SP_BASE].mean, false);
+    people_points(x, t->side[SP_NEW].mean, false);
+    if (x->a->d.method >= SP_DIFF_REPEATS) {
+        people_percent(x, t->change, "");
+        people_range(x, t->change_lo, t->change_hi, "%");
+    } else {
+        people_points(x, t->delta, true);
+        people_range(x, t->lo, t->hi, "");
+    }
+    people_verdict(x, t);
+    people_percent(x, r->cost[!family].change,
+                   r->share[!family].verdict == SP_DIFF_SIGNIFICANT ? " *" : "  ");
+}
+
+static void memory_columns(struct people *x, bool total)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        if (!sp_diff_memory_known(x->a, !i))
+            continue;
+        people_column(x, i ? "base blocks" : total ? "base total" : "base", SP_COL_RIGHT);
+        people_column(x, i ? "new blocks" : total ? "new total" : "new", SP_COL_RIGHT);
+        people_column(x, "change", SP_COL_RIGHT);
+    }
+    people_column(x, total ? "base total%" : "base%", SP_COL_RIGHT);
+    people_column(x, total ? "new total%" : "new%", SP_COL_RIGHT);
+    people_column(x, "verdict", 0);
+    people_column(x, total ? "self change" : "total change", SP_COL_RIGHT);
+}
+
+/* Base, new and change, of bytes and of blocks where they are known. */
+static void memory_row(struct people *x, const struct sp_diff_row *r, unsigned family)
+{
+    const struct sp_diff *d = &x->a->d;
+    people_row(x, r);
+    for (unsigned i = 0; i < 2; i++) {
+        double base = sp_diff_memory_amount(x->a, r, SP_BASE, family, !i),
+               fresh = sp_diff_memory_amount(x->a, r, SP_NEW, family, !i);
+        if (!sp_diff_memory_known(x->a, !i))
+            continue;
+        people_amount(x, base, !i, false);
+        people_amount(x, fresh, !i, false);
+        people_amount(x, fresh - base, !i, true);
+    }
+    people_points(x, r->share[family].side[SP_BASE].mean, false);
+    people_points(x, r->share[family].side[SP_NEW].mean, false);
+    people_verdict(x, &r->share[family]);
+    people_amount(x, sp_diff_change(d, r, !family), d->memory == SP_MEMORY_BYTES, true);
+}
+
+static void put_changed(struct people *x)
+{
+    const struct diff_answer *a = x->a;
+    const char *sort = a->q->options->sort;
+    bool total = sort && strcmp(sp_weight_word(sort), "total") == 0;
+    x->t = sp_answer_table(a->out, &people_rows);
+    if (!x->t)
+        return;
+    x->t->limit = a->limit;
+    (a->d.memory ? memory_columns : changed_columns)(x, total);
+    for (size_t i = 0; i < a->d.rows.n; i++)
+        if (i < a->limit)
+            (a->d.memory ? memory_row : changed_row)(x, &a->d.rows.v[i], total ? SP_TOTAL : SP_SELF);
+        else
+            x->t->left_out++;
+}
+
+/* ---- new or vanished functions: few, unless a number was asked for ---- */
+
+static void others_columns(struct people *x)
+{
+    static const char *const per[] = {"self/run", "self/s", "self/work"};
+    static const char *const amounts[] = {"self bytes", "self blocks", "total bytes", "total blocks"};
+    bool memory = x->a->d.memory;
+    for (unsigned k = 0; memory && k < 4; k++)
+        if (sp_diff_memory_known(x->a, k % 2 == 0))
+            people_column(x, amounts[k], SP_COL_RIGHT);
+    if (!memory)
+        people_column(x, per[x->a->d.per], SP_COL_RIGHT);
+    people_column(x, "self%", SP_COL_RIGHT);
+    people_column(x, "total%", SP_COL_RIGHT);
+    if (memory)
+        return;
+    people_column(x, "samples", SP_COL_RIGHT);
+    people_column(x, "verdict", 0);
+    people_column(x, "total verdict", 0);
+}
+
+static void others_row(struct people *x, const struct sp_diff_row *r, unsigned side)
+{
+    bool memory = x->a->d.memory;
+    people_row(x, r);
+    for (unsigned k = 0; memory && k < 4; k++)
+        if (sp_diff_memory_known(x->a, k % 2 == 0))
+            people_amount(x, sp_diff_memory_amount(x->a, r, side, k / 2, k % 2 == 0), k % 2 == 0, false);
+    if (!memory)
+        people_cost(x, r->cost[SP_SELF].side[side].mean);
+    people_points(x, r->share[SP_SELF].side[side].mean, false);
+    people_points(x, r->share[SP_TOTAL].side[side].mean, false);
+    if (memory)
+        return;
+    if (r->side[side].samples[SP_TOTAL] != SP_ABSENT)
+        sp_buf_i64(&x->b, r->side[side].samples[SP_TOTAL]);
+    people_cell(x);
+    people_verdict(x, &r->share[SP_SELF]);
+    people_verdict(x, &r->share[SP_TOTAL]);
+}
+
+static void put_others(struct people *x, const char *title, const struct sp_diff_row *rows, size_t n,
+                       unsigned side)
+{
+    const struct diff_answer *a = x->a;
+    size_t limit = a->q->options->limit ? a->limit : 8;
+    if (!n)
+        return;
+    sp_buf_puts(&x->b, title);
+    sp_answer_line_of(a->out, SP_LINE_TITLE, &x->b);
+    sp_buf_clear(&x->b);
+    x->t = sp_answer_table(a->out, &people_others);
+    if (!x->t)
+        return;
+    x->t->limit = limit;
+    others_columns(x);
+    for (size_t i = 0; i < n; i++)
+        if (i < limit)
+            others_row(x, &rows[i], side);
+        else
+            x->t->left_out++;
+}
+
+void sp_diff_put_people(struct diff_answer *a)
+{
+    struct people x = {.a = a};
+    sp_buf_init(&x.b, 0);
+    diff_head(a, &x.b);
+    sp_answer_line_of(a->out, SP_LINE_PLAIN, &x.b); /* a blank one */
+    put_changed(&x);
+    sp_diff_say_remarks(a);
+    put_others(&x, "new functions", a->d.appeared.v, a->d.appeared.n, SP_NEW);
+    put_others(&x, "vanished functions", a->d.vanished.v, a->d.vanished.n, SP_BASE);
+    a->out->failed |= x.b.failed;
+    sp_buf_free(&x.b);
+}
