@@ -77,8 +77,10 @@ uint32_t sp_labels_intern(struct sp_profile *p, struct sp_label *v, size_t n)
     }
     struct sp_label_set set = {(uint32_t)p->labels.n, (uint32_t)n};
     if (p->labels.n + n >= SP_NONE || !sp_vec_reserve(&p->labels, p->labels.n + n) ||
-        !sp_map_add(&p->label_map, hash, (uint32_t)p->label_sets.n) || !sp_vec_push(&p->label_sets, set))
+        !sp_vec_reserve(&p->label_sets, p->label_sets.n + 1) ||
+        !sp_map_add(&p->label_map, hash, (uint32_t)p->label_sets.n))
         return SP_NONE;
+    p->label_sets.v[p->label_sets.n++] = set;
     memcpy(p->labels.v + p->labels.n, v, n * sizeof *v);
     p->labels.n += n;
     return (uint32_t)p->label_sets.n;
