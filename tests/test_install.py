@@ -11,7 +11,8 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.dirname(os.path.abspath(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))))
-EXAMPLE = os.path.join(ROOT, "docs", "examples", "top.c")
+EXAMPLES = os.path.join(ROOT, "docs", "examples")
+EXAMPLE = os.path.join(EXAMPLES, "top.c")
 HEADERS = os.path.join(ROOT, "include", "spaa")
 
 
@@ -154,6 +155,27 @@ def test_example_runs_with_the_static_library(cc, installed, pkg_config, folded,
     assert library in flags
     run(*cc, EXAMPLE, "-o", program, *flags)
     check_example(program, folded)
+
+
+@pytest.fixture
+def example(cc, shared, installed, pkg_config, tmp_path):
+    """Compiles an example against what is installed; runs it."""
+
+    def call(name, *args):
+        program = str(tmp_path / name)
+        if not os.path.exists(program):
+            run(*cc, os.path.join(EXAMPLES, name + ".c"), "-o", program, *pkg_config("--cflags", "--libs"))
+        return run(program, *args, env={**os.environ, "LD_LIBRARY_PATH": installed["libdir"]})
+
+    return call
+
+
+def test_example_asks(example, folded):
+    assert example("ask", folded, "function").splitlines()[0].split("\t")[::2] == ["60", "draw"]
+    answer = json.loads(example("ask", folded, "function", "json"))
+    assert answer["schema"].startswith("spaa.top/") and answer["rows"][0]["self"] == 60
+    spaa = os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))
+    assert answer["rows"] == json.loads(run(spaa, "top", folded, "--json"))["rows"]
 
 
 def test_headers_stand_alone_in_c_and_cxx(cc, installed, tmp_path):

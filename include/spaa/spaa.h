@@ -6,6 +6,7 @@
 #ifndef SPAA_SPAA_H
 #define SPAA_SPAA_H
 
+#include <spaa/ask.h>
 #include <spaa/diagnostics.h>
 #include <spaa/profile.h>
 #include <spaa/status.h>

@@ -1,6 +1,6 @@
 /*
- * The version of the library. While the first number is 0 a new second number may change the interface
- * (and changes the soname); a new third number only adds to it or corrects it.
+ * The version of the project. The interface has a version of its own, that of the soname: libspaa.so.1. What
+ * would break a program that uses it changes that; everything else only adds to it.
  */
 #ifndef SPAA_VERSION_H
 #define SPAA_VERSION_H

@@ -8,6 +8,13 @@
 
 #define ABSENT INT64_MIN /* SP_ABSENT of model/tables.h */
 
+const char *const sp_column_type_names[] = {
+    [SP_COL_NAME] = "name",     [SP_COL_DSO] = "dso",         [SP_COL_HANDLE] = "handle",
+    [SP_COL_WEIGHT] = "weight", [SP_COL_PERCENT] = "percent", [SP_COL_COUNT] = "count",
+    [SP_COL_TEXT] = "text",     [SP_COL_TIME] = "time",       [SP_COL_NUMBER] = "number",
+    [SP_COL_BOOL] = "bool",     [SP_COL_TEXTS] = "texts",
+};
+
 void sp_answer_init(struct sp_answer *a, const char *schema, struct sp_diags *d)
 {
     *a = (struct sp_answer){.schema = schema, .diags = d};
@@ -350,13 +357,27 @@ void sp_row_make(const struct sp_answer_table *t, size_t row)
     *t->made = row + 1;
 }
 
-const struct sp_cell *sp_answer_cell(const struct sp_answer_table *t, size_t row, size_t column)
+const struct sp_measure *sp_cell_measure(const struct sp_answer *a, const struct sp_answer_table *t,
+                                         size_t row, size_t column)
+{
+    static const struct sp_measure none;
+    uint32_t m = t->row_measure.n ? t->row_measure.v[row] : t->measure.v[column];
+    return m < a->measures.n ? &a->measures.v[m] : &none;
+}
+
+size_t sp_column_of(const struct sp_answer_table *t, size_t column)
 {
     const struct sp_answer_column *c = &t->columns.v[column];
-    for (size_t i = 0; c->type == SP_COL_PERCENT && c->of && i < t->columns.n; i++)
+    for (size_t i = 0; c->of && i < t->columns.n; i++)
         if (strcmp(t->columns.v[i].name, c->of) == 0)
-            return sp_cell_at(t, row, i);
-    return sp_cell_at(t, row, column);
+            return i;
+    return column;
+}
+
+const struct sp_cell *sp_shown_cell(const struct sp_answer_table *t, size_t row, size_t column)
+{
+    bool percent = t->columns.v[column].type == SP_COL_PERCENT;
+    return sp_cell_at(t, row, percent ? sp_column_of(t, column) : column);
 }
 
 const struct sp_answer_table *sp_answer_find(const struct sp_answer *a, const char *name)

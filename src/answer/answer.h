@@ -203,8 +203,13 @@ static inline const struct sp_cell *sp_cell_at(const struct sp_answer_table *t, 
     return &t->cells.v[(t->maker ? 0 : row * t->columns.n) + column];
 }
 
-/* Whose value a cell shows: of a percentage its weight. */
-const struct sp_cell *sp_answer_cell(const struct sp_answer_table *t, size_t row, size_t column);
+/* What the cell's weight is of. */
+const struct sp_measure *sp_cell_measure(const struct sp_answer *a, const struct sp_answer_table *t,
+                                         size_t row, size_t column);
+size_t sp_column_of(const struct sp_answer_table *t, size_t column); /* the weight of a percentage */
+/* The cell, or of a percentage that of its weight. */
+const struct sp_cell *sp_shown_cell(const struct sp_answer_table *t, size_t row, size_t column);
+
 /* The table of this name, or NULL: of what is named "rows", "threads", … */
 const struct sp_answer_table *sp_answer_find(const struct sp_answer *a, const char *name);
 

@@ -24,6 +24,8 @@ enum sp_column_type {
     SP_COL_TEXTS,  /* a list of texts */
 };
 
+extern const char *const sp_column_type_names[]; /* by type: "name", "dso", ... */
+
 enum sp_column_flag {
     SP_COL_CSV = 1,      /* in CSV, though people are not shown it */
     SP_COL_NO_JSON = 2,  /* for people alone */

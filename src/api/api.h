@@ -18,6 +18,7 @@ struct spaa_diagnostics {
 struct spaa_profile {
     struct sp_profile *p;
     const struct spaa_format *format;
+    char *name; /* as it was opened */
     /* The profile and its samples report here as long as they live; emptied at the end of each call. */
     struct sp_diags diags;
 };

@@ -72,6 +72,8 @@ static spaa_status open_any(const char *path, const void *data, size_t size,
         sp_diags_source(&s->diags, strcmp(path, "-") == 0 && !data ? "<stdin>" : path, NULL);
         st = data ? sp_input_memory(data, size, path, &s->diags, &in) : sp_input_open(path, &s->diags, &in);
     }
+    if (!st && !(s->name = strdup(path)))
+        st = sp_nomem(&s->diags);
     if (!st)
         st = api_open_fill(s, in, &o);
     sp_input_close(in);
@@ -104,5 +106,6 @@ void spaa_profile_free(struct spaa_profile *profile)
         return;
     sp_profile_free(profile->p);
     sp_diags_free(&profile->diags);
+    free(profile->name);
     free(profile);
 }

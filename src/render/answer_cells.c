@@ -28,14 +28,6 @@ size_t sp_omitted_rows(const struct sp_drawing *g, const struct sp_answer_table 
     return t->rows - shown + t->left_out;
 }
 
-const struct sp_measure *sp_cell_measure(const struct sp_answer *a, const struct sp_answer_table *t,
-                                         size_t row, size_t column)
-{
-    static const struct sp_measure none;
-    uint32_t m = t->row_measure.n ? t->row_measure.v[row] : t->measure.v[column];
-    return m < a->measures.n ? &a->measures.v[m] : &none;
-}
-
 bool sp_more_line(const struct sp_drawing *g, const struct sp_answer_table *t, struct sp_buf *b)
 {
     size_t column;
@@ -148,7 +140,7 @@ static void real_text(struct sp_buf *b, bool exact, double v)
 static void cell_text(const struct sp_drawing *g, const struct sp_answer_table *t, size_t row, size_t column,
                       struct sp_buf *b)
 {
-    const struct sp_cell *cell = sp_answer_cell(t, row, column);
+    const struct sp_cell *cell = sp_shown_cell(t, row, column);
     enum sp_column_type type = t->columns.v[column].type;
     const struct sp_measure *m = sp_cell_measure(g->answer, t, row, column);
     switch (cell->kind) {

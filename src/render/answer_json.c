@@ -172,7 +172,7 @@ static void json_cell(struct writing *x, const struct sp_answer_table *t, size_t
                       size_t base, const struct sp_value_text *shorts)
 {
     const struct sp_answer_column *c = &t->columns.v[column];
-    const struct sp_cell *cell = sp_answer_cell(t, row, column);
+    const struct sp_cell *cell = sp_shown_cell(t, row, column);
     if (t->absent.v[column] || c->flags & SP_COL_NO_JSON ||
         (c->flags & SP_COL_OPTIONAL && cell->kind == SP_VALUE_NONE))
         return;

@@ -17,8 +17,6 @@ size_t sp_drawn_rows(const struct sp_drawing *g, const struct sp_answer_table *t
 /* Rows that are not shown, and their sum in the column that says so; *column SIZE_MAX: none does. */
 size_t sp_omitted_rows(const struct sp_drawing *g, const struct sp_answer_table *t, size_t *column,
                        int64_t *sum);
-const struct sp_measure *sp_cell_measure(const struct sp_answer *a, const struct sp_answer_table *t,
-                                         size_t row, size_t column);
 
 /*
  * The table for text, Markdown or CSV, filled: columns, titles and cells. *titles holds the columns; free

@@ -304,7 +304,7 @@ static int question_value(sqlite3_vtab_cursor *base, sqlite3_context *out, int n
     size_t column = question_column(t->question->tables[0], number);
     if (number < 0 || column >= t->question->tables[0]->ncolumns)
         return SQLITE_OK;
-    const struct sp_cell *cell = sp_answer_cell(c->rows, c->row, column);
+    const struct sp_cell *cell = sp_shown_cell(c->rows, c->row, column);
     if (cell->kind == SP_VALUE_INT)
         question_int(out, c, column, cell);
     else if (cell->kind == SP_VALUE_REAL)

@@ -18,12 +18,119 @@ static const char folded[] = "main;parse 10\nmain;draw 20\n";
 
 static struct spaa_profile *profile;
 static struct spaa_rows *rows;
+static struct spaa_answer *answer;
 static struct spaa_diagnostics *said;
 static char out_path[] = "/tmp/spaa-nulls-XXXXXX.spaa", in_path[] = "/tmp/spaa-nulls-XXXXXX.folded";
 
 #define USAGE(call)   assert_int_equal(call, SPAA_ERR_USAGE)
 #define FINE(call)    assert_int_equal(call, SPAA_OK)
 #define NOTHING(call) assert_true((call) == 0)
+
+static void ask(void)
+{
+    struct spaa_profile *none = NULL;
+    struct spaa_ask_options o = {.size = sizeof o, .question = "top"};
+    struct spaa_answer *a = NULL;
+    USAGE(spaa_ask(NULL, 1, &o, &a, NULL));
+    USAGE(spaa_ask(&none, 1, &o, &a, NULL));
+    USAGE(spaa_ask(&profile, 0, &o, &a, NULL));
+    USAGE(spaa_ask(&profile, 1, NULL, &a, NULL));
+    USAGE(spaa_ask(&profile, 1, &o, NULL, NULL));
+    o.option_count = 1;
+    USAGE(spaa_ask(&profile, 1, &o, &a, NULL));
+    assert_null(a);
+}
+
+static void answer_column(void)
+{
+    struct spaa_column c = {.size = sizeof c};
+    USAGE(spaa_answer_column(NULL, 0, 0, &c, NULL));
+    USAGE(spaa_answer_column(answer, 0, 0, NULL, NULL));
+}
+
+static void answer_fact(void)
+{
+    struct spaa_fact f = {.size = sizeof f};
+    USAGE(spaa_answer_fact(NULL, 0, &f));
+    USAGE(spaa_answer_fact(answer, 0, NULL));
+}
+
+static void answer_fact_count(void)
+{
+    NOTHING(spaa_answer_fact_count(NULL));
+}
+
+static void answer_find_column(void)
+{
+    assert_true(spaa_answer_find_column(NULL, 0, "self") == SPAA_NONE);
+    assert_true(spaa_answer_find_column(answer, 0, NULL) == SPAA_NONE);
+}
+
+static void answer_find_fact(void)
+{
+    assert_true(spaa_answer_find_fact(NULL, "whole") == SPAA_NONE);
+    assert_true(spaa_answer_find_fact(answer, NULL) == SPAA_NONE);
+}
+
+static void answer_find_table(void)
+{
+    assert_true(spaa_answer_find_table(NULL, "rows") == SPAA_NONE);
+    assert_true(spaa_answer_find_table(answer, NULL) == SPAA_NONE);
+}
+
+static void answer_free(void)
+{
+    spaa_answer_free(NULL);
+}
+
+static void answer_measure(void)
+{
+    struct spaa_measure m = {.size = sizeof m};
+    USAGE(spaa_answer_measure(NULL, 0, &m));
+    USAGE(spaa_answer_measure(answer, 0, NULL));
+}
+
+static void answer_next(void)
+{
+    NOTHING(spaa_answer_next(NULL, 0));
+}
+
+static void answer_render(void)
+{
+    char *text = NULL;
+    size_t n;
+    USAGE(spaa_answer_render(NULL, NULL, &text, &n, NULL));
+    USAGE(spaa_answer_render(answer, NULL, NULL, &n, NULL));
+    FINE(spaa_answer_render(answer, NULL, &text, NULL, NULL));
+    spaa_free(text);
+}
+
+static void answer_table(void)
+{
+    struct spaa_table t = {.size = sizeof t};
+    USAGE(spaa_answer_table(NULL, 0, &t));
+    USAGE(spaa_answer_table(answer, 0, NULL));
+}
+
+static void answer_table_count(void)
+{
+    NOTHING(spaa_answer_table_count(NULL));
+}
+
+static void free_memory(void)
+{
+    spaa_free(NULL);
+}
+
+static void question_get(void)
+{
+    USAGE(spaa_question_get(0, NULL));
+}
+
+static void question_option_get(void)
+{
+    USAGE(spaa_question_option_get(0, 0, NULL));
+}
 
 static void convert(void)
 {
@@ -216,11 +323,25 @@ static const struct {
     const char *name;
     void (*with_nulls)(void);
 } functions[] = {
+    {"spaa_answer_column", answer_column},
+    {"spaa_answer_fact", answer_fact},
+    {"spaa_answer_fact_count", answer_fact_count},
+    {"spaa_answer_find_column", answer_find_column},
+    {"spaa_answer_find_fact", answer_find_fact},
+    {"spaa_answer_find_table", answer_find_table},
+    {"spaa_answer_free", answer_free},
+    {"spaa_answer_measure", answer_measure},
+    {"spaa_answer_next", answer_next},
+    {"spaa_answer_render", answer_render},
+    {"spaa_answer_table", answer_table},
+    {"spaa_answer_table_count", answer_table_count},
+    {"spaa_ask", ask},
     {"spaa_convert", convert},
     {"spaa_diagnostics_count", diagnostics_count},
     {"spaa_diagnostics_free", diagnostics_free},
     {"spaa_diagnostics_get", diagnostics_get},
     {"spaa_diagnostics_total", diagnostics_total},
+    {"spaa_free", free_memory},
     {"spaa_profile_event", profile_event},
     {"spaa_profile_event_count", profile_event_count},
     {"spaa_profile_format", profile_format},
@@ -233,6 +354,9 @@ static const struct {
     {"spaa_profile_stack", profile_stack},
     {"spaa_profile_stack_count", profile_stack_count},
     {"spaa_profile_write", profile_write},
+    {"spaa_question_count", takes_no_pointer},
+    {"spaa_question_get", question_get},
+    {"spaa_question_option_get", question_option_get},
     {"spaa_rows_count", rows_count},
     {"spaa_rows_free", rows_free},
     {"spaa_rows_get", rows_get},
@@ -295,13 +419,16 @@ static int set_up(void **state)
     close(in);
     close(out);
     spaa_profile_open("/nonexistent", NULL, &profile, &said);
-    return spaa_profile_open(in_path, NULL, &profile, NULL) || spaa_top(profile, NULL, &rows, NULL);
+    struct spaa_ask_options o = {.size = sizeof o, .question = "top"};
+    return spaa_profile_open(in_path, NULL, &profile, NULL) || spaa_top(profile, NULL, &rows, NULL) ||
+           spaa_ask(&profile, 1, &o, &answer, NULL);
 }
 
 static int tear_down(void **state)
 {
     (void)state;
     spaa_rows_free(rows);
+    spaa_answer_free(answer);
     spaa_profile_free(profile);
     spaa_diagnostics_free(said);
     unlink(in_path);
