@@ -178,6 +178,15 @@ def test_example_asks(example, folded):
     assert answer["rows"] == json.loads(run(spaa, "top", folded, "--json"))["rows"]
 
 
+def test_example_records(example, tmp_path):
+    path = str(tmp_path / "recorded.spaa")
+    example("record", path)
+    spaa = os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))
+    run(spaa, "validate", path)
+    rows = [line.split("\t") for line in example("ask", path, "function").splitlines()]
+    assert {row[2]: int(row[0]) for row in rows if int(row[0])} == {"render": 6600, "parse": 3400}
+
+
 def test_headers_stand_alone_in_c_and_cxx(cc, installed, tmp_path):
     include = os.path.join(installed["prefix"], option("includedir"))
     names = sorted(os.listdir(os.path.join(include, "spaa")))

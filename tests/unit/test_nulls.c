@@ -18,6 +18,7 @@ static const char folded[] = "main;parse 10\nmain;draw 20\n";
 
 static struct spaa_profile *profile;
 static struct spaa_rows *rows;
+static struct spaa_builder *builder;
 static struct spaa_answer *answer;
 static struct spaa_diagnostics *said;
 static char out_path[] = "/tmp/spaa-nulls-XXXXXX.spaa", in_path[] = "/tmp/spaa-nulls-XXXXXX.folded";
@@ -130,6 +131,89 @@ static void question_get(void)
 static void question_option_get(void)
 {
     USAGE(spaa_question_option_get(0, 0, NULL));
+}
+
+static void builder_new(void)
+{
+    struct spaa_builder_options o = {.size = sizeof o, .source_tool = "t"};
+    struct spaa_builder *b = NULL;
+    USAGE(spaa_builder_new(NULL, &b, NULL));
+    USAGE(spaa_builder_new(&o, NULL, NULL));
+    assert_null(b);
+}
+
+static void builder_metric(void)
+{
+    size_t n;
+    USAGE(spaa_builder_metric(NULL, "m", NULL, &n, NULL));
+    USAGE(spaa_builder_metric(builder, NULL, NULL, &n, NULL));
+    USAGE(spaa_builder_metric(builder, "m", NULL, NULL, NULL));
+}
+
+static void builder_event(void)
+{
+    struct spaa_event_spec e = {.size = sizeof e, .name = "e"};
+    size_t n;
+    USAGE(spaa_builder_event(NULL, &e, &n, NULL));
+    USAGE(spaa_builder_event(builder, NULL, &n, NULL));
+    USAGE(spaa_builder_event(builder, &e, NULL, NULL));
+}
+
+static void builder_dso(void)
+{
+    size_t n;
+    USAGE(spaa_builder_dso(NULL, "/x", NULL, 0, &n, NULL));
+    USAGE(spaa_builder_dso(builder, NULL, NULL, 0, &n, NULL));
+    USAGE(spaa_builder_dso(builder, "/x", NULL, 0, NULL, NULL));
+}
+
+static void builder_frame(void)
+{
+    struct spaa_frame_spec f = {.size = sizeof f, .name = "f"};
+    size_t n;
+    USAGE(spaa_builder_frame(NULL, &f, &n, NULL));
+    USAGE(spaa_builder_frame(builder, NULL, &n, NULL));
+    USAGE(spaa_builder_frame(builder, &f, NULL, NULL));
+}
+
+static void builder_thread(void)
+{
+    USAGE(spaa_builder_thread(NULL, 1, 1, "t", NULL));
+    FINE(spaa_builder_thread(builder, 1, 1, NULL, NULL));
+}
+
+static void builder_stack(void)
+{
+    struct spaa_stack_spec s = {.size = sizeof s};
+    size_t n;
+    USAGE(spaa_builder_stack(NULL, &s, &n, NULL));
+    USAGE(spaa_builder_stack(builder, NULL, &n, NULL));
+    USAGE(spaa_builder_stack(builder, &s, NULL, NULL));
+}
+
+static void builder_sample(void)
+{
+    struct spaa_sample_spec s = {.size = sizeof s};
+    USAGE(spaa_builder_sample(NULL, &s, NULL));
+    USAGE(spaa_builder_sample(builder, NULL, NULL));
+}
+
+static void builder_lost(void)
+{
+    USAGE(spaa_builder_lost(NULL, 1, NULL));
+}
+
+static void builder_finish(void)
+{
+    struct spaa_profile *p = NULL;
+    USAGE(spaa_builder_finish(NULL, &p, NULL));
+    USAGE(spaa_builder_finish(builder, NULL, NULL));
+    assert_null(p);
+}
+
+static void builder_free(void)
+{
+    spaa_builder_free(NULL);
 }
 
 static void convert(void)
@@ -336,6 +420,17 @@ static const struct {
     {"spaa_answer_table", answer_table},
     {"spaa_answer_table_count", answer_table_count},
     {"spaa_ask", ask},
+    {"spaa_builder_dso", builder_dso},
+    {"spaa_builder_event", builder_event},
+    {"spaa_builder_finish", builder_finish},
+    {"spaa_builder_frame", builder_frame},
+    {"spaa_builder_free", builder_free},
+    {"spaa_builder_lost", builder_lost},
+    {"spaa_builder_metric", builder_metric},
+    {"spaa_builder_new", builder_new},
+    {"spaa_builder_sample", builder_sample},
+    {"spaa_builder_stack", builder_stack},
+    {"spaa_builder_thread", builder_thread},
     {"spaa_convert", convert},
     {"spaa_diagnostics_count", diagnostics_count},
     {"spaa_diagnostics_free", diagnostics_free},
@@ -420,8 +515,9 @@ static int set_up(void **state)
     close(out);
     spaa_profile_open("/nonexistent", NULL, &profile, &said);
     struct spaa_ask_options o = {.size = sizeof o, .question = "top"};
-    return spaa_profile_open(in_path, NULL, &profile, NULL) || spaa_top(profile, NULL, &rows, NULL) ||
-           spaa_ask(&profile, 1, &o, &answer, NULL);
+    struct spaa_builder_options mine = {.size = sizeof mine, .source_tool = "mine"};
+    return spaa_builder_new(&mine, &builder, NULL) || spaa_profile_open(in_path, NULL, &profile, NULL) ||
+           spaa_top(profile, NULL, &rows, NULL) || spaa_ask(&profile, 1, &o, &answer, NULL);
 }
 
 static int tear_down(void **state)
@@ -429,6 +525,7 @@ static int tear_down(void **state)
     (void)state;
     spaa_rows_free(rows);
     spaa_answer_free(answer);
+    spaa_builder_free(builder);
     spaa_profile_free(profile);
     spaa_diagnostics_free(said);
     unlink(in_path);
