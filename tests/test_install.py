@@ -187,6 +187,17 @@ def test_example_records(example, tmp_path):
     assert {row[2]: int(row[0]) for row in rows if int(row[0])} == {"render": 6600, "parse": 3400}
 
 
+def test_example_merges_a_hundred_files(example, tmp_path):
+    paths = [str(tmp_path / f"{i}.folded") for i in range(100)]
+    for i, path in enumerate(paths):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(f"main;f{i % 7} {i}\n")
+    out = str(tmp_path / "all.spaa")
+    assert example("merge", out, *paths) == "100 files, 7 stacks\n"
+    spaa = os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))
+    assert json.loads(run(spaa, "top", out, "--json"))["whole"] == sum(range(100))
+
+
 def test_headers_stand_alone_in_c_and_cxx(cc, installed, tmp_path):
     include = os.path.join(installed["prefix"], option("includedir"))
     names = sorted(os.listdir(os.path.join(include, "spaa")))

@@ -9,6 +9,7 @@
 #include <spaa/ask.h>
 #include <spaa/builder.h>
 #include <spaa/diagnostics.h>
+#include <spaa/merge.h>
 #include <spaa/profile.h>
 #include <spaa/status.h>
 #include <spaa/top.h>

@@ -9,6 +9,7 @@
 #define SP_API_H
 
 #include "formats/format.h"
+#include "model/merge.h"
 #include "spaa/spaa.h"
 
 struct spaa_diagnostics {
@@ -45,6 +46,12 @@ bool sp_api_choice(struct sp_diags *d, const char *option, const char *value, co
 /* Options of a format, checked: *out is the caller's to free. */
 spaa_status sp_api_own(struct sp_diags *d, const struct spaa_format *f, unsigned when,
                        const struct spaa_format_option *own, size_t n, struct sp_own_opt **out);
+/* What readers are told. Lent of the caller's options. */
+spaa_status sp_api_read_options(const struct spaa_open_options *o, struct sp_diags *d,
+                                struct sp_read_opts *out);
+/* Profiles as one, which are then as they were. The result is divided by what leaves have. */
+spaa_status sp_api_join(struct spaa_profile *const *profiles, size_t n, const struct sp_merge_opts *how,
+                        struct sp_diags *d, struct sp_profile **out);
 /* A string of the profile; NULL where absent. */
 const char *sp_api_str(const struct sp_profile *p, uint32_t s);
 

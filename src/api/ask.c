@@ -5,7 +5,6 @@
 #include "ask/question.h"
 #include "base/nearest.h"
 #include "model/callees.h"
-#include "model/merge.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,24 +138,6 @@ static spaa_status api_regroup(struct spaa_profile *s, unsigned groups, struct s
     return st ? st : again;
 }
 
-static spaa_status api_as_one(struct spaa_answer *x, struct spaa_profile *const *profiles, size_t n)
-{
-    const struct sp_merge_opts how = {.frames = SP_FRAMES_ADDRESS, .group_by = ~0u, .by_source = true};
-    struct sp_merger *m = NULL;
-    spaa_status st = sp_merger_new(&how, &x->diags, &m);
-    for (size_t i = 0; !st && i < n; i++) {
-        st = sp_callees_join(profiles[i]->p);
-        if (!st)
-            st = sp_merger_add(m, profiles[i]->p, profiles[i]->name);
-        spaa_status again = sp_callees_split(profiles[i]->p, NULL);
-        st = st ? st : again;
-    }
-    if (!st)
-        st = sp_merger_finish(m, &x->whole);
-    sp_merger_free(m);
-    return st ? st : sp_callees_split(x->whole, &x->diags);
-}
-
 struct asking {
     struct sp_ask q;
     struct sp_profile **profiles;
@@ -185,7 +166,8 @@ static spaa_status api_ask_profiles(struct spaa_answer *x, struct asking *k,
         st = as_one ? SPAA_OK : api_regroup(profiles[i], groups, &x->diags);
     }
     if (!st && as_one) {
-        st = api_as_one(x, profiles, n);
+        const struct sp_merge_opts how = {.frames = SP_FRAMES_ADDRESS, .group_by = ~0u, .by_source = true};
+        st = sp_api_join(profiles, n, &how, &x->diags, &x->whole);
         k->profiles[0] = x->whole;
     }
     k->q.profiles = k->profiles;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static spaa_status read_options(const struct spaa_open_options *o, struct sp_diags *d,
+spaa_status sp_api_read_options(const struct spaa_open_options *o, struct sp_diags *d,
                                 struct sp_read_opts *out)
 {
     int frames;
@@ -33,7 +33,7 @@ static spaa_status api_open_fill(struct spaa_profile *s, struct sp_input *in,
 {
     struct sp_read_opts r;
     struct sp_own_opt *own = NULL;
-    spaa_status st = read_options(o, &s->diags, &r);
+    spaa_status st = sp_api_read_options(o, &s->diags, &r);
     if (!st) {
         sp_input_set_jobs(in, r.jobs);
         st = sp_input_format(in, o->format, &s->diags, &s->format);

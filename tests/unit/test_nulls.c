@@ -216,6 +216,27 @@ static void builder_free(void)
     spaa_builder_free(NULL);
 }
 
+static void merge(void)
+{
+    struct spaa_profile *none = NULL, *p = NULL;
+    USAGE(spaa_merge(NULL, 1, NULL, &p, NULL));
+    USAGE(spaa_merge(&profile, 0, NULL, &p, NULL));
+    USAGE(spaa_merge(&none, 1, NULL, &p, NULL));
+    USAGE(spaa_merge(&profile, 1, NULL, NULL, NULL));
+    assert_null(p);
+}
+
+static void merge_files(void)
+{
+    const char *none = NULL, *path = in_path;
+    struct spaa_profile *p = NULL;
+    USAGE(spaa_merge_files(NULL, 1, NULL, NULL, &p, NULL));
+    USAGE(spaa_merge_files(&path, 0, NULL, NULL, &p, NULL));
+    USAGE(spaa_merge_files(&none, 1, NULL, NULL, &p, NULL));
+    USAGE(spaa_merge_files(&path, 1, NULL, NULL, NULL, NULL));
+    assert_null(p);
+}
+
 static void convert(void)
 {
     USAGE(spaa_convert(NULL, out_path, NULL, NULL, NULL));
@@ -437,6 +458,8 @@ static const struct {
     {"spaa_diagnostics_get", diagnostics_get},
     {"spaa_diagnostics_total", diagnostics_total},
     {"spaa_free", free_memory},
+    {"spaa_merge", merge},
+    {"spaa_merge_files", merge_files},
     {"spaa_profile_event", profile_event},
     {"spaa_profile_event_count", profile_event_count},
     {"spaa_profile_format", profile_format},

@@ -1,0 +1,133 @@
+/* Several profiles as one, of those that are there and of files. */
+#include "api/api.h"
+
+#include "formats/files.h"
+#include "model/callees.h"
+#include "spaa/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+spaa_status sp_api_join(struct spaa_profile *const *profiles, size_t n, const struct sp_merge_opts *how,
+                        struct sp_diags *d, struct sp_profile **out)
+{
+    struct sp_merger *m = NULL;
+    struct sp_profile *whole = NULL;
+    spaa_status st = sp_merger_new(how, d, &m);
+    for (size_t i = 0; !st && i < n; i++) {
+        st = sp_callees_join(profiles[i]->p);
+        if (!st)
+            st = sp_merger_add(m, profiles[i]->p, profiles[i]->name);
+        spaa_status again = sp_callees_split(profiles[i]->p, NULL);
+        st = st ? st : again;
+    }
+    if (!st)
+        st = sp_merger_finish(m, &whole);
+    sp_merger_free(m);
+    if (!st)
+        st = sp_callees_split(whole, d);
+    if (st)
+        sp_profile_free(whole);
+    else
+        *out = whole;
+    return st;
+}
+
+static spaa_status api_merge_options(const struct spaa_merge_options *o, struct sp_diags *d,
+                                     struct sp_merge_opts *out)
+{
+    int frames;
+    *out = (struct sp_merge_opts){.group_by = ~0u, .canonical = true, .samples = o->samples != 0};
+    if (!sp_api_choice(d, "frames", o->frames, sp_granularity_names + 1, SP_FRAMES_ADDRESS - 1, &frames))
+        return SPAA_ERR_USAGE;
+    out->frames = o->frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_FOREIGN;
+    return o->group_by ? sp_parse_groups(o->group_by, d, &out->group_by) : SPAA_OK;
+}
+
+/* A profile that is handed out, with nothing in it yet; NULL: out of memory. */
+static struct spaa_profile *api_merged_new(void)
+{
+    struct spaa_profile *s = calloc(1, sizeof *s);
+    if (!s || !(s->name = strdup("merged"))) {
+        free(s);
+        return NULL;
+    }
+    s->format = sp_format_by_name("spaa");
+    sp_diags_init(&s->diags);
+    return s;
+}
+
+static spaa_status api_merged_end(struct spaa_profile *s, spaa_status st, struct spaa_profile **merged,
+                                  struct spaa_diagnostics **diagnostics)
+{
+    sp_api_deliver(&s->diags, diagnostics, st);
+    if (st)
+        spaa_profile_free(s);
+    else
+        *merged = s;
+    return st;
+}
+
+spaa_status spaa_merge(struct spaa_profile *const *profiles, size_t count,
+                       const struct spaa_merge_options *options, struct spaa_profile **merged,
+                       struct spaa_diagnostics **diagnostics)
+{
+    struct spaa_merge_options o;
+    struct sp_merge_opts how;
+    bool all = profiles && count && merged;
+    for (size_t i = 0; all && i < count; i++)
+        all = profiles[i] != NULL;
+    if (!all)
+        return sp_api_missing("no profiles to merge, or no place for what they are together", diagnostics);
+    struct spaa_profile *s = api_merged_new();
+    if (!s)
+        return SPAA_ERR_NOMEM;
+    spaa_status st = sp_api_options(&o, sizeof o, options, &s->diags);
+    if (!st)
+        st = api_merge_options(&o, &s->diags, &how);
+    if (!st)
+        st = sp_api_join(profiles, count, &how, &s->diags, &s->p);
+    for (size_t i = 0; i < count; i++) /* what was said where the profile reports */
+        sp_api_deliver(&profiles[i]->diags, diagnostics, st);
+    return api_merged_end(s, st, merged, diagnostics);
+}
+
+static spaa_status api_merge_files(struct spaa_profile *s, const char *const *paths, size_t n,
+                                   const struct spaa_open_options *open, const struct spaa_merge_options *o)
+{
+    struct sp_files_opts how = {.from = open->format, .skip_bad = o->skip_bad != 0};
+    struct sp_formats seen = {0};
+    if (open->own_count)
+        return sp_api_usage(&s->diags, "options of one format do not fit several files");
+    spaa_status st = sp_api_read_options(open, &s->diags, &how.read);
+    if (!st)
+        st = api_merge_options(o, &s->diags, &how.merge);
+    if (st)
+        return st;
+    how.jobs = how.read.jobs;
+    how.read.samples = how.read.samples || o->samples;
+    st = sp_read_files(paths, n, &how, &s->diags, &s->p, &seen);
+    return st ? st : sp_callees_split(s->p, &s->diags);
+}
+
+spaa_status spaa_merge_files(const char *const *paths, size_t count, const struct spaa_open_options *open,
+                             const struct spaa_merge_options *options, struct spaa_profile **merged,
+                             struct spaa_diagnostics **diagnostics)
+{
+    struct spaa_merge_options o;
+    struct spaa_open_options how;
+    bool all = paths && count && merged;
+    for (size_t i = 0; all && i < count; i++)
+        all = paths[i] != NULL;
+    if (!all)
+        return sp_api_missing("no files to merge, or no place for what they are together", diagnostics);
+    struct spaa_profile *s = api_merged_new();
+    if (!s)
+        return SPAA_ERR_NOMEM;
+    spaa_status st = sp_api_options(&o, sizeof o, options, &s->diags);
+    if (!st)
+        st = sp_api_options(&how, sizeof how, open, &s->diags);
+    if (!st)
+        st = api_merge_files(s, paths, count, &how, &o);
+    return api_merged_end(s, st, merged, diagnostics);
+}
