@@ -106,9 +106,6 @@ struct spaa_render_options {
 SPAA_API spaa_status spaa_answer_render(struct spaa_answer *answer, const struct spaa_render_options *options,
                                         char **text, size_t *size, struct spaa_diagnostics **diagnostics);
 
-/* Frees what functions of this library gave as memory; NULL is fine. */
-SPAA_API void spaa_free(void *memory);
-
 /*
  * ---- the answer as data ----
  *

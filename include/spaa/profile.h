@@ -84,6 +84,14 @@ SPAA_API spaa_status spaa_profile_open_memory(const void *data, size_t size, con
                                               struct spaa_profile **profile,
                                               struct spaa_diagnostics **diagnostics);
 
+/*
+ * The same from a descriptor, from where it stands to its end: a file, a pipe, a socket. It stays the
+ * caller's, and open. name stands in diagnostics; NULL: "descriptor". SPAA_ERR_USAGE: fd is negative.
+ */
+SPAA_API spaa_status spaa_profile_open_fd(int fd, const char *name, const struct spaa_open_options *options,
+                                          struct spaa_profile **profile,
+                                          struct spaa_diagnostics **diagnostics);
+
 SPAA_API void spaa_profile_free(struct spaa_profile *profile); /* NULL is fine */
 
 /* The name of the format it was read from ("perf-data"): static; NULL for NULL. */
@@ -189,6 +197,26 @@ struct spaa_write_options {
 SPAA_API spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,
                                         const struct spaa_write_options *options,
                                         struct spaa_diagnostics **diagnostics);
+
+/*
+ * The same to a descriptor, which stays the caller's, and open; never compressed; options->format NULL: SPAA.
+ * What failed in the middle has been written in part. A pipe whose reader went away raises SIGPIPE unless the
+ * program ignores it.
+ */
+SPAA_API spaa_status spaa_profile_write_fd(struct spaa_profile *profile, int fd,
+                                           const struct spaa_write_options *options,
+                                           struct spaa_diagnostics **diagnostics);
+
+/*
+ * The same to memory. *data ends in a NUL that *size (may be NULL) does not count; it is the caller's, to be
+ * given to spaa_free. SPAA_ERR_LIMIT: it would be more than 2 GiB.
+ */
+SPAA_API spaa_status spaa_profile_write_memory(struct spaa_profile *profile, char **data, size_t *size,
+                                               const struct spaa_write_options *options,
+                                               struct spaa_diagnostics **diagnostics);
+
+/* Frees what functions of this library gave as memory; NULL is fine. */
+SPAA_API void spaa_free(void *memory);
 
 /* spaa_profile_open, spaa_profile_write, spaa_profile_free: their errors. */
 SPAA_API spaa_status spaa_convert(const char *in, const char *out, const struct spaa_open_options *open,

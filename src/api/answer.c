@@ -171,11 +171,6 @@ void spaa_answer_free(struct spaa_answer *answer)
 
 /* ---- rendering ---- */
 
-void spaa_free(void *memory)
-{
-    free(memory);
-}
-
 static spaa_status api_render(struct spaa_answer *x, const struct spaa_render_options *o, char **text,
                               size_t *size, struct sp_diags *d)
 {

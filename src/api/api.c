@@ -46,6 +46,11 @@ const char *spaa_status_name(spaa_status status)
     return "unknown status";
 }
 
+void spaa_free(void *memory)
+{
+    free(memory);
+}
+
 spaa_status sp_api_usage(struct sp_diags *d, const char *fmt, ...)
 {
     struct sp_buf text;

@@ -54,10 +54,25 @@ static spaa_status api_open_fill(struct spaa_profile *s, struct sp_input *in,
     return st ? st : sp_callees_split(s->p, &s->diags);
 }
 
-/* `data` NULL: from the path. */
-static spaa_status open_any(const char *path, const void *data, size_t size,
-                            const struct spaa_open_options *options, struct spaa_profile **profile,
-                            struct spaa_diagnostics **diagnostics)
+/* Where the bytes come from: memory, a descriptor, or a path. */
+struct api_source {
+    const char *name;
+    const void *data; /* NULL: not from memory */
+    size_t size;
+    int fd; /* -1: none */
+};
+
+static spaa_status api_source_open(const struct api_source *from, struct sp_diags *d, struct sp_input **in)
+{
+    bool standard = !from->data && from->fd < 0 && strcmp(from->name, "-") == 0;
+    sp_diags_source(d, standard ? "<stdin>" : from->name, NULL);
+    return from->data      ? sp_input_memory(from->data, from->size, from->name, d, in)
+           : from->fd >= 0 ? sp_input_open_fd(from->fd, from->name, d, in)
+                           : sp_input_open(from->name, d, in);
+}
+
+static spaa_status open_any(const struct api_source *from, const struct spaa_open_options *options,
+                            struct spaa_profile **profile, struct spaa_diagnostics **diagnostics)
 {
     struct spaa_open_options o;
     struct sp_input *in = NULL;
@@ -66,13 +81,11 @@ static spaa_status open_any(const char *path, const void *data, size_t size,
         return SPAA_ERR_NOMEM;
     sp_diags_init(&s->diags);
     spaa_status st = sp_api_options(&o, sizeof o, options, &s->diags);
-    if (!st && (!profile || !path))
+    if (!st && (!profile || !from->name))
         st = sp_api_usage(&s->diags, "no input, or no place for the profile");
-    if (!st) {
-        sp_diags_source(&s->diags, strcmp(path, "-") == 0 && !data ? "<stdin>" : path, NULL);
-        st = data ? sp_input_memory(data, size, path, &s->diags, &in) : sp_input_open(path, &s->diags, &in);
-    }
-    if (!st && !(s->name = strdup(path)))
+    if (!st)
+        st = api_source_open(from, &s->diags, &in);
+    if (!st && !(s->name = strdup(from->name)))
         st = sp_nomem(&s->diags);
     if (!st)
         st = api_open_fill(s, in, &o);
@@ -88,16 +101,27 @@ static spaa_status open_any(const char *path, const void *data, size_t size,
 spaa_status spaa_profile_open(const char *path, const struct spaa_open_options *options,
                               struct spaa_profile **profile, struct spaa_diagnostics **diagnostics)
 {
-    return open_any(path, NULL, 0, options, profile, diagnostics);
+    const struct api_source from = {.name = path, .fd = -1};
+    return open_any(&from, options, profile, diagnostics);
+}
+
+spaa_status spaa_profile_open_fd(int fd, const char *name, const struct spaa_open_options *options,
+                                 struct spaa_profile **profile, struct spaa_diagnostics **diagnostics)
+{
+    const struct api_source from = {.name = name ? name : "descriptor", .fd = fd};
+    if (fd < 0)
+        return sp_api_missing("no descriptor", diagnostics);
+    return open_any(&from, options, profile, diagnostics);
 }
 
 spaa_status spaa_profile_open_memory(const void *data, size_t size, const char *name,
                                      const struct spaa_open_options *options, struct spaa_profile **profile,
                                      struct spaa_diagnostics **diagnostics)
 {
+    const struct api_source from = {name ? name : "memory", data ? data : "", size, -1};
     if (!data && size)
         return sp_api_missing("no data, but a size", diagnostics);
-    return open_any(name ? name : "memory", data ? data : "", size, options, profile, diagnostics);
+    return open_any(&from, options, profile, diagnostics);
 }
 
 void spaa_profile_free(struct spaa_profile *profile)

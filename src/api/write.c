@@ -28,42 +28,69 @@ static spaa_status api_write_choose(const struct sp_profile *p, const struct spa
     return SPAA_OK;
 }
 
-static spaa_status write_file(struct spaa_profile *s, const char *path, const struct spaa_format *f,
-                              const struct sp_write_opts *w)
+/* Where the bytes go: to memory, a descriptor, or a path. */
+struct api_target {
+    const char *path; /* NULL: not to a path */
+    int fd;           /* -1: none */
+    char **data;      /* NULL: not to memory */
+    size_t *size;
+};
+
+static spaa_status api_target_open(const struct api_target *to, struct sp_diags *d, struct sp_output **out)
+{
+    return to->data      ? sp_output_memory(d, out)
+           : to->fd >= 0 ? sp_output_fd(to->fd, "descriptor", d, out)
+                         : sp_output_open(to->path, d, out);
+}
+
+static spaa_status api_target_give(const struct api_target *to, struct sp_output *out, struct sp_diags *d)
+{
+    size_t n;
+    const char *made = sp_output_data(out, &n);
+    char *copy = malloc(n + 1);
+    if (!copy)
+        return sp_nomem(d);
+    memcpy(copy, made, n);
+    copy[n] = '\0';
+    *to->data = copy;
+    if (to->size)
+        *to->size = n;
+    return SPAA_OK;
+}
+
+static spaa_status write_to(struct spaa_profile *s, const struct api_target *to, const struct spaa_format *f,
+                            const struct sp_write_opts *w)
 {
     struct sp_output *out = NULL;
-    spaa_status st = sp_output_open(path, &s->diags, &out);
+    spaa_status st = api_target_open(to, &s->diags, &out);
     if (!st)
         st = sp_write_profile(s->p, f, w, &s->diags, out);
     spaa_status again = sp_callees_split(s->p, NULL);
     if (!st)
         st = sp_output_commit(out);
+    if (!st && !again && to->data)
+        st = api_target_give(to, out, &s->diags);
     sp_output_close(out);
     return st ? st : again;
 }
 
-spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,
-                               const struct spaa_write_options *options,
-                               struct spaa_diagnostics **diagnostics)
+static spaa_status write_any(struct spaa_profile *profile, const struct api_target *to,
+                             const struct spaa_write_options *options, struct spaa_diagnostics **diagnostics)
 {
     static const char *const orders[] = {"leaf_to_root", "root_to_leaf", NULL};
     struct spaa_write_options o;
     struct sp_write_opts w;
     struct sp_own_opt *own = NULL;
     const struct spaa_format *f = NULL;
-    if (!profile)
-        return sp_api_missing("no profile to write", diagnostics);
     struct sp_diags *d = &profile->diags;
     struct sp_header *h = &profile->p->header;
     bool was = h->root_first;
     int order;
     spaa_status st = sp_api_options(&o, sizeof o, options, d);
-    if (!st && !path)
-        st = sp_api_usage(d, "no path to write to");
     if (!st && !sp_api_choice(d, "frame_order", o.frame_order, orders, was, &order))
         st = SPAA_ERR_USAGE;
     if (!st)
-        st = sp_output_format(path, o.format, d, &f);
+        st = sp_output_format(to->path ? to->path : "x.spaa", o.format, d, &f);
     if (!st)
         st = sp_api_own(d, f, SP_CAN_WRITE, o.own, o.own_count, &own);
     if (!st)
@@ -72,11 +99,41 @@ spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,
         w.own = own;
         w.nown = o.own_count;
         h->root_first = order == 1;
-        st = write_file(profile, path, f, &w);
+        st = write_to(profile, to, f, &w);
         h->root_first = was;
     }
     free(own);
     return sp_api_deliver(d, diagnostics, st);
+}
+
+spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,
+                               const struct spaa_write_options *options,
+                               struct spaa_diagnostics **diagnostics)
+{
+    const struct api_target to = {.path = path, .fd = -1};
+    if (!profile || !path)
+        return sp_api_missing("no profile to write, or no path to write to", diagnostics);
+    return write_any(profile, &to, options, diagnostics);
+}
+
+spaa_status spaa_profile_write_fd(struct spaa_profile *profile, int fd,
+                                  const struct spaa_write_options *options,
+                                  struct spaa_diagnostics **diagnostics)
+{
+    const struct api_target to = {.fd = fd};
+    if (!profile || fd < 0)
+        return sp_api_missing("no profile to write, or no descriptor to write to", diagnostics);
+    return write_any(profile, &to, options, diagnostics);
+}
+
+spaa_status spaa_profile_write_memory(struct spaa_profile *profile, char **data, size_t *size,
+                                      const struct spaa_write_options *options,
+                                      struct spaa_diagnostics **diagnostics)
+{
+    const struct api_target to = {.fd = -1, .data = data, .size = size};
+    if (!profile || !data)
+        return sp_api_missing("no profile to write, or no place for the bytes", diagnostics);
+    return write_any(profile, &to, options, diagnostics);
 }
 
 /* What can be told from the options alone is told before a long read. */

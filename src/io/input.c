@@ -145,6 +145,19 @@ spaa_status sp_input_open(const char *path, struct sp_diags *d, struct sp_input 
     return SPAA_OK;
 }
 
+spaa_status sp_input_open_fd(int fd, const char *name, struct sp_diags *d, struct sp_input **out)
+{
+    struct sp_input *in = new_input(name, d);
+    if (!in)
+        return SPAA_ERR_NOMEM;
+    spaa_status st = attach(in, fd);
+    if (st)
+        sp_input_close(in);
+    else
+        *out = in;
+    return st;
+}
+
 spaa_status sp_input_memory(const void *p, size_t n, const char *name, struct sp_diags *d,
                             struct sp_input **out)
 {

@@ -32,6 +32,8 @@ struct sp_input;
 
 /* Opens a path, or standard input for "-". Diagnostics carry the name. */
 spaa_status sp_input_open(const char *path, struct sp_diags *d, struct sp_input **out);
+/* A descriptor, from where it stands, which stays the caller's and open. */
+spaa_status sp_input_open_fd(int fd, const char *name, struct sp_diags *d, struct sp_input **out);
 /* Reads from memory that the caller keeps alive; name is for diagnostics. */
 spaa_status sp_input_memory(const void *p, size_t n, const char *name, struct sp_diags *d,
                             struct sp_input **out);

@@ -259,6 +259,16 @@ spaa_status sp_output_open(const char *path, struct sp_diags *d, struct sp_outpu
     return SPAA_OK;
 }
 
+spaa_status sp_output_fd(int fd, const char *name, struct sp_diags *d, struct sp_output **out)
+{
+    struct writer *w = new_writer(name, PLAIN, d);
+    *out = w ? &w->o : NULL;
+    if (!w)
+        return sp_nomem(d);
+    w->target.fd = fd;
+    return SPAA_OK;
+}
+
 spaa_status sp_output_memory(struct sp_diags *d, struct sp_output **out)
 {
     struct writer *w = new_writer("memory", MEMORY, d);

@@ -23,6 +23,8 @@ struct sp_output {
 
 /* path "-" is standard output (never compressed). *out is NULL on failure. */
 spaa_status sp_output_open(const char *path, struct sp_diags *d, struct sp_output **out);
+/* To a descriptor, which stays the caller's and open; never compressed. name is for diagnostics. */
+spaa_status sp_output_fd(int fd, const char *name, struct sp_diags *d, struct sp_output **out);
 /* Collects everything in memory, for tests and for answers that go elsewhere. */
 spaa_status sp_output_memory(struct sp_diags *d, struct sp_output **out);
 /* What a memory output holds so far and a NUL that is not counted; lent until the next write or close. */

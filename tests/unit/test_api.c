@@ -445,6 +445,41 @@ static void what_is_written_is_valid_and_equal(void **state)
     unlink(b);
 }
 
+/* Memory and descriptors give and take the bytes of a file. */
+static void memory_and_descriptors_are_files(void **state)
+{
+    (void)state;
+    char path[64], text[4096], *data = NULL;
+    size_t n = 0;
+    temp_name(path, ".spaa");
+    struct spaa_profile *p = opened(folded), *again = NULL;
+    assert_int_equal(spaa_profile_write(p, path, NULL, NULL), SPAA_OK);
+    size_t size = content(path, text, sizeof text);
+    assert_int_equal(spaa_profile_write_memory(p, &data, &n, NULL, NULL), SPAA_OK);
+    assert_true(n == size && data[n] == '\0');
+    assert_memory_equal(data, text, n);
+    assert_int_equal(spaa_profile_open_memory(data, n, NULL, NULL, &again, NULL), SPAA_OK);
+    spaa_profile_free(again);
+    spaa_free(data);
+
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    int fd = fileno(f);
+    struct spaa_write_options how = {.size = sizeof how, .format = "folded"};
+    assert_int_equal(spaa_profile_write_fd(p, fd, &how, NULL), SPAA_OK);
+    assert_int_equal(spaa_profile_open_fd(fd, "f", NULL, &again, NULL),
+                     SPAA_ERR_INPUT); /* it is at the end */
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    assert_int_equal(spaa_profile_open_fd(fd, NULL, NULL, &again, NULL), SPAA_OK);
+    assert_int_equal(spaa_profile_stack_count(again), 3);
+    assert_int_equal(fclose(f), 0); /* it was open still */
+    assert_int_equal(spaa_profile_open_fd(fd, NULL, NULL, &again, NULL), SPAA_ERR_IO);
+    assert_int_equal(spaa_profile_write_fd(p, fd, NULL, NULL), SPAA_ERR_IO);
+    spaa_profile_free(again);
+    spaa_profile_free(p);
+    unlink(path);
+}
+
 /* The worked example of docs/identity.md, by its own words. */
 static void ids_are_what_the_documentation_says(void **state)
 {
@@ -552,6 +587,7 @@ int main(void)
         cmocka_unit_test(spaa_is_grouped_again),
         cmocka_unit_test(what_leaves_have_is_told_and_kept),
         cmocka_unit_test(what_is_written_is_valid_and_equal),
+        cmocka_unit_test(memory_and_descriptors_are_files),
         cmocka_unit_test(ids_are_what_the_documentation_says),
         cmocka_unit_test(an_invalid_file_is_a_verdict_not_a_failure),
         cmocka_unit_test(writing_is_checked_before_reading),

@@ -237,6 +237,29 @@ static void merge_files(void)
     assert_null(p);
 }
 
+static void profile_open_fd(void)
+{
+    struct spaa_profile *p = NULL;
+    USAGE(spaa_profile_open_fd(-1, "x", NULL, &p, NULL));
+    USAGE(spaa_profile_open_fd(0, "x", NULL, NULL, NULL));
+    assert_null(p);
+}
+
+static void profile_write_fd(void)
+{
+    USAGE(spaa_profile_write_fd(NULL, 1, NULL, NULL));
+    USAGE(spaa_profile_write_fd(profile, -1, NULL, NULL));
+}
+
+static void profile_write_memory(void)
+{
+    char *data = NULL;
+    USAGE(spaa_profile_write_memory(NULL, &data, NULL, NULL, NULL));
+    USAGE(spaa_profile_write_memory(profile, NULL, NULL, NULL, NULL));
+    FINE(spaa_profile_write_memory(profile, &data, NULL, NULL, NULL));
+    spaa_free(data);
+}
+
 static void convert(void)
 {
     USAGE(spaa_convert(NULL, out_path, NULL, NULL, NULL));
@@ -467,11 +490,14 @@ static const struct {
     {"spaa_profile_function", profile_function},
     {"spaa_profile_function_count", profile_function_count},
     {"spaa_profile_open", profile_open},
+    {"spaa_profile_open_fd", profile_open_fd},
     {"spaa_profile_open_memory", profile_open_memory},
     {"spaa_profile_source_tool", profile_source_tool},
     {"spaa_profile_stack", profile_stack},
     {"spaa_profile_stack_count", profile_stack_count},
     {"spaa_profile_write", profile_write},
+    {"spaa_profile_write_fd", profile_write_fd},
+    {"spaa_profile_write_memory", profile_write_memory},
     {"spaa_question_count", takes_no_pointer},
     {"spaa_question_get", question_get},
     {"spaa_question_option_get", question_option_get},
