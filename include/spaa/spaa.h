@@ -11,6 +11,7 @@
 #include <spaa/diagnostics.h>
 #include <spaa/merge.h>
 #include <spaa/profile.h>
+#include <spaa/query.h>
 #include <spaa/status.h>
 #include <spaa/top.h>
 #include <spaa/version.h>

@@ -145,6 +145,13 @@ spaa_status sp_api_own(struct sp_diags *d, const struct spaa_format *f, unsigned
     return SPAA_OK;
 }
 
+char *sp_api_copy(const char *s)
+{
+    size_t n = strlen(s) + 1;
+    char *copy = malloc(n);
+    return copy ? memcpy(copy, s, n) : NULL;
+}
+
 const char *sp_api_str(const struct sp_profile *p, uint32_t s)
 {
     return s == SP_STR_NONE ? NULL : sp_str_cstr(&p->strs, s);

@@ -52,6 +52,7 @@ spaa_status sp_api_read_options(const struct spaa_open_options *o, struct sp_dia
 /* Profiles as one, which are then as they were. The result is divided by what leaves have. */
 spaa_status sp_api_join(struct spaa_profile *const *profiles, size_t n, const struct sp_merge_opts *how,
                         struct sp_diags *d, struct sp_profile **out);
+char *sp_api_copy(const char *s); /* malloced; NULL: out of memory */
 /* A string of the profile; NULL where absent. */
 const char *sp_api_str(const struct sp_profile *p, uint32_t s);
 

@@ -124,7 +124,7 @@ spaa_status spaa_builder_new(const struct spaa_builder_options *options, struct 
         st = sp_profile_new(&s->diags, &s->p);
     if (!st)
         st = build_header(b, &o);
-    if (!st && !(s->name = strdup(o.source_tool)))
+    if (!st && !(s->name = sp_api_copy(o.source_tool)))
         st = sp_nomem(&s->diags);
     st = sp_api_deliver(&s->diags, diagnostics, st);
     if (st)

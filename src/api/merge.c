@@ -48,7 +48,7 @@ static spaa_status api_merge_options(const struct spaa_merge_options *o, struct 
 static struct spaa_profile *api_merged_new(void)
 {
     struct spaa_profile *s = calloc(1, sizeof *s);
-    if (!s || !(s->name = strdup("merged"))) {
+    if (!s || !(s->name = sp_api_copy("merged"))) {
         free(s);
         return NULL;
     }

@@ -85,7 +85,7 @@ static spaa_status open_any(const struct api_source *from, const struct spaa_ope
         st = sp_api_usage(&s->diags, "no input, or no place for the profile");
     if (!st)
         st = api_source_open(from, &s->diags, &in);
-    if (!st && !(s->name = strdup(from->name)))
+    if (!st && !(s->name = sp_api_copy(from->name)))
         st = sp_nomem(&s->diags);
     if (!st)
         st = api_open_fill(s, in, &o);

@@ -24,7 +24,7 @@ struct writing {
     struct level levels[LEVELS];
     size_t n;
     struct sp_buf b;
-    bool failed;
+    bool failed; /* which the buffer forgets when it is cleared */
 };
 
 static void json_pop(struct writing *x)
@@ -374,7 +374,7 @@ spaa_status sp_draw_json(const struct sp_drawing *g)
     json_end(&x);
     sp_jw_close(&x.w, '}');
     sp_puts(g->out, "\n");
-    st = x.failed ? SPAA_ERR_NOMEM : st;
+    st = x.failed || x.b.failed ? SPAA_ERR_NOMEM : st;
     sp_jw_free(&x.w);
     sp_buf_free(&x.b);
     return st;

@@ -11,7 +11,7 @@ struct naming {
     struct sp_value_text *names;
     struct sp_arena *arena;
     struct sp_buf b;
-    bool failed;
+    bool failed; /* which the buffer forgets when it is cleared */
 };
 
 static void names_shorten(struct naming *x, size_t row, enum sp_shortness how)

@@ -260,6 +260,51 @@ static void profile_write_memory(void)
     spaa_free(data);
 }
 
+static void query(void)
+{
+    struct spaa_query_options o = {.size = sizeof o, .sql = "select 1", .param_count = 1};
+    static const struct spaa_query_param none = {0};
+    struct spaa_result *r = NULL;
+    USAGE(spaa_query(NULL, &o, &r, NULL));
+    USAGE(spaa_query(profile, NULL, &r, NULL));
+    USAGE(spaa_query(profile, &o, NULL, NULL));
+    USAGE(spaa_query(profile, &o, &r, NULL));
+    o.params = &none;
+    USAGE(spaa_query(profile, &o, &r, NULL));
+    assert_null(r);
+}
+
+static void result_column_get(void)
+{
+    struct spaa_result_column c = {.size = sizeof c};
+    struct spaa_query_options o = {.size = sizeof o, .sql = "select 1"};
+    struct spaa_result *r = NULL;
+    USAGE(spaa_result_column_get(NULL, 0, &c));
+    FINE(spaa_query(profile, &o, &r, NULL));
+    USAGE(spaa_result_column_get(r, 0, NULL));
+    spaa_result_free(r);
+}
+
+static void result_columns(void)
+{
+    NOTHING(spaa_result_columns(NULL));
+}
+
+static void result_free(void)
+{
+    spaa_result_free(NULL);
+}
+
+static void result_more(void)
+{
+    NOTHING(spaa_result_more(NULL));
+}
+
+static void result_rows(void)
+{
+    NOTHING(spaa_result_rows(NULL));
+}
+
 static void convert(void)
 {
     USAGE(spaa_convert(NULL, out_path, NULL, NULL, NULL));
@@ -498,9 +543,15 @@ static const struct {
     {"spaa_profile_write", profile_write},
     {"spaa_profile_write_fd", profile_write_fd},
     {"spaa_profile_write_memory", profile_write_memory},
+    {"spaa_query", query},
     {"spaa_question_count", takes_no_pointer},
     {"spaa_question_get", question_get},
     {"spaa_question_option_get", question_option_get},
+    {"spaa_result_column_get", result_column_get},
+    {"spaa_result_columns", result_columns},
+    {"spaa_result_free", result_free},
+    {"spaa_result_more", result_more},
+    {"spaa_result_rows", result_rows},
     {"spaa_rows_count", rows_count},
     {"spaa_rows_free", rows_free},
     {"spaa_rows_get", rows_get},
