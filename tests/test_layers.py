@@ -132,6 +132,27 @@ def test_only_public_headers_include_public_headers():
     assert not wrong
 
 
+def inside_of_cli():
+    """What files of cli/ include that is neither theirs nor of the public interface: "FILE HEADER" each."""
+    for path in sources():
+        if layer_of(path)[0] == "cli":
+            with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+                for included in INCLUDE.findall(f.read()):
+                    target = resolved(path, included)
+                    if target and not target.startswith(("cli" + os.sep, "include" + os.sep)):
+                        yield f"{path} {included}"
+
+
+def test_the_command_line_uses_the_library_as_programs_do():
+    """But for what tests/cli_inside.txt lists, which may only shrink."""
+    with open(os.path.join(ROOT, "tests", "cli_inside.txt"), encoding="utf-8") as f:
+        allowed = [line.strip() for line in f if not line.startswith("#")]
+    there = set(inside_of_cli())
+    assert allowed == sorted(set(allowed)), "sorted, each once"
+    assert not there - set(allowed), "use include/spaa, or what another file of cli/ has"
+    assert not set(allowed) - there, "gone: remove these lines"
+
+
 def test_no_files_use_each_other_in_a_circle():
     path = os.path.join(ROOT, "tools", "circles")
     loader = importlib.machinery.SourceFileLoader("circles", path)
