@@ -137,6 +137,7 @@ struct spaa_stack {
     const char *comm, *state; /* NULL likewise */
     size_t linked; /* the other record of the same observation, where user and kernel frames are two
                       records with equal weights: count one of them; SPAA_NONE */
+    size_t label_count;
 };
 
 SPAA_API size_t spaa_profile_stack_count(const struct spaa_profile *profile);
@@ -172,6 +173,36 @@ struct spaa_weight {
  * it is a peak or a mean. */
 SPAA_API spaa_status spaa_stack_weight(const struct spaa_profile *profile, size_t stack, size_t i,
                                        struct spaa_weight *out);
+
+/* A label of a stack: what it was observed with beside who ran. */
+struct spaa_label {
+    size_t size;
+    const char *key;
+    const char *value; /* its text; of a number its decimal text */
+    const char *unit;  /* of a number; NULL */
+    int is_number;
+};
+
+/* Label i of a stack, by key. */
+SPAA_API spaa_status spaa_stack_label(const struct spaa_profile *profile, size_t stack, size_t i,
+                                      struct spaa_label *out);
+
+/* A raw sample: one observation of a stack. */
+struct spaa_sample {
+    size_t size;
+    int64_t time_ns;       /* in the profile's clock; SPAA_ABSENT: not known */
+    size_t stack, event;   /* numbers; SPAA_NONE: not known */
+    int64_t pid, tid, cpu; /* SPAA_ABSENT: not known */
+    int64_t weight;        /* of the event's primary metric; SPAA_ABSENT: not known, or no 64-bit integer */
+};
+
+/* How many there are: 0 for NULL, and where they were not read (spaa_open_options.samples). */
+SPAA_API size_t spaa_profile_sample_count(const struct spaa_profile *profile);
+/*
+ * Sample i, in the order of time, those without a time first. The first call maps the file that holds them:
+ * the profile is needed alone. SPAA_ERR_IO: that failed. SPAA_ERR_NOT_FOUND: there is no sample i.
+ */
+SPAA_API spaa_status spaa_profile_sample(struct spaa_profile *profile, size_t i, struct spaa_sample *out);
 
 /* ---- writing ---- */
 

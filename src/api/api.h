@@ -19,7 +19,8 @@ struct spaa_diagnostics {
 struct spaa_profile {
     struct sp_profile *p;
     const struct spaa_format *format;
-    char *name; /* as it was opened */
+    char *name;  /* as it was opened */
+    bool sorted; /* samples are in the order of time */
     /* The profile and its samples report here as long as they live; emptied at the end of each call. */
     struct sp_diags diags;
 };

@@ -1,6 +1,9 @@
 /* Walking a profile: the tables of model/profile.h as structures of the public interface. */
 #include "api/api.h"
 
+#include "model/labels.h"
+#include "model/samples.h"
+
 const char *spaa_profile_format(const struct spaa_profile *profile)
 {
     return profile ? profile->format->name : NULL;
@@ -98,6 +101,7 @@ spaa_status spaa_profile_stack(const struct spaa_profile *profile, size_t stack,
         .state = sp_api_str(p, c->state),
         .linked = api_walk_linked(p, (uint32_t)stack),
     };
+    sp_labels_of(p, c->labels, &found.label_count);
     return sp_api_result(out, &found, sizeof found);
 }
 
@@ -148,5 +152,54 @@ spaa_status spaa_stack_weight(const struct spaa_profile *profile, size_t stack, 
         found.value = SPAA_ABSENT;
         found.text = sp_weight_text(p, (uint32_t)stack, f->metric).p;
     }
+    return sp_api_result(out, &found, sizeof found);
+}
+
+spaa_status spaa_stack_label(const struct spaa_profile *profile, size_t stack, size_t i,
+                             struct spaa_label *out)
+{
+    if (!profile || !out)
+        return SPAA_ERR_USAGE;
+    const struct sp_profile *p = profile->p;
+    size_t n;
+    if (stack >= p->stacks.n)
+        return SPAA_ERR_NOT_FOUND;
+    const struct sp_label *l = sp_labels_of(p, p->contexts.v[p->stacks.v[stack].context].labels, &n);
+    if (i >= n)
+        return SPAA_ERR_NOT_FOUND;
+    struct spaa_label found = {.key = sp_str_cstr(&p->strs, l[i].key),
+                               .value = sp_str_cstr(&p->strs, l[i].value),
+                               .unit = sp_api_str(p, l[i].unit),
+                               .is_number = (l[i].flags & SP_LABEL_NUMBER) != 0};
+    return sp_api_result(out, &found, sizeof found);
+}
+
+size_t spaa_profile_sample_count(const struct spaa_profile *profile)
+{
+    return profile ? (size_t)sp_samples_count(profile->p->samples) : 0;
+}
+
+spaa_status spaa_profile_sample(struct spaa_profile *profile, size_t i, struct spaa_sample *out)
+{
+    struct sp_sample *rows;
+    size_t n;
+    if (!profile || !out)
+        return SPAA_ERR_USAGE;
+    if (i >= spaa_profile_sample_count(profile))
+        return SPAA_ERR_NOT_FOUND;
+    spaa_status st = profile->sorted ? SPAA_OK : sp_samples_sort(profile->p->samples);
+    if (!st)
+        st = sp_samples_rows(profile->p->samples, &rows, &n);
+    if (st)
+        return st;
+    profile->sorted = true;
+    const struct sp_sample *x = &rows[i];
+    struct spaa_sample found = {.time_ns = x->flags & SP_SAMPLE_TIME ? x->time : SPAA_ABSENT,
+                                .stack = x->stack == SP_NONE ? SPAA_NONE : x->stack,
+                                .event = x->event == SP_NONE ? SPAA_NONE : x->event,
+                                .pid = x->pid,
+                                .tid = x->tid,
+                                .cpu = x->cpu,
+                                .weight = x->period == SP_DECIMAL ? SPAA_ABSENT : x->period};
     return sp_api_result(out, &found, sizeof found);
 }

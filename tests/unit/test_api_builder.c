@@ -141,7 +141,7 @@ static void what_is_built_is_valid_and_comes_back(void **state)
     for (int i = 0; i < 4; i++) {
         struct spaa_stack_spec s = stack_of(&x, frames, 2, w, 2);
         struct spaa_sample_spec at = {.size = sizeof at,
-                                      .time_ns = 5000000000 - i * 1000000000,
+                                      .time_ns = 5000000000 - (int64_t)i * 1000000000,
                                       .pid = SPAA_ABSENT,
                                       .tid = SPAA_ABSENT,
                                       .cpu = i,
@@ -155,6 +155,26 @@ static void what_is_built_is_valid_and_comes_back(void **state)
     assert_int_equal(spaa_builder_thread(x.b, 1, 9, "idle", NULL), SPAA_OK);
     assert_int_equal(spaa_builder_lost(x.b, 3, NULL), SPAA_OK);
     struct spaa_profile *p = finished(&x);
+    assert_int_equal(spaa_profile_sample_count(p), 4);
+    for (size_t i = 0; i < 4; i++) {
+        struct spaa_sample at = {.size = sizeof at};
+        struct spaa_stack stack = {.size = sizeof stack};
+        struct spaa_label l = {.size = sizeof l};
+        assert_int_equal(spaa_profile_sample(p, i, &at), SPAA_OK); /* by time */
+        assert_true(at.time_ns == 2000000000 + (int64_t)i * 1000000000 && at.cpu == 3 - (int64_t)i);
+        assert_true(at.weight == 10 && at.event == x.event && at.pid == 1 && at.tid == 2);
+        assert_int_equal(spaa_profile_stack(p, at.stack, &stack), SPAA_OK);
+        assert_true(stack.cpu == at.cpu && stack.label_count == (i ? 1 : 2));
+        assert_int_equal(spaa_stack_label(p, at.stack, stack.label_count - 1, &l), SPAA_OK);
+        assert_true(strcmp(l.key, "request") == 0 && strcmp(l.value, "GET /") == 0 && !l.is_number);
+        assert_int_equal(spaa_stack_label(p, at.stack, stack.label_count, &l), SPAA_ERR_NOT_FOUND);
+        if (!i) {
+            assert_int_equal(spaa_stack_label(p, at.stack, 0, &l), SPAA_OK);
+            assert_true(l.is_number && strcmp(l.value, "512") == 0 && strcmp(l.unit, "bytes") == 0);
+        }
+    }
+    struct spaa_sample none = {.size = sizeof none};
+    assert_int_equal(spaa_profile_sample(p, 4, &none), SPAA_ERR_NOT_FOUND);
     assert_int_equal(spaa_profile_write(p, path, NULL, NULL), SPAA_OK);
     spaa_profile_free(p);
 

@@ -305,6 +305,25 @@ static void result_rows(void)
     NOTHING(spaa_result_rows(NULL));
 }
 
+static void profile_sample(void)
+{
+    struct spaa_sample s = {.size = sizeof s};
+    USAGE(spaa_profile_sample(NULL, 0, &s));
+    USAGE(spaa_profile_sample(profile, 0, NULL));
+}
+
+static void profile_sample_count(void)
+{
+    NOTHING(spaa_profile_sample_count(NULL));
+}
+
+static void stack_label(void)
+{
+    struct spaa_label l = {.size = sizeof l};
+    USAGE(spaa_stack_label(NULL, 0, 0, &l));
+    USAGE(spaa_stack_label(profile, 0, 0, NULL));
+}
+
 static void convert(void)
 {
     USAGE(spaa_convert(NULL, out_path, NULL, NULL, NULL));
@@ -537,6 +556,8 @@ static const struct {
     {"spaa_profile_open", profile_open},
     {"spaa_profile_open_fd", profile_open_fd},
     {"spaa_profile_open_memory", profile_open_memory},
+    {"spaa_profile_sample", profile_sample},
+    {"spaa_profile_sample_count", profile_sample_count},
     {"spaa_profile_source_tool", profile_source_tool},
     {"spaa_profile_stack", profile_stack},
     {"spaa_profile_stack_count", profile_stack_count},
@@ -557,6 +578,7 @@ static const struct {
     {"spaa_rows_get", rows_get},
     {"spaa_rows_whole", rows_whole},
     {"spaa_stack_frame", stack_frame},
+    {"spaa_stack_label", stack_label},
     {"spaa_stack_weight", stack_weight},
     {"spaa_status_name", takes_no_pointer},
     {"spaa_top", top},
