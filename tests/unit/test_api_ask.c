@@ -2,6 +2,7 @@
 #include "spaa/spaa.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -197,6 +198,33 @@ static void several_profiles_are_asked_as_one(void **state)
     spaa_profile_free(p[1]);
 }
 
+static void *ask_alone(void *weight)
+{
+    struct spaa_profile *p = NULL;
+    struct spaa_ask_options o = {.size = sizeof o, .question = "top"};
+    struct spaa_answer *a = NULL;
+    struct spaa_fact whole = {.size = sizeof whole};
+    if (!spaa_profile_open_memory(folded, strlen(folded), "t", NULL, &p, NULL) &&
+        !spaa_ask(&p, 1, &o, &a, NULL) && !spaa_answer_fact(a, spaa_answer_find_fact(a, "whole"), &whole))
+        *(int64_t *)weight = whole.integer;
+    spaa_answer_free(a);
+    spaa_profile_free(p);
+    return NULL;
+}
+
+static void threads_ask_profiles_of_their_own(void **state)
+{
+    (void)state;
+    pthread_t threads[4];
+    int64_t weights[4] = {0};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_alone, &weights[i]), 0);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(weights[i], 100);
+    }
+}
+
 static void slips_are_told(void **state)
 {
     (void)state;
@@ -246,6 +274,7 @@ int main(void)
         cmocka_unit_test(limits_and_details_are_told),
         cmocka_unit_test(answers_render_in_each_form),
         cmocka_unit_test(several_profiles_are_asked_as_one),
+        cmocka_unit_test(threads_ask_profiles_of_their_own),
         cmocka_unit_test(slips_are_told),
     };
     return cmocka_run_group_tests_name("api_ask", tests, NULL, NULL);
