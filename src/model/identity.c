@@ -236,10 +236,10 @@ spaa_status sp_profile_identify(struct sp_profile *p, const struct sp_order *o)
         k[i].has_suffix = has_suffix(p, c);
         k[i].suffix = k[i].has_suffix ? suffix_of(p, c, &text) : 0;
         base[i] = k[i].hash;
-    }
-    if (text.failed) {
-        st = SPAA_ERR_NOMEM;
-        goto done;
+        if (text.failed) {
+            st = SPAA_ERR_NOMEM;
+            goto done;
+        }
     }
     if (p->linked.n)
         pairs(p, base, k);
