@@ -83,6 +83,8 @@ struct sp_answer_table {
     int64_t left_out_sum; /* of them, in the column that is SP_COL_OMITTED */
     const char *noun;     /* what rows are, instead of decl->noun; lent */
     bool fixed;           /* neither --limit nor --budget cuts it */
+    size_t paragraph; /* 1 + column: in a terminal each row is a paragraph that begins with the text of this
+                         column, and has a line for each detail; 0: a table */
 };
 
 /* What a line is, which Markdown shows. */

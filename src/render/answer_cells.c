@@ -11,7 +11,7 @@ size_t sp_drawn_rows(const struct sp_drawing *g, const struct sp_answer_table *t
     if (t->maker)
         return t->rows;
     size_t n = t->rows < t->limit ? t->rows : t->limit;
-    return t->fixed || n < g->rows ? n : g->rows;
+    return t->fixed || t->of || n < g->rows ? n : g->rows;
 }
 
 size_t sp_omitted_rows(const struct sp_drawing *g, const struct sp_answer_table *t, size_t *column,
@@ -238,7 +238,8 @@ spaa_status sp_draw_table(const struct sp_drawing *g, const struct sp_answer_tab
     *titles = calloc(t->columns.n + 1, sizeof **titles);
     sp_buf_init(&f.b, 0);
     bool ok = f.order && f.names && *titles;
-    bool shown = !t->of && (!t->quiet || g->opts->form == SP_FORM_CSV);
+    bool told = !t->of || (t->of->paragraph && g->opts->form == SP_FORM_TEXT);
+    bool shown = told && (!t->quiet || g->opts->form == SP_FORM_CSV);
     if (ok && shown) {
         f.n = cells_order(g, t, f.order);
         fill(&f, *titles);

@@ -70,6 +70,75 @@ static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer
     return st;
 }
 
+/* The cells of a detail in one line, below what begins the paragraph. */
+static bool paragraph_detail(const struct sp_drawing *g, const struct sp_table *details, size_t row,
+                             struct sp_buf *b)
+{
+    bool ok = true;
+    sp_puts(g->out, "  ");
+    for (size_t i = 0; i < details->ncolumns; i++) {
+        struct sp_table_cell cell = details->cells.v[row * details->ncolumns + i];
+        if (!cell.n)
+            continue;
+        sp_buf_clear(b);
+        ok = sp_text_safe(b, cell.p, cell.n) && ok;
+        sp_puts(g->out, "  ");
+        sp_write(g->out, b->data, b->len);
+    }
+    sp_puts(g->out, "\n");
+    return ok;
+}
+
+/* The first table of details of `t`; NULL: it has none. */
+static const struct sp_answer_table *paragraph_details(const struct sp_answer *a,
+                                                       const struct sp_answer_table *t)
+{
+    for (size_t i = 0; i < a->items.n; i++)
+        if (a->items.v[i].table && a->items.v[i].table->of == t)
+            return a->items.v[i].table;
+    return NULL;
+}
+
+static bool paragraph_rows(const struct sp_drawing *g, const struct sp_answer_table *t,
+                           const struct sp_answer_table *of, const struct sp_table *details, struct sp_buf *b)
+{
+    bool ok = true;
+    for (size_t r = 0, d = 0; ok && r < sp_drawn_rows(g, t); r++) {
+        const struct sp_cell *head = sp_cell_at(t, r, t->paragraph - 1);
+        size_t first = d;
+        sp_puts(g->out, "\n");
+        ok = text_line(g, head->kind == SP_VALUE_TEXT ? head->text : "", head->n, b);
+        for (; d < of->rows && of->owner.v[d] == r; d++)
+            ok = paragraph_detail(g, details, d, b) && ok;
+        if (d == first)
+            sp_puts(g->out, "    [no stack]\n");
+    }
+    return ok;
+}
+
+/* A table whose rows are paragraphs. */
+static spaa_status text_paragraphs(const struct sp_drawing *g, const struct sp_answer_table *t)
+{
+    const struct sp_answer_table *of = paragraph_details(g->answer, t);
+    struct sp_table details;
+    struct sp_table_column *titles = NULL;
+    struct sp_buf b;
+    if (!of)
+        return SPAA_OK;
+    sp_buf_init(&b, 0);
+    spaa_status st = sp_draw_table(g, of, &details, &titles);
+    if (!st && !paragraph_rows(g, t, of, &details, &b))
+        st = SPAA_ERR_NOMEM;
+    sp_buf_clear(&b);
+    if (!st && sp_more_line(g, t, &b))
+        sp_printf(g->out, "\n%s\n", sp_buf_cstr(&b));
+    st = b.failed ? SPAA_ERR_NOMEM : st;
+    sp_buf_free(&b);
+    sp_table_free(&details);
+    free(titles);
+    return st;
+}
+
 /* Each kind once, with how many there are; what is lost or failed is said elsewhere. */
 static bool text_notes(const struct sp_drawing *g, struct sp_buf *b)
 {
@@ -111,6 +180,12 @@ spaa_status sp_draw_text(const struct sp_drawing *g)
         if (item->kind == SP_ITEM_LINE) {
             st = text_line(g, item->style, item->value.text, item->value.n, &b) ? SPAA_OK : SPAA_ERR_NOMEM;
             above = item->style == SP_LINE_TITLE ? ABOVE_NOTHING : ABOVE_LINE;
+        } else if (item->kind == SP_ITEM_TABLE && item->table->of) {
+            continue; /* nothing, or shown with its rows */
+        } else if (item->kind == SP_ITEM_TABLE && item->table->paragraph && !is_markdown(g)) {
+            st = text_paragraphs(g, item->table);
+            above = ABOVE_TABLE;
+            first = false;
         } else if (item->kind == SP_ITEM_TABLE) {
             st = text_table(g, item->table, first, &above);
             first = false;
