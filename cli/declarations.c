@@ -42,6 +42,8 @@ static void declared_tables(struct sp_jw *w, const struct sp_table_decl *const *
 {
     sp_jw_open(w, "tables", '[');
     for (; *tables; tables++) {
+        if ((*tables)->joined)
+            continue;
         sp_jw_open(w, NULL, '{');
         char path[64];
         const char *of = (*tables)->of;

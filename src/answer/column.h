@@ -56,6 +56,7 @@ struct sp_table_decl {
     const char *of;   /* of details: the table whose rows have them as a list; NULL: it stands for itself */
     const char *more; /* what shows more of them; NULL: a larger limit */
     const char *noun; /* what rows are: "5 more stacks with 1.20% of weight"; NULL: "rows" */
+    bool joined;      /* not in JSON, where other tables say the same, one inside the other */
 };
 
 #endif

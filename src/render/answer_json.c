@@ -264,6 +264,11 @@ static spaa_status json_table(struct writing *x, const struct sp_answer_table *t
     return x->failed ? SPAA_ERR_NOMEM : SPAA_OK;
 }
 
+static bool json_is_cut(const struct sp_answer_table *t)
+{
+    return t && !t->fixed && !t->of && !t->decl->joined;
+}
+
 /* How much of each table is not shown: behind the last one that may be cut. */
 static void json_omitted(struct writing *x)
 {
@@ -274,7 +279,7 @@ static void json_omitted(struct writing *x)
         const struct sp_answer_table *t = a->items.v[i].table;
         size_t column;
         int64_t sum;
-        if (!t || t->fixed || t->of)
+        if (!json_is_cut(t))
             continue;
         const char *key = t->maker && t->decl->noun ? t->decl->noun : t->decl->name;
         sp_jw_u64(&x->w, key, sp_omitted_rows(x->g, t, &column, &sum));
@@ -295,7 +300,7 @@ static size_t last_cut_table(const struct sp_answer *a)
 {
     size_t last = SIZE_MAX;
     for (size_t i = 0; i < a->items.n; i++)
-        if (a->items.v[i].table && !a->items.v[i].table->fixed && !a->items.v[i].table->of)
+        if (json_is_cut(a->items.v[i].table))
             last = i;
     return last;
 }
@@ -339,7 +344,7 @@ static spaa_status json_item(struct writing *x, const struct sp_item *item)
         json_fact(x, item);
         break;
     case SP_ITEM_TABLE:
-        st = item->table->of ? SPAA_OK : json_table(x, item->table);
+        st = item->table->of || item->table->decl->joined ? SPAA_OK : json_table(x, item->table);
         break;
     case SP_ITEM_OPEN: {
         const char *key = json_path(x, item->name, json_base(x));

@@ -107,7 +107,7 @@ static bool paragraph_rows(const struct sp_drawing *g, const struct sp_answer_ta
         const struct sp_cell *head = sp_cell_at(t, r, t->paragraph - 1);
         size_t first = d;
         sp_puts(g->out, "\n");
-        ok = text_line(g, head->kind == SP_VALUE_TEXT ? head->text : "", head->n, b);
+        ok = text_line(g, SP_LINE_PLAIN, head->kind == SP_VALUE_TEXT ? head->text : "", head->n, b);
         for (; d < of->rows && of->owner.v[d] == r; d++)
             ok = paragraph_detail(g, details, d, b) && ok;
         if (d == first)

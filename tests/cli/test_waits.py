@@ -60,7 +60,7 @@ def steps(chain):
 
 def test_who_waits_for_what_held_by_whom(report):
     answer = ask("waits", report)
-    assert answer["schema"] == "spaa.waits/2"
+    assert answer["schema"] == "spaa.waits/3"
     assert [(w["process"], w["tid"], w["waiting"], w["samples"], w["chain_length"], w["cycle"]) for w in answer["waiters"]] == [
         ("Editor", 0xa1, 9, 10, 3, True), ("Helper (GPU)", 0xb1, 10, 10, 2, True), ("Helper (GPU)", 0xb2, 10, 10, 2, True),
         ("make", 0xc1, 10, 10, 2, False), ("cc", 0xd1, 6, 10, 1, False)]
