@@ -127,6 +127,7 @@ static int ask_read(struct cli *c, struct sp_ask *q, struct inputs *in)
     q->nprofiles = each ? in->each.n : 1;
     q->names = c->files.v;
     q->nnames = c->files.n;
+    q->format = c->input;
     return rc;
 }
 

@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "formats": FORMATS,
     "analysis": VIEWS | {"symbols"},
     "answer": MODEL | {"answer"},
-    "ask": VIEWS | {"answer", "ask"},
+    "ask": FORMATS | VIEWS | {"answer", "ask"},
     "render": VIEWS | {"answer"},
     "sql": VIEWS | {"answer", "ask"},
     "record": FORMATS,

@@ -47,6 +47,8 @@ void sp_asked_heading(struct sp_asked *x);
 void sp_bounds_report(const struct sp_selection *s, struct sp_diags *d);
 spaa_status sp_asked_own(struct sp_asked *x); /* x->own, made once */
 spaa_status sp_asked_end(struct sp_asked *x); /* quality */
+/* Of x->s, where only parts are set. */
+void sp_quality_facts(struct sp_asked *x, const struct sp_quality *q);
 void sp_asked_free(struct sp_asked *x);
 
 /* What a selection's weights and shares are of. */
@@ -75,7 +77,7 @@ enum {
 };
 #define SP_FUNCTION_COLUMNS(at, title, dso_title)                                                            \
     [(at) +                                                                                                  \
-        SP_FUNCTION_ID] = {"id", SP_COL_HANDLE, (const char *)(title) ? "id" : NULL, .flags = SP_COL_CSV,                  \
+        SP_FUNCTION_ID] = {"id", SP_COL_HANDLE, (const char *)(title) ? "id" : NULL, .flags = SP_COL_CSV,    \
                            .doc = "what other commands take for it: f: and digits of a hash"},               \
         [(at) + SP_FUNCTION_NAME] = {"function", SP_COL_NAME, title, .flags = SP_COL_FLEXIBLE,               \
                                      .doc = "the whole name"},                                               \

@@ -66,7 +66,7 @@ static void quality_chains(struct sp_asked *x)
     quality_dsos(x, &quality_broken, NULL, known ? &c->dsos : &none, whole);
 }
 
-static void quality_facts(struct sp_asked *x, const struct sp_quality *q)
+void sp_quality_facts(struct sp_asked *x, const struct sp_quality *q)
 {
     static const enum sp_note_of names = SP_NOTE_NAMES, lines = SP_NOTE_LINES;
     struct sp_answer *a = x->out;
@@ -97,7 +97,7 @@ spaa_status sp_asked_end(struct sp_asked *x)
     spaa_status st = sp_quality_of(&x->s, x->q->diags, &q);
     if (st)
         return st;
-    quality_facts(x, &q);
+    sp_quality_facts(x, &q);
     sp_quality_free(&q);
     return SPAA_OK;
 }

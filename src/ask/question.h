@@ -20,6 +20,8 @@ struct sp_needs {
     bool no_lines;    /* source lines are not shown, nor what follows from them */
 };
 
+struct spaa_format;
+
 struct sp_ask {
     const struct sp_question *question;
     const struct sp_options *options;
@@ -37,6 +39,7 @@ struct sp_ask {
     void *open_arg;
     bool brief; /* only for people: facts that no title shows may be left out */
     bool sheet; /* only for CSV: all columns, no facts */
+    const struct spaa_format *format; /* that the first input was read as; NULL: not known */
 };
 
 struct sp_question {

@@ -89,7 +89,7 @@ def test_summary_json(spaa):
 
 def test_info_json(spaa):
     answer = ask("info", spaa)
-    assert answer["schema"] == "spaa.info/2"
+    assert answer["schema"] == "spaa.info/3"
     for key in ("source_tool", "format", "events", "threads", "processes", "dsos", "frames", "stacks", "time_range",
                 "quality", "diagnostics", "granularity", "group_by"):
         assert key in answer

@@ -213,7 +213,7 @@ def test_io_histograms(tmp_path):
     path = tmp_path / "r.txt"
     path.write_text(source.text)
     answer = ask("info", path, "--io")
-    assert answer["schema"] == "spaa.info.io/1"
+    assert answer["schema"] == "spaa.info.io/2"
     for want, got in zip(source.histograms, answer["histograms"]):
         assert (got["title"], got["unit"], got["total"]) == (want["title"], want["unit"], want["rows"][-1][3])
         assert [[b["begin"], b["end"], b["count"], b["cdf"]] for b in got["buckets"]] == want["rows"]

@@ -631,7 +631,7 @@ def test_what_does_not_add_is_no_default_and_is_not_added():
 
 
 def test_functions_are_told_by_their_names_and_by_the_option():
-    answer = run("info", "-", stdin="@lat[a]: 5\n@n[a]: 6\n@min[a]: 7\n", code=0)
+    answer = run("info", "-", "--verbose", stdin="@lat[a]: 5\n@n[a]: 6\n@min[a]: 7\n", code=0)
     assert "values that are understood by their names: @min as min" in answer.err
     assert "values that are taken for counts: @lat, @n" in answer.err
     answer = run("convert", "-", "--to", "spaa", "-o", "-", "--aggregation", "@lat=avg,@n=count,@min=sum",

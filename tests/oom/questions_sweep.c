@@ -39,7 +39,9 @@ static const struct {
              {"top", "--by line"},
              {"tree", "-n 2"},
              {"tree", "--min-percent 0 -n 0"},
-             {"function", "/./"}};
+             {"function", "/./"},
+             {"stacks", "-n 1"},
+             {"info", ""}};
 
 /* Asks and shows; *hash is of the bytes. */
 static spaa_status run(struct sp_profile *p, size_t which, enum sp_answer_form form, size_t budget,
