@@ -372,20 +372,6 @@ int answer_begin(struct answer *a, const char *schema)
     return cli_exit_of(st);
 }
 
-int answer_end(struct answer *a, const struct answer_next *next, size_t n)
-{
-    answer_quality(&a->w, "quality", a->s, &a->q);
-    sp_jw_open(&a->w, "next", '[');
-    for (size_t i = 0; i < n; i++) {
-        sp_buf_clear(&a->b);
-        command_text(&a->b, a->c, &next[i]);
-        sp_jw_str(&a->w, NULL, a->b.data, a->b.len);
-    }
-    sp_jw_close(&a->w, ']');
-    answer_close(a->c, &a->w);
-    return EXIT_FINE;
-}
-
 void answer_weight(struct answer *a, const char *key, int64_t v)
 {
     if (a->s->cannot_add)
@@ -412,11 +398,6 @@ void answer_at_most(struct answer *a, int64_t v)
     }
 }
 
-void answer_count(struct answer *a, const char *key, int64_t v)
-{
-    answer_samples(&a->w, key, v);
-}
-
 void answer_function(struct answer *a, uint32_t function)
 {
     const struct sp_profile *p = a->s->profile;
@@ -440,13 +421,6 @@ void answer_own(struct answer *a, uint32_t function)
     }
     sp_jw_bool(&a->w, "own", sp_is_own(&a->own, function));
     sp_jw_cstr(&a->w, "own_by", sp_own_by_names[a->own.by[function]]);
-}
-
-void dso_build_text(struct sp_buf *b, const struct sp_profile *p, uint32_t dso)
-{
-    struct sp_str build = sp_dso_build(p, dso);
-    if (build.n)
-        sp_buf_printf(b, " (%.*s)", (int)build.n, build.p);
 }
 
 void dso_build_json(struct sp_jw *w, const struct sp_profile *p, uint32_t dso)
@@ -490,22 +464,6 @@ void cell_percent(struct answer *a, struct sp_table *t, int64_t v)
         percent_text(&a->b, a->s, v);
     sp_buf_puts(&a->b, exact ? "" : "%");
     cell_buf(t, &a->b);
-}
-
-void cell_at_most(struct answer *a, struct sp_table *t, int64_t v)
-{
-    if (v == SP_ABSENT)
-        sp_table_cell(t, "", 0);
-    else
-        cell_percent(a, t, v);
-}
-
-void cell_count(struct sp_table *t, int64_t v)
-{
-    if (v == SP_ABSENT)
-        sp_table_cell(t, "", 0);
-    else
-        sp_table_printf(t, "%lld", (long long)v);
 }
 
 void cell_str(struct sp_table *t, struct sp_str s)

@@ -31,13 +31,11 @@ void answer_init(struct answer *a, struct cli *c, struct sp_selection *s);
 void answer_free(struct answer *a);
 spaa_status answer_ready(struct answer *a); /* quality, handles, and which functions are own */
 int answer_begin(struct answer *a, const char *schema);
-int answer_end(struct answer *a, const struct answer_next *next, size_t n); /* quality, next, diagnostics */
 /* Members of JSON rows: null where the metric must not be added. */
 void answer_weight(struct answer *a, const char *key, int64_t v);
 void answer_percent(struct answer *a, const char *key, int64_t v); /* of the base */
 /* "total_at_most" and its share where totals are bounds; SP_ABSENT: null. */
 void answer_at_most(struct answer *a, int64_t v);
-void answer_count(struct answer *a, const char *key, int64_t v); /* SP_ABSENT: null */
 void answer_function(
     struct answer *a,
     uint32_t function); /* "id", "function", "dso", "build_id" where the dso's name is another's too, "own" */
@@ -45,14 +43,10 @@ void answer_own(struct answer *a, uint32_t function); /* "own" and "own_by"; SP_
 /* Table cells: exact numbers in CSV, readable ones elsewhere. */
 void cell_weight(struct answer *a, struct sp_table *t, int64_t v);
 void cell_percent(struct answer *a, struct sp_table *t, int64_t v);
-void cell_at_most(struct answer *a, struct sp_table *t, int64_t v); /* SP_ABSENT: empty */
-void cell_count(struct sp_table *t, int64_t v);
 void cell_str(struct sp_table *t, struct sp_str s);
 void cell_buf(struct sp_table *t, struct sp_buf *b); /* and clears it */
 /* The name of a DSO, "" for SP_NONE. */
 struct sp_str dso_name(const struct sp_profile *p, uint32_t dso);
-/* " (0f8fad5b)" of a binary that has another build of its name in the profile; else nothing. */
-void dso_build_text(struct sp_buf *b, const struct sp_profile *p, uint32_t dso);
 /* "build_id", of the same. */
 void dso_build_json(struct sp_jw *w, const struct sp_profile *p, uint32_t dso);
 /* "-n 0", or what else shows more; with --budget that. */
