@@ -73,6 +73,7 @@ spaa_status sp_asked_select(struct sp_ask *q, const struct sp_select_opts *how, 
     if (st)
         return st;
     x->selected = true;
+    out->failed |= x->s.filters.failed;
     struct sp_measure m = sp_measure_of(&x->s);
     x->measure = sp_answer_measure(out, &m);
     st = sp_handles_of(x->s.profile, &x->handles);

@@ -25,7 +25,10 @@ static const char text[] =
     "{\"type\":\"stack\",\"id\":\"s1\",\"frames\":[1,2],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2,"
     "\"comm\":\"t\"},\"weights\":[{\"metric\":\"samples\",\"value\":2},{\"metric\":\"period\",\"value\":3}]}"
     "\n"
-    "{\"type\":\"stack\",\"id\":\"s2\",\"frames\":[2],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":3},"
+    "{\"type\":\"stack\",\"id\":\"s2\",\"frames\":[2],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":3,"
+    "\"x_state\":\"BLOCKED\",\"x_wait\":{\"text\":\"unfair lock owned by t [1] thread 0x2\",\"on\":\"unfair "
+    "lock\","
+    "\"holder_name\":\"t\",\"holder_pid\":1,\"holder_tid\":2}},"
     "\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":7}]}\n";
 
 static const struct {
@@ -41,7 +44,9 @@ static const struct {
              {"tree", "--min-percent 0 -n 0"},
              {"function", "/./"},
              {"stacks", "-n 1"},
-             {"info", ""}};
+             {"info", ""},
+             {"waits", ""},
+             {"waits", "--pid 1 --thread 3"}};
 
 /* Asks and shows; *hash is of the bytes. */
 static spaa_status run(struct sp_profile *p, size_t which, enum sp_answer_form form, size_t budget,
