@@ -325,7 +325,7 @@ static uint32_t last_known(const struct judge *j, size_t row)
         if (e[i].kind == SP_EDGE_BROKEN && e[i].at < p->stacks.v[stack].n)
             return sp_stack_frames(p, stack)[e[i].at];
     bool marked = j->c->rows[row] == SP_CHAIN_CUT || j->c->rows[row] == SP_CHAIN_UNMAPPED;
-    n = n ? n : 1; /* nothing but labels */
+    n = n ? n : 1;                                               /* nothing but labels */
     return sp_stack_frames(p, stack)[n - 1 - (n > 1 && marked)]; /* what is outside of it is in no DSO */
 }
 

@@ -1,6 +1,6 @@
 /*
- * Full names: names of functions that say which one is meant. Where functions of one DSO share a name, what tells
- * them apart stands behind it: the file, as in `hash (table.c)`, or where that does not, the address;
+ * Full names: names of functions that say which one is meant. Where functions of one DSO share a name, what
+ * tells them apart stands behind it: the file, as in `hash (table.c)`, or where that does not, the address;
  * overloads have their parameters. function_lookup.h finds functions by them.
  */
 #ifndef SP_FULL_NAME_H

@@ -1,7 +1,7 @@
 #include "analysis/function_lookup.h"
 
-#include "analysis/function_handle.h"
 #include "analysis/full_name.h"
+#include "analysis/function_handle.h"
 #include "analysis/match.h"
 #include "analysis/short_name.h"
 #include "base/nearest.h"

@@ -1,7 +1,7 @@
 /*
  * Functions named by a person: an exact name, a handle (f:1a2b, analysis/function_handle.h), a full
- * name that says which of several is meant (`hash (table.c)`, analysis/full_name.h), a short name that fits one
- * (analysis/short_name.h), or /a regular expression/.
+ * name that says which of several is meant (`hash (table.c)`, analysis/full_name.h), a short name that fits
+ * one (analysis/short_name.h), or /a regular expression/.
  */
 #ifndef SP_FUNCTION_LOOKUP_H
 #define SP_FUNCTION_LOOKUP_H

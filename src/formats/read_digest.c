@@ -125,7 +125,8 @@ static void digest_facts(struct digest *d, const struct sp_fact *facts, const vo
         else if (f->type == SP_FACT_TEXT)
             read_digest_digest_text(d, sp_fact_get_text(f, row));
         else
-            sp_buf_u64(&d->b, f->type == SP_FACT_ADDRESS ? sp_fact_get_address(f, row) : sp_fact_get_flag(f, row));
+            sp_buf_u64(&d->b,
+                       f->type == SP_FACT_ADDRESS ? sp_fact_get_address(f, row) : sp_fact_get_flag(f, row));
     }
     read_digest_digest_text(d, more);
 }

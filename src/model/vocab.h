@@ -37,9 +37,9 @@ extern const char *const sp_mode_names[];
 extern const char *const sp_frame_kind_names[];
 extern const char *const sp_stack_type_names[];
 extern const char *const sp_granularity_names[];
-extern const char *const sp_ips_names[];   /* "" is not written */
+extern const char *const sp_ips_names[];         /* "" is not written */
 extern const char *const sp_text_symbol_names[]; /* of enum sp_text_symbol; "": untold */
-extern const char *const sp_group_names[]; /* in bit order */
+extern const char *const sp_group_names[];       /* in bit order */
 extern const char *const sp_known_tools[];
 
 /* The position of a name in such a list, or -1. */

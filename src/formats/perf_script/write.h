@@ -16,9 +16,9 @@ struct sp_ps_printed {
 /* Frames as lines, each made once. */
 struct sp_ps_printer {
     const struct sp_profile *p;
-    bool printed;    /* the profile was read from such text: names stand as that had them */
-    bool srclines;   /* below the frames */
-    bool relative;   /* addresses of the kernel are offsets: where it stood is not known */
+    bool printed;  /* the profile was read from such text: names stand as that had them */
+    bool srclines; /* below the frames */
+    bool relative; /* addresses of the kernel are offsets: where it stood is not known */
     struct sp_arena text;
     struct sp_ps_printed *frames;
     struct sp_buf row;

@@ -157,7 +157,8 @@ static int extra_by_place(const void *x, const void *y)
 /* Which of the names that x_odd_ goes before it is: a bit, 0 for any other. */
 static uint32_t extra_odd_bit(enum sp_table table, struct sp_span name)
 {
-    static const char *const own[] = {"type", "x_inferred", "x_raw_hex", "x_state", "x_source", "x_spaa", "x_labels"};
+    static const char *const own[] = {"type",     "x_inferred", "x_raw_hex", "x_state",
+                                      "x_source", "x_spaa",     "x_labels"};
     for (unsigned i = sp_first_field[table]; i < sp_first_field[table + 1]; i++)
         if (sp_field_infos[i].length == name.n && memcmp(sp_field_infos[i].quoted + 1, name.p, name.n) == 0)
             return 1u << sp_field_infos[i].position;
