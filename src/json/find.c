@@ -48,6 +48,7 @@ bool sp_json_text_to(struct sp_buf *out, struct sp_span raw)
     struct sp_span s;
     sp_json_init(&j, raw.p, raw.n);
     bool ok = sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &s) && sp_buf_add(out, s.p, s.n);
+    out->failed |= j.scratch.failed;
     sp_json_free(&j);
     return ok;
 }

@@ -139,6 +139,7 @@ static bool labels_number(struct sp_profile *p, struct sp_span raw, struct sp_la
     sp_buf_init(&t, 0);
     if (sp_json_find(raw, "unit", &unit) && labels_text(unit, &t) && t.len)
         l->unit = sp_profile_str(p, t.data, t.len);
+    l->unit = t.failed ? SP_STR_FAIL : l->unit;
     l->flags |= SP_LABEL_NUMBER;
     l->value = sp_profile_str(p, num.p, num.n);
     sp_buf_free(&t);
@@ -181,6 +182,7 @@ bool sp_labels_parse(struct sp_profile *p, struct sp_span object, uint8_t flags,
             if (ok && !list)
                 ok = labels_value(p, raw, l, out);
         }
+    ok = ok && !j.scratch.failed;
     sp_json_free(&j);
     return ok;
 }
