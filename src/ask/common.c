@@ -78,6 +78,9 @@ spaa_status sp_asked_select(struct sp_ask *q, const struct sp_select_opts *how, 
     x->measure = sp_answer_measure(out, &m);
     st = sp_handles_of(x->s.profile, &x->handles);
     x->has_handles = !st;
+    if (!st)
+        st = sp_full_names_of(x->s.profile, &x->names);
+    x->has_names = !st;
     return st ? sp_nomem(q->diags) : SPAA_OK;
 }
 
@@ -112,6 +115,8 @@ void sp_asked_free(struct sp_asked *x)
 {
     if (x->has_own)
         sp_own_free(&x->own);
+    if (x->has_names)
+        sp_full_names_free(&x->names);
     if (x->has_handles)
         sp_handles_free(&x->handles);
     if (x->selected)
@@ -297,15 +302,25 @@ void sp_put_dso(struct sp_asked *x, struct sp_answer_table *t, size_t dso, size_
         sp_put_str(x->out, t, build_id, sp_pstr(p, p->dsos.v[number].build_id));
 }
 
+/* Where other functions of the binary have its name, with what tells it from them. */
+static void put_name_of(struct sp_asked *x, uint32_t function, struct sp_buf *b)
+{
+    if (!sp_full_name_put(b, &x->names, function) || b->failed)
+        x->out->failed = true;
+}
+
 void sp_put_function(struct sp_asked *x, struct sp_answer_table *t, size_t at, uint32_t function)
 {
     const struct sp_profile *p = x->s.profile;
     char handle[32];
     if (function == SP_NONE)
         return;
-    struct sp_str name = sp_pstr(p, p->functions.v[function].name);
     sp_put_text(x->out, t, at + SP_FUNCTION_ID, handle, sp_handle_text(&x->handles, function, handle));
-    sp_put_text(x->out, t, at + SP_FUNCTION_NAME, name.p, name.n);
+    struct sp_buf name;
+    sp_buf_init(&name, 0);
+    put_name_of(x, function, &name);
+    sp_put_text(x->out, t, at + SP_FUNCTION_NAME, name.len ? name.data : "", name.len);
+    sp_buf_free(&name);
     sp_put_dso(x, t, at + SP_FUNCTION_DSO, at + SP_FUNCTION_BUILD, at + SP_FUNCTION_BUILD_ID,
                p->functions.v[function].dso);
     if (!x->has_own)
@@ -323,8 +338,12 @@ void sp_fact_function(struct sp_asked *x, const char *name, uint32_t function)
     uint32_t dso = p->functions.v[function].dso;
 #define MEMBER(word) (snprintf(member, sizeof member, "%s." word, name), member)
     sp_fact_text(a, MEMBER("id"), handle, sp_handle_text(&x->handles, function, handle));
-    struct sp_str function_name = sp_pstr(p, p->functions.v[function].name), file = sp_dso_name(p, dso);
-    sp_fact_name(a, MEMBER("function"), function_name.p, function_name.n);
+    struct sp_str file = sp_dso_name(p, dso);
+    struct sp_buf full;
+    sp_buf_init(&full, 0);
+    put_name_of(x, function, &full);
+    sp_fact_name(a, MEMBER("function"), full.len ? full.data : "", full.len);
+    sp_buf_free(&full);
     sp_fact_text(a, MEMBER("dso"), file.p, file.n);
     if (sp_dso_is_one_of_several(p, dso))
         sp_fact_str(a, MEMBER("build_id"), sp_pstr(p, p->dsos.v[dso].build_id));

@@ -12,6 +12,7 @@
 #ifndef SP_COMMON_H
 #define SP_COMMON_H
 
+#include "analysis/full_name.h"
 #include "analysis/function_handle.h"
 #include "analysis/own.h"
 #include "analysis/quality.h"
@@ -25,9 +26,10 @@ struct sp_asked {
     struct sp_selection s; /* of q->profiles[0] */
     uint32_t measure;      /* that of s, 0 */
     struct sp_handles handles;
+    struct sp_full_names names;
     struct sp_own own;
     struct sp_buf b; /* scratch */
-    bool selected, has_handles, has_own;
+    bool selected, has_handles, has_names, has_own;
 };
 
 /* The options' selection; false: reported. Texts are lent. */

@@ -4,6 +4,7 @@
 #include "analysis/own_fold.h"
 #include "analysis/top.h"
 #include "analysis/tree.h"
+#include "model/functions.h"
 
 #include <limits.h>
 #include <math.h>
@@ -177,6 +178,11 @@ static void make_marks(struct tree *x, uint32_t i, bool irq, struct sp_cell *cel
     const struct sp_tree_node *n = &x->t.nodes.v[i];
     struct sp_buf *b = &x->marks;
     sp_buf_clear(b);
+    if (n->function != SP_NONE && x->asked.names.shared[n->function]) {
+        struct sp_str file = sp_function_file(x->t.profile, n->function);
+        if (file.n)
+            sp_buf_printf(b, " (%.*s)", (int)file.n, file.p);
+    }
     sp_buf_puts(b, n->kind == SP_KERNEL ? " [k]" : "");
     sp_buf_puts(b, n->inlined ? " [inlined]" : "");
     sp_buf_puts(b, irq ? " [irq-enable]" : "");

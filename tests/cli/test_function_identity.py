@@ -37,9 +37,11 @@ def records(path, kind):
 
 def test_two_static_functions_are_two_rows(tmp_path):
     a = program(tmp_path, "a.spaa", 65, 34)
-    assert tops(a) == [("hash", 65), ("hash", 34)]
-    ids = [r["id"] for r in ask("top", a)["rows"] if r["function"] == "hash"]
+    assert tops(a) == [("hash (a.c)", 65), ("hash (b.c)", 34)]
+    ids = [r["id"] for r in ask("top", a)["rows"] if r["name"] == "hash"]
     assert len(set(ids)) == 2
+    text = run("top", a, code=0).out
+    assert "hash (a.c)" in text and "hash (b.c)" in text
     for handle, weight in zip(ids, (65, 34)):
         assert re.search(r"^self %d " % weight, run("function", a, handle, code=0).out, re.M)
 
@@ -51,7 +53,7 @@ def test_two_builds_are_merged_function_by_function(frames, tmp_path):
         run("merge", *order, "--frames", frames, "-o", tmp_path / "m.spaa", code=0)
         m = tmp_path / "m.spaa"
         if frames == "function":
-            assert tops(m) == [("hash", 85), ("hash", 44)]
+            assert tops(m) == [("hash (a.c)", 85), ("hash (b.c)", 44)]
             assert {tuple(sorted(f.get("x_func", ()))) for f in records(m, "frame") if f["func"] == "hash"} == {
                 ("file", "line", "linkage", "local")}
         run("validate", m, code=0)
@@ -66,7 +68,7 @@ def test_spaa_comes_back_as_it_is(tmp_path):
         run("convert", a, *options, "-o", tmp_path / "1.spaa", code=0)
         run("convert", tmp_path / "1.spaa", "-o", tmp_path / "2.spaa", code=0)
         assert (tmp_path / "1.spaa").read_bytes() == (tmp_path / "2.spaa").read_bytes()
-        assert tops(tmp_path / "2.spaa") == [("hash", 65), ("hash", 34)]
+        assert tops(tmp_path / "2.spaa") == [("hash (a.c)", 65), ("hash (b.c)", 34)]
 
 
 def test_ids_are_those_of_another_build(tmp_path):
@@ -100,7 +102,7 @@ def test_bare_names_are_the_functions_of_one_linkage_name(tmp_path):
 
 def test_older_files_have_the_linkage_name_elsewhere(tmp_path):
     a = write(tmp_path, "a.spaa", profiles.text([([{"func": "f", "x_raw_func": "_Z1fi"}], 3), ([{"func": "f", "x_raw_func": "_Z1fl"}], 2)]))
-    assert tops(a) == [("f", 3), ("f", 2)]
+    assert tops(a) == [("f(int)", 3), ("f(long)", 2)]
     frames = [json.loads(line) for line in run("convert", a, "--to", "spaa", code=0).out.splitlines() if '"frame"' in line[:20]]
     assert [f["x_func"] for f in frames] == [{"linkage": "_Z1fi"}, {"linkage": "_Z1fl"}] and "x_raw_func" not in frames[0]
 
