@@ -17,7 +17,7 @@ struct spaa_answer {
     SP_VEC(const struct sp_answer_table *) tables;
     SP_VEC(struct spaa_column *) columns; /* table by table, SP_TABLE_COLUMNS each; NULL: not made yet */
 };
-#define SP_TABLE_COLUMNS 64
+#define SP_TABLE_COLUMNS 128
 
 /* Once it is filled: lists its facts and tables. False: out of memory. */
 bool sp_api_answer_list(struct spaa_answer *x);

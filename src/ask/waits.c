@@ -289,7 +289,7 @@ static void put_wait_row(struct waits *x, struct sp_answer_table *t, const struc
     sp_table_row(a, t);
     sp_put_int(t, ROW_WEIGHT, wait->weight);
     if (wait->of)
-        sp_put_real(t, ROW_SHARE, (double)sp_ratio(wait->weight, wait->of, 10000) / 100);
+        sp_put_scaled(t, ROW_SHARE, (int64_t)sp_ratio(wait->weight, wait->of, 10000), 2);
     say_waiter(x, b, who->thread, who->pool, who->threads);
     if (f && f->name) {
         struct sp_str name = sp_pstr(x->w.profile, f->name);

@@ -13,8 +13,6 @@
 
 #define PREFIX "ask_"
 
-enum { QUESTIONS = 24, COLUMNS = 96 }; /* whose names fit */
-
 struct asked_table {
     sqlite3_vtab base;
     struct sp_sql *q;
@@ -71,19 +69,21 @@ int sql_question_find(const char *name)
 
 bool sql_question_about(size_t *i, struct sp_sql_about *out)
 {
-    static char tables[QUESTIONS][64], columns[QUESTIONS][COLUMNS][64];
-    for (size_t k = 0; sp_questions[k] && k < QUESTIONS; k++) {
+    for (size_t k = 0; sp_questions[k]; k++) {
         const struct sp_table_decl *decl = sp_questions[k]->tables[0];
-        snprintf(tables[k], sizeof tables[k], PREFIX "%s", sp_questions[k]->name);
-        *out = (struct sp_sql_about){tables[k], sp_questions[k]->title, NULL, NULL, false};
+        snprintf(out->names[0], sizeof out->names[0], PREFIX "%s", sp_questions[k]->name);
+        out->table = out->names[0];
+        out->about = sp_questions[k]->title;
+        out->column = out->type = NULL;
+        out->parameter = false;
         if (!(*i)--)
             return true;
-        for (size_t c = 0; c < decl->ncolumns && c < COLUMNS; c++) {
+        for (size_t c = 0; c < decl->ncolumns; c++) {
             if (!in_sql(&decl->columns[c]) || (*i)--)
                 continue;
-            question_column_name(&decl->columns[c], columns[k][c]);
+            question_column_name(&decl->columns[c], out->names[1]);
             out->about = decl->columns[c].doc;
-            out->column = columns[k][c];
+            out->column = out->names[1];
             out->type = sql_type_name(question_type(&decl->columns[c]));
             return true;
         }

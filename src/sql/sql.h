@@ -80,6 +80,7 @@ struct sp_sql_about {
     const char *table, *about;
     const char *column, *type; /* of a column: else NULL; type "TEXT", "INTEGER", "NUMERIC" */
     bool parameter;            /* a column that is not in `*`: equality, or an argument, sets it */
+    char names[2][64];         /* where table and column of a question stand: lent until the next call */
 };
 /* Number i over all tables and columns: a table, then its columns; false behind the last. */
 bool sp_sql_about(size_t i, struct sp_sql_about *out);

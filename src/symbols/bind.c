@@ -446,12 +446,18 @@ static uint32_t text_in(struct sp_binder *b, const char *text, bool shown)
     return id;
 }
 
-/* The number of what is known of a function; SP_NONE: out of memory. */
-static uint32_t info_of(struct sp_profile *p, const struct sp_resolved *r, uint64_t moved)
+static uint32_t info_text(struct sp_profile *p, struct sp_binder *b, const char *text)
+{
+    return !text ? SP_STR_NONE : b ? text_in(b, text, false) : sp_profile_cstr(p, text);
+}
+
+/* The number of what is known of a function; SP_NONE: out of memory. b: which knows texts again, or NULL. */
+static uint32_t info_of(struct sp_profile *p, struct sp_binder *b, const struct sp_resolved *r,
+                        uint64_t moved)
 {
     struct sp_func_info info = {.line = r->line,
-                                .linkage = r->linkage ? sp_profile_cstr(p, r->linkage) : SP_STR_NONE,
-                                .file = r->file ? sp_profile_cstr(p, r->file) : SP_STR_NONE,
+                                .linkage = info_text(p, b, r->linkage),
+                                .file = info_text(p, b, r->file),
                                 .flags = r->local ? SP_FUNC_LOCAL : 0};
     if (r->has_start) {
         info.start = r->start + moved;
@@ -467,7 +473,7 @@ uint32_t sp_bind_function(struct sp_profile *p, const struct sp_resolved *r, uin
 {
     struct sp_str shown = sp_function_shown((struct sp_str){r->func, (uint32_t)strlen(r->func)});
     uint32_t name = sp_profile_str(p, shown.p, shown.n);
-    *info = info_of(p, r, moved);
+    *info = info_of(p, NULL, r, moved);
     return name == SP_STR_FAIL || dso == SP_NONE || *info == SP_NONE ? SP_NONE
                                                                      : sp_function_known(p, name, dso, *info);
 }
@@ -482,7 +488,7 @@ static bool put_named(struct sp_binder *b, const struct sp_place *place, const s
                            .kind = place->kind,
                            .extra_json = extra_json,
                            .flags = SP_FRAME_IP | SP_FRAME_SYMOFF,
-                           .info = info_of(b->p, r, named->moved)};
+                           .info = info_of(b->p, b, r, named->moved)};
     if (r->inline_depth)
         row.flags |= SP_FRAME_INLINED;
     if (r->srcline)

@@ -90,7 +90,7 @@ def test_the_table_the_csv_and_the_markdown(report):
     assert "45 of 50 samples waited for something named" in table
     rows = list(csv.reader(io.StringIO(run("waits", report, "--format", "csv", code=0).out)))
     assert rows[0] == ["samples", "of thread", "waiter", "on", "held by", "chain"] and len(rows) == 6
-    assert rows[1] == ["9", "90.00", "Editor [10] 0xa1 main", "turnstile", "Helper (GPU) [20] 0xb2", "3 cycle"]
+    assert rows[1] == ["9", "90", "Editor [10] 0xa1 main", "turnstile", "Helper (GPU) [20] 0xb2", "3 cycle"]
     assert run("waits", report, "--format", "markdown", code=0).out.count("|") > 20
     assert "3 more rows" in run("waits", report, "-n", "2", code=0).out
     omitted = ask("waits", report, "-n", "2")

@@ -106,7 +106,7 @@ def report(**more):
 def duration_of(text):
     """The duration, and whether the stated one was said not to be used."""
     answer = run("info", "--json", "-", stdin=text, code=0)
-    return json.loads(answer.out)["duration"], "SPAA-I490" in answer.err
+    return json.loads(answer.out)["duration"], "SPAA-I490" in answer.out + answer.err
 
 
 @pytest.mark.parametrize("more, seconds, said", [
@@ -152,8 +152,9 @@ def test_two_reports_of_one_process_are_compared_by_their_own_times():
         return sum(function(c, name) + (c.get("counts", {}).get("WALL_TIME", 0) if n == name else 0)
                    for n, c in node.get("children", {}).items())
     seconds = [texts[0]["agentMetadata"]["durationInMs"] / 1000, (texts[1]["end"] - texts[1]["start"]) / 1000]
-    answer = run("diff", *REPORTS, "--json", code=0)
-    assert "SPAA-I490" in answer.err and "python-report-2" in answer.err and "python-report-1" not in answer.err
+    answer = run("diff", *REPORTS, "--json", "-n", "0", code=0)
+    said = json.dumps(json.loads(answer.out)["diagnostics"])
+    assert "SPAA-I490" in said and "python-report-2" in said and "python-report-1" not in said
     got = json.loads(answer.out)
     assert [got[s]["duration"] for s in ("base", "new")] == seconds
     for row in got["rows"]:
@@ -226,7 +227,7 @@ def test_names_of_files_that_look_like_lines():
 
 def test_fewer_counts_than_the_agent_took():
     def note(**more):
-        return "SPAA-I488" in run("info", "-", stdin=report(**more), code=0).err
+        return "SPAA-I488" in run("info", "-", stdin=report(**more), code=0).out
 
     def graph(n):
         return {"counts": {"WALL_TIME": n}}
@@ -240,7 +241,7 @@ def test_fewer_counts_than_the_agent_took():
     assert not note(start=1711234700000, end=1711234800000, callgraph=graph(150))
     assert not note(end=1711234597000, agentStartTime=None, callgraph=graph(50))
     for path in REPORTS:
-        assert "SPAA-I488" not in run("info", path, code=0).err
+        assert "SPAA-I488" not in run("info", path, code=0).out
 
 
 # ---- duplicates ----
