@@ -197,6 +197,7 @@ static int ask_show(struct cli *c, const struct sp_answer *a, long budget, bool 
                                        .width = c->width     ? c->width
                                                 : full_names ? 0
                                                              : PIPED,
+                                       .colour = c->colour,
                                        .full_names = full_names,
                                        /* of a gate that fails they are on standard error: who reads that */
                                        .notes = !c->v.verbose && !c->v.quiet && !a->verdict,

@@ -85,6 +85,8 @@ struct sp_answer_table {
     bool fixed;           /* neither --limit nor --budget cuts it */
     size_t paragraph; /* 1 + column: in a terminal each row is a paragraph that begins with the text of this
                          column, and has a line for each detail; 0: a table */
+    unsigned keep; /* 1, 2, …: --budget deals rows to these tables one by one, to the lowest number first, and
+                      then again; 0: it leaves all tables as many rows */
 };
 
 /* What a line is, which Markdown shows. */
@@ -93,7 +95,9 @@ enum sp_line_style {
     SP_LINE_HEAD,  /* the answer in one line */
     SP_LINE_ITEM,  /* one of a list */
     SP_LINE_TITLE, /* of what follows */
+    SP_LINE_LABEL, /* its first SP_LABEL_COLUMNS are a label of what stands behind */
 };
+enum { SP_LABEL_COLUMNS = 12 };
 
 enum sp_item_kind { SP_ITEM_FACT, SP_ITEM_TABLE, SP_ITEM_LINE, SP_ITEM_OPEN, SP_ITEM_CLOSE };
 struct sp_item {
@@ -105,6 +109,8 @@ struct sp_item {
     bool list;                /* OPEN: of a list, not an object */
     struct sp_cell value;     /* FACT; LINE: its text */
     struct sp_answer_table *table;
+    const struct sp_answer_table *of; /* LINE: see sp_answer_line_for; NULL: it is always shown */
+    size_t least, most;               /* rows of that */
 };
 
 /* A question to ask next: `spaa QUESTION FILES [ARGUMENT] [options of this selection] [TAIL]`. */
@@ -162,6 +168,12 @@ void sp_answer_close(struct sp_answer *a);
 void sp_answer_line(struct sp_answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void sp_answer_line_buf(struct sp_answer *a, const struct sp_buf *b);
 void sp_answer_line_of(struct sp_answer *a, enum sp_line_style style, const struct sp_buf *b);
+/*
+ * A line in place of rows of a quiet table: shown where the answer shows at least and at most so many of
+ * them.
+ */
+void sp_answer_line_for(struct sp_answer *a, enum sp_line_style style, const struct sp_buf *b,
+                        const struct sp_answer_table *of, size_t least, size_t most);
 
 /* Tables. The declaration is lent and must outlive the answer. */
 struct sp_answer_table *sp_answer_table(struct sp_answer *a, const struct sp_table_decl *decl);

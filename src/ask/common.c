@@ -236,11 +236,18 @@ static void common_bounds(struct sp_asked *x)
 
 void sp_asked_heading(struct sp_asked *x)
 {
+    sp_asked_heading_as(x, NULL);
+}
+
+void sp_asked_heading_as(struct sp_asked *x, const char *label)
+{
     const struct sp_selection *s = &x->s;
     const struct sp_profile *p = s->profile;
     struct sp_measure m = sp_measure_of(s);
     struct sp_buf *b = &x->b;
     sp_buf_clear(b);
+    if (label)
+        sp_buf_printf(b, "%-*s", SP_LABEL_COLUMNS, label);
     sp_buf_puts(b, "event ");
     sp_buf_add(b, m.event.p, m.event.n);
     sp_buf_puts(b, ", metric ");
@@ -261,7 +268,7 @@ void sp_asked_heading(struct sp_asked *x)
     common_kept(b, s);
     if (p->events.n > 1)
         sp_buf_printf(b, "; %zu other events (--event)", p->events.n - 1);
-    sp_answer_line_buf(x->out, b);
+    sp_answer_line_of(x->out, label ? SP_LINE_LABEL : SP_LINE_PLAIN, b);
     sp_buf_clear(b);
     common_bounds(x);
 }

@@ -45,6 +45,8 @@ spaa_status sp_asked_select(struct sp_ask *q, const struct sp_select_opts *how, 
                             struct sp_asked *x);
 void sp_asked_facts(struct sp_asked *x); /* profile, whole, kept */
 void sp_asked_heading(struct sp_asked *x);
+/* The same behind a label (SP_LINE_LABEL). */
+void sp_asked_heading_as(struct sp_asked *x, const char *label);
 /* Where totals are bounds: a diagnostic, for answers without lines. */
 void sp_bounds_report(const struct sp_selection *s, struct sp_diags *d);
 spaa_status sp_asked_own(struct sp_asked *x); /* x->own, made once */

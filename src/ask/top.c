@@ -178,7 +178,8 @@ static void top_put_code(struct top *x, struct sp_answer_table *t, const struct 
     }
     if (name.n > function.n)
         sp_buf_add(b, name.p + function.n, name.n - function.n);
-    tags_text(b, r->tags);
+    if (!x->a.q->sheet)
+        tags_text(b, r->tags);
     sp_put_buf(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_MARKS, b);
     sp_put_text(x->a.out, t, SP_TOP_NAME, name.p, name.n);
 }

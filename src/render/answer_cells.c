@@ -6,11 +6,43 @@
 
 #include <stdlib.h>
 
+/* How many of the rows that are dealt, one by one, to the tables that are kept by rank this one gets. */
+static size_t cells_dealt(const struct sp_drawing *g, const struct sp_answer_table *t)
+{
+    size_t left = g->rows, got = 0;
+    for (size_t round = 0, before = SIZE_MAX; left && left != before; round++) {
+        before = left;
+        for (unsigned rank = 1; left && rank <= SP_KEPT_TABLES; rank++) {
+            const struct sp_answer_table *one = sp_kept_table(g->answer, rank);
+            if (!one || round >= sp_whole_rows(one))
+                continue;
+            left--;
+            got += one == t;
+        }
+    }
+    return got;
+}
+
+const struct sp_answer_table *sp_kept_table(const struct sp_answer *a, unsigned rank)
+{
+    for (size_t i = 0; i < a->items.n; i++)
+        if (a->items.v[i].table && a->items.v[i].table->keep == rank)
+            return a->items.v[i].table;
+    return NULL;
+}
+
+size_t sp_whole_rows(const struct sp_answer_table *t)
+{
+    return t->rows < t->limit ? t->rows : t->limit;
+}
+
 size_t sp_drawn_rows(const struct sp_drawing *g, const struct sp_answer_table *t)
 {
     if (t->maker)
         return t->rows;
-    size_t n = t->rows < t->limit ? t->rows : t->limit;
+    size_t n = sp_whole_rows(t);
+    if (t->keep && g->rows != SIZE_MAX)
+        return cells_dealt(g, t);
     return t->fixed || t->of || n < g->rows ? n : g->rows;
 }
 

@@ -213,7 +213,6 @@ static void json_row(struct writing *x, const struct json_rows *r, size_t row)
         for (size_t c = 0; c < t->columns.n; c++)
             if (json_leads(&t->columns.v[c]) == (names == 1))
                 json_cell(x, t, row, c, base, c == r->function ? r->shorts : NULL);
-    json_path(x, "", base);
 }
 
 enum { DETAILS = 8 };
@@ -252,11 +251,12 @@ static spaa_status json_table(struct writing *x, const struct sp_answer_table *t
             json_push(x, json_path(x, d->t->decl->name, json_base(x)), '[', true);
             for (; d->next < d->end && d->t->owner.v[d->next] == row; d->next++) {
                 json_row(x, d, d->next);
+                json_path(x, "", json_base(x));
                 json_pop(x);
             }
             json_pop(x);
-            json_path(x, "", json_base(x));
         }
+        json_path(x, "", json_base(x));
         json_pop(x);
     }
     json_pop(x);

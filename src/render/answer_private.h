@@ -13,6 +13,10 @@ struct sp_drawing {
     struct sp_output *out;
 };
 
+enum { SP_KEPT_TABLES = 16 }; /* ranks are at most so high */
+const struct sp_answer_table *sp_kept_table(const struct sp_answer *a,
+                                            unsigned rank); /* NULL: there is none */
+size_t sp_whole_rows(const struct sp_answer_table *t);      /* without a budget */
 size_t sp_drawn_rows(const struct sp_drawing *g, const struct sp_answer_table *t);
 /* Rows that are not shown, and their sum in the column that says so; *column SIZE_MAX: none does. */
 size_t sp_omitted_rows(const struct sp_drawing *g, const struct sp_answer_table *t, size_t *column,

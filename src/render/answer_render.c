@@ -85,12 +85,14 @@ spaa_status sp_render(const struct sp_answer *a, const struct sp_render_opts *o,
                       struct sp_output *out)
 {
     struct sp_drawing g = {.answer = a, .opts = o, .rows = SIZE_MAX};
-    size_t most = 0;
+    size_t most = 0, dealt = 0;
     for (size_t i = 0; i < a->items.n; i++) {
         const struct sp_answer_table *t = a->items.v[i].table;
         size_t n = t && !t->fixed && !t->of ? sp_drawn_rows(&g, t) : 0;
+        dealt += t && t->keep ? n : 0;
         most = n > most ? n : most;
     }
+    most = dealt > most ? dealt : most;
     int rc = o->budget ? sp_fit(d, o->budget, o->least, most, render_draw, &g, out)
                        : render_draw(&g, SIZE_MAX, out);
     return rc == SPAA_ERR_NOMEM ? sp_nomem(d) : (spaa_status)rc;

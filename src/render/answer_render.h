@@ -14,6 +14,7 @@ enum sp_answer_form { SP_FORM_TEXT, SP_FORM_JSON, SP_FORM_CSV, SP_FORM_MARKDOWN 
 struct sp_render_opts {
     enum sp_answer_form form;
     unsigned width;   /* columns that text may take; 0: any */
+    bool colour;      /* of a terminal */
     bool full_names;  /* people see names as they are */
     size_t budget;    /* bytes that it may take, for which rows are dropped; 0: any */
     size_t least;     /* rows that are not dropped for it */

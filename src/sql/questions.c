@@ -62,7 +62,7 @@ int sql_question_find(const char *name)
     if (sqlite3_strnicmp(name, PREFIX, strlen(PREFIX)) != 0)
         return -1;
     for (int i = 0; sp_questions[i]; i++)
-        if (sqlite3_stricmp(sp_questions[i]->name, name + strlen(PREFIX)) == 0)
+        if (!sp_questions[i]->sides && sqlite3_stricmp(sp_questions[i]->name, name + strlen(PREFIX)) == 0)
             return i;
     return -1;
 }
@@ -71,6 +71,8 @@ bool sql_question_about(size_t *i, struct sp_sql_about *out)
 {
     for (size_t k = 0; sp_questions[k]; k++) {
         const struct sp_table_decl *decl = sp_questions[k]->tables[0];
+        if (sp_questions[k]->sides)
+            continue; /* a query has no sides */
         snprintf(out->names[0], sizeof out->names[0], PREFIX "%s", sp_questions[k]->name);
         out->table = out->names[0];
         out->about = sp_questions[k]->title;
@@ -340,6 +342,8 @@ int sql_questions_create(struct sp_sql *q)
 {
     int rc = SQLITE_OK;
     for (size_t i = 0; !rc && sp_questions[i]; i++) {
+        if (sp_questions[i]->sides)
+            continue;
         char *name = sqlite3_mprintf(PREFIX "%s", sp_questions[i]->name);
         char *first = sqlite3_mprintf("SELECT 1 FROM " PREFIX "%s LIMIT 0", sp_questions[i]->name);
         rc = name && first ? sqlite3_create_module(q->db, name, &question_module, q) : SQLITE_NOMEM;
@@ -349,6 +353,12 @@ int sql_questions_create(struct sp_sql *q)
         sqlite3_free(first);
     }
     return rc;
+}
+
+/* What is asked by is in the texts of options, which only run when the input is read: a word must do. */
+static bool names_cpus(const struct sp_sql *q)
+{
+    return q->text && memmem(q->text, q->text_n, "cpu", 3);
 }
 
 spaa_status sp_sql_needs(const struct sp_sql *q, const struct sp_options *o, struct sp_needs *out)
@@ -363,7 +373,7 @@ spaa_status sp_sql_needs(const struct sp_sql *q, const struct sp_options *o, str
             st = sp_questions[i]->needs(o, q->diags, &one);
         if (st)
             return st;
-        out->groups |= one.groups | SP_BY_CPU; /* what is asked by is in the text of the options */
+        out->groups |= one.groups | (names_cpus(q) ? SP_BY_CPU : 0u);
         out->samples |= one.samples;
         out->windows = one.windows > out->windows ? one.windows : out->windows;
     }

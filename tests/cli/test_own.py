@@ -51,7 +51,7 @@ def test_summary_names_own_functions_with_what_they_call(shop):
     assert answer["heaviest_path"][1]["beneath"]["percent"] == 55
     assert answer["next"][0].endswith("function %s %s" % (shop, handle(shop, "parse_field")))
     out = run("summary", shop, code=0).out
-    assert "62.00%  62.00%  parse_field  /bin/app (of it 55.00% in std::map::operator[], malloc, memcpy)" in out
+    assert "62.00%  62.00%  parse_field  app (of it 55.00% in std::map::operator[], malloc, memcpy)" in out
     assert "  5.00%   5.00%  [no own function] (in kworker)" in out
     assert "  62.00%  parse_field (of it 55.00% in std::map::operator[], malloc, memcpy)" in out
 

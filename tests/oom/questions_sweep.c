@@ -46,7 +46,8 @@ static const struct {
              {"stacks", "-n 1"},
              {"info", ""},
              {"waits", ""},
-             {"waits", "--pid 1 --thread 3"}};
+             {"waits", "--pid 1 --thread 3"},
+             {"summary", ""}};
 
 /* Asks and shows; *hash is of the bytes. */
 static spaa_status run(struct sp_profile *p, size_t which, enum sp_answer_form form, size_t budget,

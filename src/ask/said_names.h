@@ -1,0 +1,22 @@
+/* Functions in the lines of an answer, by names as short as tells those apart that are said. */
+#ifndef SP_SAID_NAMES_H
+#define SP_SAID_NAMES_H
+
+#include "ask/common.h"
+
+struct sp_said_name {
+    uint32_t function, text; /* text in sp_said_names.texts */
+};
+struct sp_said_names {
+    SP_VEC(struct sp_said_name) list;
+    struct sp_strtab texts;
+};
+bool sp_said_add(struct sp_said_names *n, uint32_t function); /* SP_NONE: nothing; false: out of memory */
+/* The names of all that were added, once; --names full leaves them as they are. */
+spaa_status sp_said_shorten(struct sp_said_names *n, const struct sp_asked *x);
+/* "[no own function]" of SP_NONE; the whole name of what was not added. */
+void sp_said_text(struct sp_buf *b, const struct sp_said_names *n, const struct sp_asked *x,
+                  uint32_t function);
+void sp_said_free(struct sp_said_names *n);
+
+#endif
