@@ -78,7 +78,8 @@ struct spaa_answer;
  *
  * What a question needs has to be read: raw samples (spaa_open_options.samples) for what is about time, and
  * keys to tell stacks apart (spaa_open_options.group_by) for rows and filters by cpu. A SPAA file that holds
- * samples is told apart by what they know when it is asked for, which changes the profile.
+ * samples is told apart by what they know when it is asked for, which changes the profile: numbers of its
+ * stacks are others then, and it can no longer be written (SPAA_ERR_UNSUPPORTED): open it again for that.
  *
  * SPAA_ERR_USAGE: no such question, option or value; an argument that is missing or not taken; samples that
  * were not read. SPAA_ERR_NOT_FOUND: a filter or the argument matches nothing.
@@ -100,7 +101,8 @@ struct spaa_render_options {
 };
 
 /*
- * The same bytes as the command line shows. *text ends in a NUL, which *size (may be NULL) does not count; it
+ * JSON is the bytes that the command line shows. Text, Markdown and CSV are of the same tables; the command line
+ * says some things there in words that a program has as facts. *text ends in a NUL, which *size (may be NULL) does not count; it
  * is the caller's, to be given to spaa_free. SPAA_ERR_USAGE: no such form.
  */
 SPAA_API spaa_status spaa_answer_render(struct spaa_answer *answer, const struct spaa_render_options *options,

@@ -19,8 +19,9 @@ struct spaa_diagnostics {
 struct spaa_profile {
     struct sp_profile *p;
     const struct spaa_format *format;
-    char *name;  /* as it was opened */
-    bool sorted; /* samples are in the order of time */
+    char *name;     /* as it was opened */
+    bool sorted;    /* samples are in the order of time */
+    bool regrouped; /* told apart anew from its samples, which know of fewer metrics: not to be written */
     /* The profile and its samples report here as long as they live; emptied at the end of each call. */
     struct sp_diags diags;
 };

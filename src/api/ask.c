@@ -134,6 +134,7 @@ static spaa_status api_regroup(struct spaa_profile *s, unsigned groups, struct s
     spaa_status st = sp_callees_join(p);
     if (!st)
         st = sp_regroup(p, missing, d);
+    s->regrouped = s->regrouped || !st;
     spaa_status again = sp_callees_split(p, NULL);
     return st ? st : again;
 }
@@ -156,7 +157,7 @@ static spaa_status api_ask_profiles(struct spaa_answer *x, struct asking *k,
     k->names = calloc(n, sizeof *k->names);
     if (!k->profiles || !k->names)
         return sp_nomem(&x->diags);
-    bool as_one = n > 1 && !question->apart;
+    bool as_one = n > 1 && !question->apart && !question->sides;
     if (as_one && (needs.samples || x->options.time))
         return sp_api_usage(&x->diags, "several profiles as one have no common time: ask each alone");
     unsigned groups = needs.groups | (x->options.pid ? SP_BY_PID : 0u);

@@ -161,8 +161,10 @@ static spaa_status build_metric(struct spaa_builder *b, const char *name, const 
     if (!build_text(p, unit, &m.unit) || (m.metric = sp_metric_intern(p, name, strlen(name))) == SP_NONE)
         return SPAA_ERR_NOMEM;
     size_t i = 0;
-    while (i < b->metrics.n && (b->metrics.v[i].metric != m.metric || b->metrics.v[i].unit != m.unit))
+    while (i < b->metrics.n && b->metrics.v[i].metric != m.metric)
         i++;
+    if (i < b->metrics.n && b->metrics.v[i].unit != m.unit)
+        return sp_api_usage(&b->s->diags, "the metric %s has another unit already", name);
     if (i == b->metrics.n && !sp_vec_push(&b->metrics, m))
         return SPAA_ERR_NOMEM;
     *out = i;

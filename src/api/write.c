@@ -62,6 +62,11 @@ static spaa_status write_to(struct spaa_profile *s, const struct api_target *to,
                             const struct sp_write_opts *w)
 {
     struct sp_output *out = NULL;
+    if (s->regrouped) {
+        sp_api_usage(&s->diags,
+                     "a question told the stacks of this profile apart anew: open it again to write it");
+        return SPAA_ERR_UNSUPPORTED;
+    }
     spaa_status st = api_target_open(to, &s->diags, &out);
     if (!st)
         st = sp_write_profile(s->p, f, w, &s->diags, out);

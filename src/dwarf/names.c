@@ -297,6 +297,11 @@ static bool lambda_call(struct namer *z, const struct sp_dw_entry *e, struct sp_
     return false;
 }
 
+/*
+ * A lambda without code of its own. Symbols number the lambdas of a scope, but classes of those that vanished
+ * are not in debug information, so that counting them may give the number of another: the line it stands at
+ * says which one it is, as {lambda(int)@11}.
+ */
 static void put_lambda(struct namer *z, const struct sp_dw_entry *e, const struct sp_dw_entry *call)
 {
     const struct sp_dw_inlines *in = &e->u->inlines;
@@ -309,6 +314,10 @@ static void put_lambda(struct namer *z, const struct sp_dw_entry *e, const struc
     if (typed)
         put_parameters(z, call);
     size_t n = z->b.len - at;
+    if (e->decl_line || call->decl_line) {
+        sp_buf_printf(&z->b, typed ? ")@%u}" : "@%u}", e->decl_line ? e->decl_line : call->decl_line);
+        return;
+    }
     for (size_t i = parent == DW_NO_NODE ? 0 : parent + 1; !z->failed && i < in->scopes.n; i++) {
         const struct sp_dw_scope *s = &in->scopes.v[i];
         if (s->die >= e->off)

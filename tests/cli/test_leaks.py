@@ -382,7 +382,7 @@ def test_the_corpus_program_by_perf_and_by_heaptrack(tmp_path):
     run("merge", os.path.join(perf, "fp.perf.data.zst"), os.path.join(CORPUS, "heap", "made", "heaptrack.mix.zst"),
         "--symfs", os.path.join(perf, "symfs"), "-o", both, code=0)
     answer = ask("top", both, "--event", "cpu-clock", "--with", "malloc.alloc_bytes", "-n", 0)
-    row = {r["function"]: r for r in answer["rows"] if "function" in r and r["dso"].endswith("/mix")}
+    row = {r["name"]: r for r in answer["rows"] if "function" in r and r["dso"].endswith("/mix")}
     assert row["hasher"]["total_percent"] < 1 and row["hasher"]["with"][0]["total"] == 21640960
     assert row["parse_value"]["total_percent"] > 40 and row["parse_value"]["with"][0]["total"] == 0
     assert row["churn_buffers"]["total"] == 0 and row["churn_buffers"]["with"][0]["self"] == 21575424

@@ -198,6 +198,24 @@ static void several_profiles_are_asked_as_one(void **state)
     spaa_profile_free(p[1]);
 }
 
+static void sides_are_compared_and_not_added_up(void **state)
+{
+    struct spaa_profile *p[2] = {opened("main;a 60\nmain;b 40\n", "a.folded"),
+                                 opened("main;a 10\nmain;c 90\n", "b.folded")};
+    struct spaa_ask_options o = {.size = sizeof o, .question = "diff", .split = 1};
+    struct spaa_answer *a = NULL;
+    (void)state;
+    assert_int_equal(spaa_ask(p, 2, &o, &a, NULL), SPAA_OK);
+    char *text = NULL;
+    assert_int_equal(spaa_answer_render(a, NULL, &text, NULL, NULL), SPAA_OK);
+    assert_non_null(strstr(text, "\"change_percent\":0"));
+    assert_non_null(strstr(text, "\"base\":100"));
+    spaa_free(text);
+    spaa_answer_free(a);
+    spaa_profile_free(p[0]);
+    spaa_profile_free(p[1]);
+}
+
 static void *ask_alone(void *weight)
 {
     struct spaa_profile *p = NULL;
@@ -274,6 +292,7 @@ int main(void)
         cmocka_unit_test(limits_and_details_are_told),
         cmocka_unit_test(answers_render_in_each_form),
         cmocka_unit_test(several_profiles_are_asked_as_one),
+        cmocka_unit_test(sides_are_compared_and_not_added_up),
         cmocka_unit_test(threads_ask_profiles_of_their_own),
         cmocka_unit_test(slips_are_told),
     };

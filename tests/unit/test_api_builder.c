@@ -247,6 +247,9 @@ static void slips_are_told_and_change_nothing(void **state)
     }
     assert_int_equal(spaa_builder_dso(x.b, "/x", "XYZ", 0, &out, NULL), SPAA_ERR_USAGE);
     assert_int_equal(spaa_builder_metric(x.b, "", NULL, &out, NULL), SPAA_ERR_USAGE);
+    size_t wall;
+    assert_int_equal(spaa_builder_metric(x.b, "wall", "ns", &wall, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_metric(x.b, "wall", "s", &out, NULL), SPAA_ERR_USAGE);
     assert_int_equal(spaa_builder_thread(x.b, -1, 1, "t", NULL), SPAA_ERR_USAGE);
     struct spaa_sample_spec at = {.size = sizeof at, .stack = 0};
     assert_int_equal(spaa_builder_sample(x.b, &at, NULL), SPAA_ERR_USAGE);
