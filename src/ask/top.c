@@ -176,7 +176,10 @@ static void top_put_code(struct top *x, struct sp_answer_table *t, const struct 
     } else { /* weight without a stack */
         sp_put_text(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_NAME, name.p, name.n);
     }
-    if (name.n > function.n)
+    bool begins = name.n >= function.n && memcmp(name.p, function.p, function.n) == 0;
+    if (!begins) /* a symbol that is not shown as its function is */
+        sp_put_text(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_NAME, name.p, name.n);
+    else if (name.n > function.n)
         sp_buf_add(b, name.p + function.n, name.n - function.n);
     if (!x->a.q->sheet)
         tags_text(b, r->tags);

@@ -172,3 +172,12 @@ def test_sql_has_what_is_known_of_functions(tmp_path):
     rows = ask("query", a, "select linkage, file, line, start from functions where name = 'hash' order by file")["rows"]
     assert [list(r.values()) if isinstance(r, dict) else r for r in rows] == [
         ["hash", "/build/1/src/a.c", 4, "0x1003"], ["hash", "/build/1/src/b.c", 31, "0x101e"]]
+
+
+def test_a_symbol_that_is_not_shown_as_its_function_is_stands_as_it_is(tmp_path):
+    symbol = "_ZN4main1a4hash17h035661c5f3986cbeE"
+    frame = {"func": "main::a::hash", "dso": "/bin/app", "x_func": {"linkage": symbol}}
+    path = write(tmp_path, "a.spaa", profiles.text([([frame, "main"], 5)]))
+    row = ask("top", path, "--by", "symbol")["rows"][0]
+    assert (row["function"], row["name"], row["self"]) == (symbol, symbol, 5)
+    assert " %s " % symbol in run("top", path, "--by", "symbol", code=0).out
