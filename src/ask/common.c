@@ -213,7 +213,10 @@ void sp_bounds_report(const struct sp_selection *s, struct sp_diags *d)
     sp_buf_init(&hint, 0);
     sp_chains_words(s, &words);
     sp_chains_hint(s, &hint);
-    sp_emit_hint(d, SP_W612, SP_AT_NOTHING, sp_buf_cstr(&hint), "%s", sp_buf_cstr(&words));
+    if (words.failed || hint.failed)
+        d->lost++;
+    else
+        sp_emit_hint(d, SP_W612, SP_AT_NOTHING, sp_buf_cstr(&hint), "%s", sp_buf_cstr(&words));
     sp_buf_free(&words);
     sp_buf_free(&hint);
 }
