@@ -62,7 +62,7 @@ static spaa_status change(struct cli *c, const struct sp_read_opts *opts)
     bool filtered = first_filter(c) != NULL;
     struct sp_label_keys labels;
     struct sp_grain grain = {c->v.frames ? opts->frames : SP_FRAMES_FOREIGN, c->v.group_by && !filtered,
-                             opts->group_by, grouping(c, &labels)};
+                             opts->group_by, NULL};
     bool split = !c->states_own || c->v.time; /* what leaves have of a range of time is not stated anywhere */
     spaa_status st = filtered || cli_needs_labels(c) ? by_labels(c) : SPAA_OK;
     if (!st && split && (filtered || c->v.tagroot || c->v.tagleaf))
@@ -71,6 +71,7 @@ static spaa_status change(struct cli *c, const struct sp_read_opts *opts)
         st = cli_tag_stacks(c);
     if (!st && filtered)
         st = filter(c);
+    grain.labels = grouping(c, &labels); /* lent of what telling labels apart made anew */
     return st ? st : sp_coarsen(&c->profile, c->input, &grain, &c->diags);
 }
 
