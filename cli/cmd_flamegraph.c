@@ -1,5 +1,9 @@
 /* spaa flamegraph: the call tree as one SVG file. */
-#include "answer.h"
+#include "cli.h"
+
+#include "analysis/chains.h"
+#include "answer/words.h"
+#include "ask/selection_words.h"
 #include "ask/where.h"
 #include "output.h"
 
@@ -40,16 +44,16 @@ static void subtitle(const struct cli *c, const struct sp_selection *s, struct s
     sp_buf_puts(b, " · ");
     sp_buf_add(b, metric.p, metric.n);
     sp_buf_ch(b, ' ');
-    weight_text(b, s, s->kept);
+    sp_text_weight(b, s->unit, s->scale, s->kept);
     if (s->samples != SP_ABSENT) {
         sp_buf_puts(b, " · ");
         sp_text_grouped(b, s->samples, 0);
         sp_buf_puts(b, " samples");
     }
-    kept_text(b, s, " · ");
+    sp_kept_text(b, s, " · ");
     if (sp_chains_tell(s)) {
         sp_buf_puts(b, " · ");
-        bounds_text(s, b);
+        sp_bounds_text(b, s);
     }
 }
 
@@ -103,7 +107,7 @@ static spaa_status base_select(struct cli *c, const struct sp_selection *fresh, 
     c->profile = *profile;
     st = cli_select(c, s);
     if (!st)
-        bounds_diag(c, s);
+        sp_bounds_report(s, &c->diags);
     c->profile = shown;
     sp_diags_source(&c->diags, NULL, NULL);
     return st;
@@ -217,7 +221,7 @@ static int flamegraph(struct cli *c, const struct base_side *base, double width,
         sp_selection_free(&s);
         return cli_exit_of(cannot_add(c));
     }
-    bounds_diag(c, &s);
+    sp_bounds_report(&s, &c->diags);
     sp_buf_init(&name, 4096);
     if (c->v.output)
         sp_buf_puts(&name, c->v.output);

@@ -3,6 +3,7 @@
 
 #include "formats/open.h"
 #include "io/input.h"
+#include "render/diag_json.h"
 #include "walk.h"
 
 #include <stdio.h>
@@ -102,7 +103,7 @@ static void cmd_validate_count(const struct sp_diags *d, struct verdict *v)
 static void cmd_validate_json_findings(struct sp_jw *w, const struct sp_diags *d)
 {
     for (size_t i = 0; i < d->list.n; i++)
-        answer_diag(w, &d->list.v[i]);
+        sp_diag_json(w, &d->list.v[i]);
 }
 
 static int cmd_validate_answer(struct cli *c, const struct verdict *v)

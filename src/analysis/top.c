@@ -232,13 +232,6 @@ spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_total,
     return sp_top_by(s, &list, sort_total, d, out);
 }
 
-spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_total, size_t limit,
-                              struct sp_diags *d, struct sp_top *out)
-{
-    (void)limit;
-    return sp_top_build(s, by, sort_total, d, out);
-}
-
 struct sp_str sp_top_key_text(const struct sp_top *t, const struct sp_top_row *row, size_t k)
 {
     return sp_str_at(&t->names, t->nkeys == 1 ? row->name : t->keys.v[row->keys + k]);

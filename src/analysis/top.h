@@ -49,9 +49,6 @@ spaa_status sp_top_by(struct sp_selection *s, const struct sp_by_list *by, bool 
 /* By one key. */
 spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_total, struct sp_diags *d,
                          struct sp_top *out);
-/* The same; limit is not needed any more. */
-spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_total, size_t limit,
-                              struct sp_diags *d, struct sp_top *out);
 /* What a row is of its key k, in the order of the list. */
 struct sp_str sp_top_key_text(const struct sp_top *t, const struct sp_top_row *row, size_t k);
 void sp_top_free(struct sp_top *t);

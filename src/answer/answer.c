@@ -268,12 +268,6 @@ void sp_table_row_measure(struct sp_answer *a, struct sp_answer_table *t, uint32
         a->failed = true;
 }
 
-void sp_table_row_depth(struct sp_answer *a, struct sp_answer_table *t, uint32_t depth)
-{
-    if (t && !sp_vec_push(&t->depth, depth))
-        a->failed = true;
-}
-
 void sp_table_without(struct sp_answer_table *t, size_t column)
 {
     if (t)

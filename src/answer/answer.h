@@ -191,8 +191,6 @@ size_t sp_table_add_column(struct sp_answer *a, struct sp_answer_table *t, const
 void sp_table_title(struct sp_answer *a, struct sp_answer_table *t, size_t column, const char *title);
 /* The last row's weights are of this measure. Said of all rows or of none. */
 void sp_table_row_measure(struct sp_answer *a, struct sp_answer_table *t, uint32_t measure);
-/* The last row is so deep in a tree. Said of all rows or of none. */
-void sp_table_row_depth(struct sp_answer *a, struct sp_answer_table *t, uint32_t depth);
 /* Before the first row: a declared column that this answer does not have. */
 void sp_table_without(struct sp_answer_table *t, size_t column);
 void sp_table_row(struct sp_answer *a, struct sp_answer_table *t); /* a row of nulls */

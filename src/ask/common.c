@@ -180,47 +180,6 @@ void sp_text_weight_of(struct sp_buf *b, const struct sp_selection *s, int64_t v
     sp_buf_puts(b, "%)");
 }
 
-/* "; --pid 5 keeps 2.00 ms, 4.00% of the event's 50.00 ms": nothing where there are no views and filters. */
-static void common_kept(struct sp_buf *b, const struct sp_selection *s)
-{
-    if (!s->view && !s->filters.len)
-        return;
-    sp_buf_puts(b, "; ");
-    bool said = s->filters.len && memmem(s->filters.data, s->filters.len, "--view ", 7);
-    bool view = s->view && !said && strcmp(s->view, "custom") != 0; /* else it is among the filters */
-    if (view)
-        sp_buf_printf(b, "view %s%s", s->view, strcmp(s->view, "all") == 0 ? "" : " (--view all)");
-    if (s->filters.len) {
-        sp_buf_puts(b, view ? ", " : "");
-        sp_buf_add(b, s->filters.data, s->filters.len);
-    }
-    if (s->cannot_add)
-        return;
-    sp_buf_puts(b, " keeps ");
-    sp_text_weight(b, s->unit, s->scale, s->kept);
-    sp_buf_puts(b, ", ");
-    sp_text_percent(b, s->kept, s->event_whole);
-    sp_buf_puts(b, "% of the event's ");
-    sp_text_weight(b, s->unit, s->scale, s->event_whole);
-}
-
-void sp_bounds_report(const struct sp_selection *s, struct sp_diags *d)
-{
-    struct sp_buf words, hint;
-    if (!sp_chains_tell(s))
-        return;
-    sp_buf_init(&words, 0);
-    sp_buf_init(&hint, 0);
-    sp_chains_words(s, &words);
-    sp_chains_hint(s, &hint);
-    if (words.failed || hint.failed)
-        d->lost++;
-    else
-        sp_emit_hint(d, SP_W612, SP_AT_NOTHING, sp_buf_cstr(&hint), "%s", sp_buf_cstr(&words));
-    sp_buf_free(&words);
-    sp_buf_free(&hint);
-}
-
 /* Where totals are bounds: a line for people, a diagnostic for answers without lines. */
 static void common_bounds(struct sp_asked *x)
 {
@@ -230,9 +189,7 @@ static void common_bounds(struct sp_asked *x)
     if (!x->q->brief || !sp_chains_tell(&x->s))
         return;
     sp_buf_init(&words, 0);
-    sp_chains_words(&x->s, &words);
-    sp_buf_puts(&words, "; ");
-    sp_chains_hint(&x->s, &words);
+    sp_bounds_text(&words, &x->s);
     sp_answer_line_buf(x->out, &words);
     sp_buf_free(&words);
 }
@@ -244,33 +201,11 @@ void sp_asked_heading(struct sp_asked *x)
 
 void sp_asked_heading_as(struct sp_asked *x, const char *label)
 {
-    const struct sp_selection *s = &x->s;
-    const struct sp_profile *p = s->profile;
-    struct sp_measure m = sp_measure_of(s);
     struct sp_buf *b = &x->b;
     sp_buf_clear(b);
     if (label)
         sp_buf_printf(b, "%-*s", SP_LABEL_COLUMNS, label);
-    sp_buf_puts(b, "event ");
-    sp_buf_add(b, m.event.p, m.event.n);
-    sp_buf_puts(b, ", metric ");
-    sp_buf_add(b, m.metric.p, m.metric.n);
-    if (s->unit.n)
-        sp_buf_printf(b, " (%.*s)", (int)s->unit.n, s->unit.p);
-    if (s->cannot_add) {
-        sp_buf_puts(b, "; values of this metric must not be added: shares are left out");
-    } else {
-        sp_buf_puts(b, ", whole ");
-        sp_text_weight(b, s->unit, s->scale, s->whole);
-    }
-    if (s->whole_samples != SP_ABSENT) {
-        sp_buf_puts(b, ", ");
-        sp_text_grouped(b, s->whole_samples, 0);
-        sp_buf_puts(b, " samples");
-    }
-    common_kept(b, s);
-    if (p->events.n > 1)
-        sp_buf_printf(b, "; %zu other events (--event)", p->events.n - 1);
+    sp_heading_text(b, &x->s);
     sp_answer_line_of(x->out, label ? SP_LINE_LABEL : SP_LINE_PLAIN, b);
     sp_buf_clear(b);
     common_bounds(x);

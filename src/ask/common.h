@@ -18,6 +18,7 @@
 #include "analysis/quality.h"
 #include "answer/words.h"
 #include "ask/question.h"
+#include "ask/selection_words.h"
 #include "ask/usage.h"
 
 struct sp_asked {
@@ -47,8 +48,6 @@ void sp_asked_facts(struct sp_asked *x); /* profile, whole, kept */
 void sp_asked_heading(struct sp_asked *x);
 /* The same behind a label (SP_LINE_LABEL). */
 void sp_asked_heading_as(struct sp_asked *x, const char *label);
-/* Where totals are bounds: a diagnostic, for answers without lines. */
-void sp_bounds_report(const struct sp_selection *s, struct sp_diags *d);
 spaa_status sp_asked_own(struct sp_asked *x); /* x->own, made once */
 spaa_status sp_asked_end(struct sp_asked *x); /* quality */
 /* Of x->s, where only parts are set. */

@@ -29,7 +29,7 @@ spaa_status sp_summary_gather(struct sp_summary *x)
     if (!st)
         st = sp_top_build(s, SP_TOP_THREAD, false, d, &x->threads);
     if (!st)
-        st = sp_top_build_some(s, SP_TOP_DSO, false, SP_SUMMARY_SHARES, d, &x->dsos);
+        st = sp_top_build(s, SP_TOP_DSO, false, d, &x->dsos);
     if (!st)
         st = sp_top_build(s, SP_TOP_PROCESS, false, d, &x->processes);
     if (!st)

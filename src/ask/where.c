@@ -161,18 +161,6 @@ struct sp_options sp_where_values(const struct sp_side_where *w, const struct sp
     return out;
 }
 
-void sp_where_text(const struct sp_side_where *w, struct sp_buf *out)
-{
-    for (size_t i = 0; i < w->filters.n; i++) {
-        const struct sp_where_filter *f = &w->filters.v[i];
-        sp_buf_printf(out, "%s--%s", i ? " " : "", f->option->name);
-        if (f->option->value) {
-            sp_buf_ch(out, ' ');
-            sp_shell_word(out, f->value);
-        }
-    }
-}
-
 bool sp_where_has(const struct sp_side_where *w, const char *name)
 {
     for (size_t i = 0; i < w->filters.n; i++)

@@ -30,8 +30,6 @@ spaa_status sp_where_parse(const struct sp_options *v, unsigned side, struct sp_
 void sp_where_free(struct sp_side_where *w);
 /* The options with these filters in place of those of the same name. */
 struct sp_options sp_where_values(const struct sp_side_where *w, const struct sp_options *v);
-/* "--comm 'A b' --time 1..2", appended; nothing without filters. */
-void sp_where_text(const struct sp_side_where *w, struct sp_buf *out);
 bool sp_where_has(const struct sp_side_where *w, const char *name);
 
 #endif

@@ -92,7 +92,7 @@ static spaa_status ask_top(struct sp_selection *s, struct sp_diags *d, int64_t *
         st = sp_top_build(s, (enum sp_by)by, by % 2, d, &t);
         if (st)
             break;
-        st = sp_top_build_some(s, (enum sp_by)by, false, 1, d, &u);
+        st = sp_top_build(s, (enum sp_by)by, false, d, &u);
         if (!st) {
             st = sp_top_join(&t, &u, d);
             sp_top_free(&u);

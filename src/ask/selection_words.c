@@ -1,0 +1,83 @@
+/* A selection in words, as the answers of questions and the other commands that have one say it. */
+#include "ask/selection_words.h"
+
+#include "analysis/chains.h"
+#include "answer/words.h"
+
+#include <string.h>
+
+void sp_kept_text(struct sp_buf *b, const struct sp_selection *s, const char *before)
+{
+    if (!s->view && !s->filters.len)
+        return;
+    sp_buf_puts(b, before);
+    bool said = s->filters.len && memmem(s->filters.data, s->filters.len, "--view ", 7);
+    bool view = s->view && !said && strcmp(s->view, "custom") != 0; /* else it is among the filters */
+    if (view)
+        sp_buf_printf(b, "view %s%s", s->view, strcmp(s->view, "all") == 0 ? "" : " (--view all)");
+    if (s->filters.len) {
+        sp_buf_puts(b, view ? ", " : "");
+        sp_buf_add(b, s->filters.data, s->filters.len);
+    }
+    if (s->cannot_add)
+        return;
+    sp_buf_puts(b, " keeps ");
+    sp_text_weight(b, s->unit, s->scale, s->kept);
+    sp_buf_puts(b, ", ");
+    sp_text_percent(b, s->kept, s->event_whole);
+    sp_buf_puts(b, "% of the event's ");
+    sp_text_weight(b, s->unit, s->scale, s->event_whole);
+}
+
+void sp_heading_text(struct sp_buf *b, const struct sp_selection *s)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_str event = sp_pstr(p, p->events.v[s->event].name),
+                  metric = sp_pstr(p, p->metrics.v[s->metric].name);
+    sp_buf_puts(b, "event ");
+    sp_buf_add(b, event.p, event.n);
+    sp_buf_puts(b, ", metric ");
+    sp_buf_add(b, metric.p, metric.n);
+    if (s->unit.n)
+        sp_buf_printf(b, " (%.*s)", (int)s->unit.n, s->unit.p);
+    if (s->cannot_add) {
+        sp_buf_puts(b, "; values of this metric must not be added: shares are left out");
+    } else {
+        sp_buf_puts(b, ", whole ");
+        sp_text_weight(b, s->unit, s->scale, s->whole);
+    }
+    if (s->whole_samples != SP_ABSENT) {
+        sp_buf_puts(b, ", ");
+        sp_text_grouped(b, s->whole_samples, 0);
+        sp_buf_puts(b, " samples");
+    }
+    sp_kept_text(b, s, "; ");
+    if (p->events.n > 1)
+        sp_buf_printf(b, "; %zu other events (--event)", p->events.n - 1);
+}
+
+void sp_bounds_text(struct sp_buf *b, const struct sp_selection *s)
+{
+    if (!sp_chains_tell(s))
+        return;
+    sp_chains_words(s, b);
+    sp_buf_puts(b, "; ");
+    sp_chains_hint(s, b);
+}
+
+void sp_bounds_report(const struct sp_selection *s, struct sp_diags *d)
+{
+    struct sp_buf words, hint;
+    if (!sp_chains_tell(s))
+        return;
+    sp_buf_init(&words, 0);
+    sp_buf_init(&hint, 0);
+    sp_chains_words(s, &words);
+    sp_chains_hint(s, &hint);
+    if (words.failed || hint.failed)
+        d->lost++;
+    else
+        sp_emit_hint(d, SP_W612, SP_AT_NOTHING, sp_buf_cstr(&hint), "%s", sp_buf_cstr(&words));
+    sp_buf_free(&words);
+    sp_buf_free(&hint);
+}
