@@ -51,6 +51,16 @@ static bool is_handle(const char *text)
            strspn(text + 2, "0123456789abcdef") == strlen(text + 2);
 }
 
+/* `hash (a.c)` is also what several of that file have whom only addresses tell apart: `hash (a.c 0x1280)`. */
+static bool is_full_name(struct sp_str full, const char *text)
+{
+    size_t n = strlen(text);
+    if (full.n == n)
+        return n && memcmp(full.p, text, n) == 0;
+    return n && text[n - 1] == ')' && full.n > n + 2 && memcmp(full.p, text, n - 1) == 0 &&
+           memcmp(full.p + n - 1, " 0x", 3) == 0;
+}
+
 /* A full name, as rows of one name have it. */
 static spaa_status by_full_name(const struct sp_profile *p, const char *text, unsigned char *hits)
 {
@@ -67,7 +77,7 @@ static spaa_status by_full_name(const struct sp_profile *p, const char *text, un
         if (!sp_full_name_put(&b, &names, i))
             st = sp_nomem(p->diags);
         else
-            hits[i] = b.len == strlen(text) && memcmp(b.data, text, b.len) == 0;
+            hits[i] = is_full_name((struct sp_str){b.data, (uint32_t)b.len}, text);
     }
     sp_buf_free(&b);
     sp_full_names_free(&names);
@@ -98,6 +108,12 @@ spaa_status sp_function_candidates(const struct sp_profile *p, const struct sp_f
     sp_handles_free(&handles);
     sp_full_names_free(&names);
     return st;
+}
+
+/* Of a text that fits several functions. */
+static void say_several(const char *text, size_t n, struct sp_buf *candidates, struct sp_diags *d)
+{
+    sp_emit_hint(d, SP_E606, SP_AT_NOTHING, sp_buf_cstr(candidates), "%s: %zu functions", text, n);
 }
 
 /* Whether a person may mean this function by the text: its short name, or the last part of that. */
@@ -138,7 +154,7 @@ static spaa_status by_short_name(const struct sp_profile *p, const char *text, s
                           sp_str_cstr(&p->strs, p->functions.v[i].name));
     }
     if (found > 1)
-        sp_emit_hint(d, SP_E603, SP_AT_NOTHING, sp_buf_cstr(&several), "%s fits %zu functions", text, found);
+        say_several(text, found, &several, d);
     spaa_status st = b.failed ? sp_nomem(d) : found > 1 ? SPAA_ERR_NOT_FOUND : SPAA_OK;
     sp_buf_free(&several);
     sp_buf_free(&b);
@@ -169,7 +185,7 @@ static spaa_status by_handle(const struct sp_profile *p, const char *text, struc
     if (found > 1)
         st = sp_function_candidates(p, &several, &names);
     if (found > 1 && !st)
-        sp_emit_hint(d, SP_E603, SP_AT_NOTHING, sp_buf_cstr(&names), "%s fits %zu functions", text, found);
+        say_several(text, found, &names, d);
     else if (!found)
         sp_emit(d, SP_E603, SP_AT_NOTHING, "%s", text);
     sp_buf_free(&names);

@@ -181,3 +181,13 @@ def test_a_symbol_that_is_not_shown_as_its_function_is_stands_as_it_is(tmp_path)
     row = ask("top", path, "--by", "symbol")["rows"][0]
     assert (row["function"], row["name"], row["self"]) == (symbol, symbol, 5)
     assert " %s " % symbol in run("top", path, "--by", "symbol", code=0).out
+
+
+def test_a_name_with_a_file_is_all_that_only_addresses_tell_apart(tmp_path):
+    one, other = hash_in("a.c"), hash_in("a.c")
+    other["ip"], other["x_func"] = "0x2007", {**other["x_func"], "start": "0x2003", "file": "/build/1/src/sub/a.c"}
+    x = {"frames": "address", "group_by": [], "id": "xxh3-64/2"}
+    path = write(tmp_path, "a.spaa", profiles.text([([one, "main"], 5), ([other, "main"], 3)], x_spaa=x))
+    assert tops(path) == [("hash (a.c 0x1003)", 5), ("hash (a.c 0x2003)", 3)]
+    assert re.search(r"2 functions as one\nself 8 ", run("function", path, "hash (a.c)", code=0).out)
+    assert re.search(r"^self 3 ", run("function", path, "hash (a.c 0x2003)", code=0).out, re.M)
