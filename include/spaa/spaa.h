@@ -15,5 +15,6 @@
 #include <spaa/status.h>
 #include <spaa/top.h>
 #include <spaa/version.h>
+#include <spaa/watch.h>
 
 #endif

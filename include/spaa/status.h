@@ -22,7 +22,8 @@ typedef enum spaa_status {
     SPAA_ERR_UNSUPPORTED, /* known, and not readable or writable here */
     SPAA_ERR_NOT_FOUND,   /* a name, function, event or thread that is not there */
     SPAA_ERR_CLOSED,      /* the reader of our output went away */
-    SPAA_ERR_BUG          /* an invariant of ours does not hold */
+    SPAA_ERR_BUG,         /* an invariant of ours does not hold */
+    SPAA_ERR_CANCELLED    /* the caller's watch said to leave (spaa/watch.h) */
 } spaa_status;
 
 /* "SPAA_OK", "SPAA_ERR_IO", ...; a static string, never NULL. */

@@ -42,6 +42,8 @@ const char *spaa_status_name(spaa_status status)
         return "SPAA_ERR_CLOSED";
     case SPAA_ERR_BUG:
         return "SPAA_ERR_BUG";
+    case SPAA_ERR_CANCELLED:
+        return "SPAA_ERR_CANCELLED";
     }
     return "unknown status";
 }

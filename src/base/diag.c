@@ -32,7 +32,9 @@ void sp_diags_free(struct sp_diags *d)
 {
     sp_arena_free(&d->arena);
     sp_vec_free(&d->list);
+    struct sp_watch *watch = d->watch;
     sp_diags_init(d);
+    d->watch = watch;
 }
 
 static const char *copy(struct sp_diags *d, const char *s)

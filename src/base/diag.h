@@ -15,6 +15,8 @@
 
 #include <stdint.h>
 
+struct sp_watch;
+
 enum sp_severity { SP_INFO, SP_WARNING, SP_LOSS, SP_ERROR, SP_FATAL };
 
 enum sp_code {
@@ -60,6 +62,8 @@ struct sp_diags {
     uint64_t lost;             /* for want of memory: messages, and hints of one's own */
     unsigned per_code;         /* kept per code; 0: all */
     const char *file, *format; /* stamped on what is emitted from now on; see sp_diags_source */
+    struct sp_watch
+        *watch; /* who watches the call (base/watch.h), or NULL; workers' collectors have it too */
 };
 
 void sp_diags_init(struct sp_diags *d);

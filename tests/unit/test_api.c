@@ -66,7 +66,7 @@ static void versions_agree(void **state)
     snprintf(text, sizeof text, "%d.%d.%d", SPAA_VERSION_MAJOR, SPAA_VERSION_MINOR, SPAA_VERSION_PATCH);
     assert_string_equal(spaa_version(), text);
     assert_int_equal(spaa_version_number(), SPAA_VERSION_NUMBER);
-    for (int i = SPAA_OK; i <= SPAA_ERR_BUG; i++)
+    for (int i = SPAA_OK; i <= SPAA_ERR_CANCELLED; i++)
         assert_memory_equal(spaa_status_name((spaa_status)i), i ? "SPAA_ERR_" : "SPAA_OK", i ? 9 : 8);
 }
 
