@@ -5,7 +5,9 @@
  * incompatible"): this compares both sides before. A binary that has the trace's name and another GUID was
  * built at another time; one with the GUID and another age was linked again into the same PDB.
  */
-#include "answer.h"
+#include "inside.h"
+
+#include "run/heading.h"
 
 #include "formats/common/spt/spt.h"
 #include "formats/common/spt/tally.h"
@@ -68,15 +70,15 @@ static void cmd_spt_judge(struct matcher *m, struct candidate *x)
 }
 
 /* Hits of each program, so that it shows which of the unmatched ones matter. */
-static spaa_status cmd_spt_count(struct cli *c, struct matcher *m, struct sp_input *in)
+static spaa_status cmd_spt_count(struct sp_run *run, struct matcher *m, struct sp_input *in)
 {
     struct sp_spt_stream s;
     struct sp_spt_record r;
     spaa_status st = SPAA_OK;
-    sp_spt_begin(&s, in, &m->file, &c->diags);
+    sp_spt_begin(&s, in, &m->file, run->diags);
     while (!(st = sp_spt_next(&s, &r)) && r.what != SP_SPT_END)
         if (!sp_spt_tally_add(&m->tallies, &r))
-            return sp_nomem(&c->diags);
+            return sp_nomem(run->diags);
     for (uint32_t i = 0; i < m->tallies.n && i < m->file.nprograms; i++)
         for (int k = 0; k < SP_SPT_KINDS; k++) {
             sp_spt_add(&m->hits[i], m->tallies.v[i].hits[k].low);
@@ -112,15 +114,15 @@ static void json_program(struct sp_jw *w, const char *key, const struct matcher 
     sp_jw_close(w, '}');
 }
 
-static int cmd_spt_answer_json(struct cli *c, const struct matcher *m)
+static int cmd_spt_answer_json(struct sp_run *run, const struct matcher *m)
 {
     static const char *const words[] = {"match",   "age_differs", "guid_differs", "not_in_trace",
                                         "no_rsds", "not_pe",      "unreadable"};
     struct sp_jw w;
-    sp_jw_init(&w, c->out);
+    sp_jw_init(&w, run->out);
     sp_jw_open(&w, NULL, '{');
     sp_jw_cstr(&w, "schema", "spaa.spt_match/1");
-    sp_jw_cstr(&w, "file", c->files.v[1]);
+    sp_jw_cstr(&w, "file", run->files.v[1]);
     sp_jw_u64(&w, "matches", m->matches);
     sp_jw_open(&w, "binaries", '[');
     for (size_t i = 0; i < m->n; i++) {
@@ -146,8 +148,8 @@ static int cmd_spt_answer_json(struct cli *c, const struct matcher *m)
         if (!m->matched[i])
             json_program(&w, NULL, m, i);
     sp_jw_close(&w, ']');
-    answer_close(c, &w);
-    return EXIT_FINE;
+    sp_run_json_close(run, &w);
+    return SP_EXIT_FINE;
 }
 
 static void id_cell(struct sp_table *t, const struct sp_rsds *r)
@@ -157,7 +159,7 @@ static void id_cell(struct sp_table *t, const struct sp_rsds *r)
     sp_table_printf(t, "%s age %u", guid, r->age);
 }
 
-static int cmd_spt_answer_rows(struct cli *c, const struct matcher *m)
+static int cmd_spt_answer_rows(struct sp_run *run, const struct matcher *m)
 {
     static const struct sp_table_column columns[] = {{"verdict", false, false},
                                                      {"binary", false, true},
@@ -183,17 +185,17 @@ static int cmd_spt_answer_rows(struct cli *c, const struct matcher *m)
             id_cell(&t, &p->rsds);
         }
     }
-    int rc = answer_table(c, &t);
+    int rc = sp_run_table_write(run, &t);
     sp_table_free(&t);
     return rc;
 }
 
 /* The binaries of the trace that none of the files is. */
-static void answer_unmatched(struct cli *c, const struct matcher *m)
+static void answer_unmatched(struct sp_run *run, const struct matcher *m)
 {
     struct sp_buf b;
     char guid[SP_GUID_ROOM];
-    if (c->format != FORMAT_TABLE)
+    if (run->form != SP_FORM_TEXT)
         return;
     sp_buf_init(&b, 0);
     for (uint32_t i = 0; i < m->file.nprograms; i++) {
@@ -207,54 +209,56 @@ static void answer_unmatched(struct cli *c, const struct matcher *m)
         sp_spt_sum_text(&b, m->hits[i]);
         sp_buf_puts(&b, " hits\n");
     }
-    sp_write(c->out, b.data, b.len);
+    sp_write(run->out, b.data, b.len);
     sp_buf_free(&b);
 }
 
-static spaa_status cmd_spt_match(struct cli *c, struct matcher *m, struct sp_input *in)
+static spaa_status cmd_spt_match(struct sp_run *run, struct matcher *m, struct sp_input *in)
 {
-    spaa_status st = sp_spt_open(in, &c->diags, &m->file);
+    spaa_status st = sp_spt_open(in, run->diags, &m->file);
     if (st)
         return st;
     size_t programs = (size_t)m->file.nprograms + 1;
     m->hits = calloc(programs, sizeof *m->hits);
     m->matched = calloc(programs, sizeof *m->matched);
-    m->v = calloc(c->files.n, sizeof *m->v);
+    m->v = calloc(run->files.n, sizeof *m->v);
     if (!m->hits || !m->matched || !m->v)
-        return sp_nomem(&c->diags);
-    st = cmd_spt_count(c, m, in);
-    for (size_t i = 2; i < c->files.n && !st; i++) {
-        m->v[m->n].path = c->files.v[i];
+        return sp_nomem(run->diags);
+    st = cmd_spt_count(run, m, in);
+    for (size_t i = 2; i < run->files.n && !st; i++) {
+        m->v[m->n].path = run->files.v[i];
         cmd_spt_judge(m, &m->v[m->n++]);
     }
     return st;
 }
 
-int sp_cmd_spt(struct cli *c)
+int cmd_spt(void *cli, struct sp_run *run)
 {
-    struct matcher m = {.d = &c->diags};
+    (void)cli;
+    struct matcher m = {.d = run->diags};
     struct sp_input *in = NULL;
-    if (!c->files.n || strcmp(c->files.v[0], "match") != 0)
-        return cli_usage(c, "spaa spt match FILE.spt BINARY…",
-                         c->files.n ? "spt has no command %s" : "spt needs a command%.0s",
-                         c->files.n ? c->files.v[0] : "");
-    if (c->files.n < 3)
-        return cli_usage(c, "spaa spt match FILE.spt BINARY…", "spt match needs an SPT file and binaries");
-    sp_diags_source(&c->diags, c->files.v[1], "spt");
-    spaa_status st = sp_input_open(c->files.v[1], &c->diags, &in);
+    if (!run->files.n || strcmp(run->files.v[0], "match") != 0)
+        return sp_run_usage(run, "spaa spt match FILE.spt BINARY…",
+                            run->files.n ? "spt has no command %s" : "spt needs a command%.0s",
+                            run->files.n ? run->files.v[0] : "");
+    if (run->files.n < 3)
+        return sp_run_usage(run, "spaa spt match FILE.spt BINARY…",
+                            "spt match needs an SPT file and binaries");
+    sp_diags_source(run->diags, run->files.v[1], "spt");
+    spaa_status st = sp_input_open(run->files.v[1], run->diags, &in);
     if (!st)
-        st = cmd_spt_match(c, &m, in);
+        st = cmd_spt_match(run, &m, in);
     if (!st)
         st = sp_input_failed(in);
     sp_input_close(in);
-    sp_diags_source(&c->diags, NULL, NULL);
-    int rc = st ? cli_exit_of(st) : cli_stdout(c);
+    sp_diags_source(run->diags, NULL, NULL);
+    int rc = st ? sp_run_exit(run, st) : sp_run_stdout(run);
     if (!rc)
-        rc = c->format == FORMAT_JSON ? cmd_spt_answer_json(c, &m) : cmd_spt_answer_rows(c, &m);
-    if (!rc && c->format != FORMAT_JSON)
-        answer_unmatched(c, &m);
+        rc = run->form == SP_FORM_JSON ? cmd_spt_answer_json(run, &m) : cmd_spt_answer_rows(run, &m);
+    if (!rc && run->form != SP_FORM_JSON)
+        answer_unmatched(run, &m);
     if (!rc && !m.matches)
-        rc = EXIT_NO;
+        rc = SP_EXIT_NO;
     sp_spt_tallies_free(&m.tallies);
     sp_spt_close(&m.file);
     free(m.hits);

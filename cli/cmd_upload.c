@@ -1,8 +1,10 @@
 /* spaa upload: a profile to a service that keeps profiles. */
-#include "answer.h"
+#include "inside.h"
+
+#include "api/api.h"
+#include "run/heading.h"
 
 #include "formats/open.h"
-#include "progress.h"
 #include "remote/codeguru.h"
 
 #include <limits.h>
@@ -13,7 +15,8 @@
 #define LAST_HOUR 3600 /* seconds that --verify looks back */
 
 struct upload {
-    struct cli *c;
+    struct cli *cli;
+    struct sp_run *run;
     struct sp_aws_keys keys;
     struct sp_codeguru service;
     char token[65];
@@ -38,7 +41,7 @@ static bool slow(struct upload *u)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     int64_t ms = (now.tv_sec - u->began.tv_sec) * 1000 + (now.tv_nsec - u->began.tv_nsec) / 1000000;
-    return isatty(2) && !u->c->v.quiet && ms > 500;
+    return isatty(2) && !u->run->v.quiet && ms > 500;
 }
 
 static void show_sent(uint64_t sent, uint64_t size, void *arg)
@@ -63,100 +66,104 @@ static void say_waiting(unsigned ms, void *arg)
     struct upload *u = arg;
     (void)ms;
     clear_line(u);
-    cli_say_so_far(u->c);
+    struct spaa_diagnostics so_far = {.d = *u->run->diags}; /* lent */
+    cli_say(u->cli, &so_far);
 }
 
 /* ---- what was asked for ---- */
 
 static int check_names(struct upload *u)
 {
-    struct cli *c = u->c;
+    struct sp_run *run = u->run;
     static const char *const services[] = {"codeguru", NULL};
     char near[256];
-    if (!c->files.n || strcmp(c->files.v[0], "codeguru") != 0) {
-        cli_nearest(c->files.n ? c->files.v[0] : "", services, near, sizeof near);
-        return cli_usage(c, *near ? near : "spaa upload codeguru FILE --group NAME",
-                         "upload needs the name of a service: codeguru");
+    if (!run->files.n || strcmp(run->files.v[0], "codeguru") != 0) {
+        sp_near_hint(run->files.n ? run->files.v[0] : "", services, near, sizeof near);
+        return sp_run_usage(run, *near ? near : "spaa upload codeguru FILE --group NAME",
+                            "upload needs the name of a service: codeguru");
     }
-    if (c->files.n > 2)
-        return cli_usage(c, NULL, "upload takes one profile, not %zu", c->files.n - 1);
-    if (c->files.n < 2 && !c->v.verify)
-        return cli_usage(c, "--verify alone lists what the service has", "upload needs a profile");
-    if (!c->v.group)
-        return cli_usage(c, "the name of the profiling group", "upload needs --group NAME");
-    if (!sp_codeguru_name(c->v.group, 255))
-        return cli_usage(c, "1 to 255 letters, digits, - and _", "--group has no value \"%s\"", c->v.group);
-    if (c->v.profile_token && !sp_codeguru_name(c->v.profile_token, 64))
-        return cli_usage(c, "1 to 64 letters, digits, - and _", "--profile-token has no value \"%s\"",
-                         c->v.profile_token);
-    return EXIT_FINE;
+    if (run->files.n > 2)
+        return sp_run_usage(run, NULL, "upload takes one profile, not %zu", run->files.n - 1);
+    if (run->files.n < 2 && !run->v.verify)
+        return sp_run_usage(run, "--verify alone lists what the service has", "upload needs a profile");
+    if (!run->v.group)
+        return sp_run_usage(run, "the name of the profiling group", "upload needs --group NAME");
+    if (!sp_codeguru_name(run->v.group, 255))
+        return sp_run_usage(run, "1 to 255 letters, digits, - and _", "--group has no value \"%s\"",
+                            run->v.group);
+    if (run->v.profile_token && !sp_codeguru_name(run->v.profile_token, 64))
+        return sp_run_usage(run, "1 to 64 letters, digits, - and _", "--profile-token has no value \"%s\"",
+                            run->v.profile_token);
+    return SP_EXIT_FINE;
 }
 
 static int find_service(struct upload *u)
 {
-    struct cli *c = u->c;
+    struct sp_run *run = u->run;
     long timeout, retries, delay;
-    if (!cli_number(c, "timeout", c->v.upload_timeout, 1, 3600, 300, &timeout) ||
-        !cli_number(c, "retries", c->v.retries, 0, 20, 4, &retries) ||
-        !cli_number(c, "retry-delay", c->v.retry_delay, 0, 60000, 500, &delay))
-        return EXIT_USAGE;
-    spaa_status st = sp_aws_keys_find(&u->keys, environment, NULL, &c->diags);
+    if (!sp_option_number(run->diags, "timeout", run->v.upload_timeout, 1, 3600, 300, &timeout) ||
+        !sp_option_number(run->diags, "retries", run->v.retries, 0, 20, 4, &retries) ||
+        !sp_option_number(run->diags, "retry-delay", run->v.retry_delay, 0, 60000, 500, &delay))
+        return SP_EXIT_USAGE;
+    spaa_status st = sp_aws_keys_find(&u->keys, environment, NULL, run->diags);
     if (st)
-        return cli_exit_of(st);
-    const char *region = c->v.region ? c->v.region : u->keys.region.len ? sp_buf_cstr(&u->keys.region) : NULL;
+        return sp_run_exit(run, st);
+    const char *region = run->v.region        ? run->v.region
+                         : u->keys.region.len ? sp_buf_cstr(&u->keys.region)
+                                              : NULL;
     if (!region) {
-        sp_emit(&c->diags, SP_E462, SP_AT_NOTHING, " ");
-        return EXIT_USAGE;
+        sp_emit(run->diags, SP_E462, SP_AT_NOTHING, " ");
+        return SP_EXIT_USAGE;
     }
     if (!sp_codeguru_name(region, 63))
-        return cli_usage(c, "like eu-west-1", "--region has no value \"%s\"", region);
-    if (!u->keys.source && !c->v.dry_run) {
+        return sp_run_usage(run, "like eu-west-1", "--region has no value \"%s\"", region);
+    if (!u->keys.source && !run->v.dry_run) {
         if (u->keys.other.len)
-            sp_emit_hint(&c->diags, SP_E461, SP_AT_NOTHING,
+            sp_emit_hint(run->diags, SP_E461, SP_AT_NOTHING,
                          "`aws configure export-credentials --format env` puts them into the environment",
                          "the profile gets its keys through %s, which is not read here",
                          sp_buf_cstr(&u->keys.other));
         else
-            sp_emit(&c->diags, SP_E461, SP_AT_NOTHING, " ");
-        return EXIT_IO;
+            sp_emit(run->diags, SP_E461, SP_AT_NOTHING, " ");
+        return SP_EXIT_IO;
     }
     sp_buf_cstr(&u->keys.access_key);
     sp_buf_cstr(&u->keys.secret_key);
     sp_buf_cstr(&u->keys.token);
-    u->service = (struct sp_codeguru){.endpoint = c->v.endpoint,
+    u->service = (struct sp_codeguru){.endpoint = run->v.endpoint,
                                       .region = region,
-                                      .group = c->v.group,
+                                      .group = run->v.group,
                                       .keys = &u->keys,
-                                      .ca_file = c->v.ca_file,
+                                      .ca_file = run->v.ca_file,
                                       .timeout = timeout,
                                       .retries = (unsigned)retries,
                                       .delay = (unsigned)delay,
                                       .progress = show_sent,
                                       .waiting = say_waiting,
                                       .arg = u};
-    return EXIT_FINE;
+    return SP_EXIT_FINE;
 }
 
 /* ---- the body ---- */
 
 /* A CodeGuru profile without damage, of which nothing is to be changed, is sent byte by byte. */
-static bool as_it_is(const struct cli *c, const struct spaa_format *f)
+static bool as_it_is(const struct sp_run *run, const struct spaa_format *f)
 {
-    return strcmp(f->name, "codeguru") == 0 && !c->own.n && !c->v.event && !c->v.metric &&
-           !sp_diags_count(&c->diags, SP_LOSS);
+    return strcmp(f->name, "codeguru") == 0 && !run->own.n && !run->v.event && !run->v.metric &&
+           !sp_diags_count(run->diags, SP_LOSS);
 }
 
 static spaa_status convert(struct upload *u)
 {
-    struct cli *c = u->c;
+    struct sp_run *run = u->run;
     struct sp_write_opts w;
-    spaa_status st = cli_write_opts(c, &w);
+    spaa_status st = sp_run_write_opts(run, &w);
     if (st)
         return st;
     w.original = SP_ORIGINAL_UNUSED; /* the report is of what was chosen, not of the file */
-    st = sp_output_memory(&c->diags, &u->made);
+    st = sp_output_memory(run->diags, &u->made);
     if (!st)
-        st = sp_write_profile(c->profile, sp_format_by_name("codeguru"), &w, &c->diags, u->made);
+        st = sp_write_profile(run->profile, sp_format_by_name("codeguru"), &w, run->diags, u->made);
     if (!st)
         st = sp_output_commit(u->made);
     if (!st)
@@ -166,26 +173,24 @@ static spaa_status convert(struct upload *u)
 
 static int read_body(struct upload *u)
 {
-    struct cli *c = u->c;
+    struct sp_run *run = u->run;
     struct sp_read_opts opts;
-    const char *path = c->files.v[1], *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
-    if (!cli_read_opts(c, &opts))
-        return EXIT_USAGE;
-    sp_diags_source(&c->diags, name, NULL);
-    spaa_status st = sp_input_open(path, &c->diags, &u->in);
+    const char *path = run->files.v[1], *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    if (!sp_run_read_opts(run, &opts))
+        return SP_EXIT_USAGE;
+    sp_diags_source(run->diags, name, NULL);
+    spaa_status st = sp_input_open(path, run->diags, &u->in);
     if (!st)
-        st = sp_input_format(u->in, c->v.from, &c->diags, &c->input);
+        st = sp_input_format(u->in, run->v.from, run->diags, &run->input);
     if (!st) {
-        int rc = cli_check_own(c, sp_format_by_name("codeguru"));
+        int rc = sp_run_check_own(run, sp_format_by_name("codeguru"));
         if (rc)
             return rc;
-        sp_diags_source(&c->diags, name, c->input->name);
-        struct progress *bar = progress_start(c, u->in);
-        st = sp_read_profile(u->in, c->input, &opts, &c->diags, &c->profile);
-        progress_stop(bar);
+        sp_diags_source(run->diags, name, run->input->name);
+        st = sp_read_profile(u->in, run->input, &opts, run->diags, &run->profile);
     }
-    sp_diags_source(&c->diags, NULL, NULL);
-    if (!st && as_it_is(c, c->input)) {
+    sp_diags_source(run->diags, NULL, NULL);
+    if (!st && as_it_is(run, run->input)) {
         const unsigned char *p;
         st = sp_input_whole(u->in, &p, &u->body_n);
         u->body = p;
@@ -193,8 +198,8 @@ static int read_body(struct upload *u)
         st = convert(u);
     }
     if (!st)
-        st = sp_codeguru_check(u->body, u->body_n, &c->diags);
-    return cli_exit_of(st);
+        st = sp_codeguru_check(u->body, u->body_n, run->diags);
+    return sp_run_exit(run, st);
 }
 
 /* ---- answers ---- */
@@ -205,7 +210,7 @@ static spaa_status send_request(struct upload *u, const struct sp_codeguru_reque
     clock_gettime(CLOCK_MONOTONIC, &u->began);
     if (!u->service.deadline)
         u->service.deadline = sp_codeguru_clock() + 1000 * u->service.timeout;
-    spaa_status st = sp_codeguru_send(&u->service, r, &u->c->diags, answer);
+    spaa_status st = sp_codeguru_send(&u->service, r, u->run->diags, answer);
     clear_line(u);
     return st;
 }
@@ -275,7 +280,7 @@ static bool read_times(const struct sp_buf *body, struct listed *l)
 static void show_request(struct upload *u, const struct sp_codeguru_request *r, struct sp_jw *w)
 {
     static const char hidden[] = "(left out)";
-    struct cli *c = u->c;
+    struct sp_run *run = u->run;
     const char *type = r->body ? "application/json" : NULL;
     const char *token = u->keys.token.len ? hidden : NULL;
     if (w) {
@@ -294,48 +299,48 @@ static void show_request(struct upload *u, const struct sp_codeguru_request *r, 
         sp_jw_cstr(w, "credentials", u->keys.source);
         return;
     }
-    sp_printf(c->out, "%s %s\n", r->method, r->url.data);
+    sp_printf(run->out, "%s %s\n", r->method, r->url.data);
     if (type)
-        sp_printf(c->out, "content-type: %s\n", type);
-    sp_printf(c->out, "host: %s\nx-amz-date: (when it is sent)\n", r->host.data);
+        sp_printf(run->out, "content-type: %s\n", type);
+    sp_printf(run->out, "host: %s\nx-amz-date: (when it is sent)\n", r->host.data);
     if (token)
-        sp_printf(c->out, "x-amz-security-token: %s\n", token);
-    sp_printf(c->out, "authorization: AWS4-HMAC-SHA256 %s\n\n", hidden);
+        sp_printf(run->out, "x-amz-security-token: %s\n", token);
+    sp_printf(run->out, "authorization: AWS4-HMAC-SHA256 %s\n\n", hidden);
     if (r->body)
-        sp_printf(c->out, "%zu bytes of JSON, SHA-256 %s\n", r->body_n, r->payload_hash);
-    sp_printf(c->out, "not sent (--dry-run); credentials: %s\n",
+        sp_printf(run->out, "%zu bytes of JSON, SHA-256 %s\n", r->body_n, r->payload_hash);
+    sp_printf(run->out, "not sent (--dry-run); credentials: %s\n",
               u->keys.source ? u->keys.source : "none were found");
 }
 
 static int post(struct upload *u, struct sp_jw *w)
 {
-    struct cli *c = u->c;
+    struct sp_run *run = u->run;
     struct sp_codeguru_request r;
     struct sp_buf answer;
-    spaa_status st = sp_codeguru_post(&u->service, u->token, u->body, u->body_n, &c->diags, &r);
+    spaa_status st = sp_codeguru_post(&u->service, u->token, u->body, u->body_n, run->diags, &r);
     if (st)
-        return cli_exit_of(st);
+        return sp_run_exit(run, st);
     sp_buf_init(&answer, 0);
-    if (!c->v.dry_run)
+    if (!run->v.dry_run)
         st = send_request(u, &r, &answer);
-    int rc = st ? cli_exit_of(st) : cli_stdout(c);
+    int rc = st ? sp_run_exit(run, st) : sp_run_stdout(run);
     if (!rc && w) {
-        sp_jw_init(w, c->out);
+        sp_jw_init(w, run->out);
         sp_jw_open(w, NULL, '{');
         sp_jw_cstr(w, "schema", "spaa.upload/1");
-        sp_jw_bool(w, "sent", !c->v.dry_run);
-        sp_jw_cstr(w, "group", c->v.group);
+        sp_jw_bool(w, "sent", !run->v.dry_run);
+        sp_jw_cstr(w, "group", run->v.group);
         sp_jw_cstr(w, "region", u->service.region);
         sp_jw_cstr(w, "profile_token", u->token);
-        if (c->v.dry_run)
+        if (run->v.dry_run)
             show_request(u, &r, w);
         else
             sp_jw_u64(w, "bytes", r.body_n);
-    } else if (!rc && c->v.dry_run) {
+    } else if (!rc && run->v.dry_run) {
         show_request(u, &r, NULL);
     } else if (!rc) {
-        sp_printf(c->out, "%zu bytes are in profiling group %s (%s), profile token %s\n", r.body_n,
-                  c->v.group, u->service.region, u->token);
+        sp_printf(run->out, "%zu bytes are in profiling group %s (%s), profile token %s\n", r.body_n,
+                  run->v.group, u->service.region, u->token);
     }
     sp_buf_free(&answer);
     sp_codeguru_request_free(&r);
@@ -345,44 +350,44 @@ static int post(struct upload *u, struct sp_jw *w)
 static int cmd_upload_list(struct upload *u, struct listed *l)
 {
     enum { PAGES = 100 };
-    struct cli *c = u->c;
+    struct sp_run *run = u->run;
     time_t now = time(NULL);
     for (int page = 0; page < PAGES; page++) {
         struct sp_codeguru_request r;
         struct sp_buf answer;
         spaa_status st = sp_codeguru_list(&u->service, now - LAST_HOUR, now,
-                                          page ? sp_buf_cstr(&l->next) : NULL, &c->diags, &r);
+                                          page ? sp_buf_cstr(&l->next) : NULL, run->diags, &r);
         if (st)
-            return cli_exit_of(st);
+            return sp_run_exit(run, st);
         sp_buf_init(&answer, 0);
         st = send_request(u, &r, &answer);
         bool understood = !st && read_times(&answer, l);
         if (!st && !understood)
-            sp_emit_hint(&c->diags, SP_E463, SP_AT_NOTHING, "is --endpoint that of CodeGuru Profiler?",
+            sp_emit_hint(run->diags, SP_E463, SP_AT_NOTHING, "is --endpoint that of CodeGuru Profiler?",
                          "the answer is no list of profile times");
         sp_buf_free(&answer);
         sp_codeguru_request_free(&r);
         if (st || !understood)
-            return EXIT_IO;
+            return SP_EXIT_IO;
         if (!l->next.len)
             break;
     }
-    return EXIT_FINE;
+    return SP_EXIT_FINE;
 }
 
 static int verify(struct upload *u, struct sp_jw *w, bool first)
 {
-    struct cli *c = u->c;
+    struct sp_run *run = u->run;
     struct listed l = {0};
     sp_buf_init(&l.next, 64 << 10);
-    int rc = EXIT_FINE;
-    if (c->v.dry_run && first) {
+    int rc = SP_EXIT_FINE;
+    if (run->v.dry_run && first) {
         struct sp_codeguru_request r;
         time_t now = time(NULL);
-        spaa_status st = sp_codeguru_list(&u->service, now - LAST_HOUR, now, NULL, &c->diags, &r);
-        rc = st ? cli_exit_of(st) : cli_stdout(c);
+        spaa_status st = sp_codeguru_list(&u->service, now - LAST_HOUR, now, NULL, run->diags, &r);
+        rc = st ? sp_run_exit(run, st) : sp_run_stdout(run);
         if (!rc && w) {
-            sp_jw_init(w, c->out);
+            sp_jw_init(w, run->out);
             sp_jw_open(w, NULL, '{');
             sp_jw_cstr(w, "schema", "spaa.upload/1");
             sp_jw_bool(w, "sent", false);
@@ -391,28 +396,28 @@ static int verify(struct upload *u, struct sp_jw *w, bool first)
             show_request(u, &r, w);
         if (!st)
             sp_codeguru_request_free(&r);
-    } else if (!c->v.dry_run) {
+    } else if (!run->v.dry_run) {
         rc = cmd_upload_list(u, &l);
         if (!rc)
-            rc = cli_stdout(c);
+            rc = sp_run_stdout(run);
         if (!rc && w && first) {
-            sp_jw_init(w, c->out);
+            sp_jw_init(w, run->out);
             sp_jw_open(w, NULL, '{');
             sp_jw_cstr(w, "schema", "spaa.upload/1");
             sp_jw_bool(w, "sent", false);
-            sp_jw_cstr(w, "group", c->v.group);
+            sp_jw_cstr(w, "group", run->v.group);
             sp_jw_cstr(w, "region", u->service.region);
         }
         if (!rc && w)
             sp_jw_open(w, "profile_times", '[');
         else if (!rc)
-            sp_printf(c->out, "%zu profiles of the last hour in %s%s\n", l.starts.n, c->v.group,
+            sp_printf(run->out, "%zu profiles of the last hour in %s%s\n", l.starts.n, run->v.group,
                       l.starts.n ? ", beginning at" : "; new ones appear after some minutes");
         for (size_t i = 0; !rc && i < l.starts.n; i++) {
             if (w)
                 sp_jw_str(w, NULL, l.starts.v[i].data, l.starts.v[i].len);
             else
-                sp_printf(c->out, "  %.*s\n", (int)l.starts.v[i].len,
+                sp_printf(run->out, "  %.*s\n", (int)l.starts.v[i].len,
                           l.starts.v[i].data ? l.starts.v[i].data : "");
         }
         if (!rc && w)
@@ -424,41 +429,41 @@ static int verify(struct upload *u, struct sp_jw *w, bool first)
 
 static int run_upload(struct upload *u)
 {
-    struct cli *c = u->c;
+    struct sp_run *run = u->run;
     struct sp_jw w;
-    struct sp_jw *json = c->format == FORMAT_JSON ? &w : NULL;
+    struct sp_jw *json = run->form == SP_FORM_JSON ? &w : NULL;
     int rc = check_names(u);
-    if (!rc && !sp_http_available() && !c->v.dry_run) {
-        sp_emit(&c->diags, SP_E465, SP_AT_NOTHING, " ");
-        return EXIT_IO;
+    if (!rc && !sp_http_available() && !run->v.dry_run) {
+        sp_emit(run->diags, SP_E465, SP_AT_NOTHING, " ");
+        return SP_EXIT_IO;
     }
     if (!rc)
         rc = find_service(u);
     if (rc)
         return rc;
-    if (c->v.profile_token) {
-        snprintf(u->token, sizeof u->token, "%s", c->v.profile_token);
+    if (run->v.profile_token) {
+        snprintf(u->token, sizeof u->token, "%s", run->v.profile_token);
     } else if (!sp_codeguru_token(u->token)) {
-        sp_emit(&c->diags, SP_E036, SP_AT_NOTHING, "the system has no random numbers; give --profile-token");
-        return EXIT_IO;
+        sp_emit(run->diags, SP_E036, SP_AT_NOTHING, "the system has no random numbers; give --profile-token");
+        return SP_EXIT_IO;
     }
-    bool has_profile = c->files.n > 1;
+    bool has_profile = run->files.n > 1;
     if (has_profile)
         rc = read_body(u);
-    if (!rc && c->v.strict && sp_diags_count(&c->diags, SP_LOSS))
-        rc = EXIT_IO;
+    if (!rc && run->v.strict && sp_diags_count(run->diags, SP_LOSS))
+        rc = SP_EXIT_IO;
     if (!rc && has_profile)
         rc = post(u, json);
-    if (!rc && c->v.verify)
+    if (!rc && run->v.verify)
         rc = verify(u, json, !has_profile);
-    if (c->out && json && !rc)
-        answer_close(c, json);
+    if (run->out && json && !rc)
+        sp_run_json_close(run, json);
     return rc;
 }
 
-int sp_cmd_upload(struct cli *c)
+int cmd_upload(void *cli, struct sp_run *run)
 {
-    struct upload u = {.c = c};
+    struct upload u = {.cli = cli, .run = run};
     sp_aws_keys_init(&u.keys);
     int rc = run_upload(&u);
     sp_output_close(u.made);

@@ -1,6 +1,7 @@
 #include "deadline.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,7 +26,9 @@ static void *deadline_run(void *arg)
     while (!d->stop && rc == 0)
         rc = pthread_cond_timedwait(&d->stopped, &d->lock, &d->until);
     if (!d->stop) {
-        sp_emit(&d->end.diags, SP_E652, SP_AT_NOTHING, "not done after %ld s", d->seconds);
+        char message[64];
+        snprintf(message, sizeof message, "not done after %ld s", d->seconds);
+        spaa_diagnostics_add(&d->end.diags, "SPAA-E652", NULL, message);
         _exit(cli_finish(&d->end, EXIT_IO));
     }
     pthread_mutex_unlock(&d->lock);
@@ -39,8 +42,8 @@ struct deadline *deadline_start(const struct cli *c, long seconds)
     if (!d)
         return NULL;
     d->seconds = seconds;
-    d->end = (struct cli){.program = c->program, .command = c->command, .v = c->v, .format = c->format};
-    sp_diags_init(&d->end.diags);
+    d->end = *c;
+    d->end.diags = NULL;
     clock_gettime(CLOCK_MONOTONIC, &d->until);
     d->until.tv_sec += seconds;
     d->until.tv_nsec += GRACE_NS;
@@ -55,7 +58,6 @@ struct deadline *deadline_start(const struct cli *c, long seconds)
         return d;
     pthread_cond_destroy(&d->stopped);
     pthread_mutex_destroy(&d->lock);
-    sp_diags_free(&d->end.diags);
     free(d);
     return NULL;
 }
@@ -71,6 +73,5 @@ void deadline_stop(struct deadline *d)
     pthread_join(d->thread, NULL);
     pthread_cond_destroy(&d->stopped);
     pthread_mutex_destroy(&d->lock);
-    sp_diags_free(&d->end.diags);
     free(d);
 }

@@ -1,64 +1,33 @@
 /* spaa: the command line's entry. */
 #include "cli.h"
-#include "output.h"
-
+#include "deadline.h"
+#include "inside.h"
+#include "progress.h"
+#include "signals.h"
 #include "sptdump.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #define SPAA_VERSION_TEXT "spaa " SPAA_VERSION
 
-/* Commands that are no question. */
-static const struct {
-    const char *name;
-    int (*run)(struct cli *c);
-} runs[] = {
-#define SPAA_COMMAND(name, args, groups, title, examples) {#name, sp_cmd_##name},
-#include "commands.def"
-#undef SPAA_COMMAND
-};
-
-static int run_command(struct cli *c)
-{
-    if (c->command->question)
-        return cli_ask(c);
-    size_t i = 0;
-    while (strcmp(runs[i].name, c->command->name) != 0)
-        i++;
-    return runs[i].run(c);
-}
-
-static const struct cli_command *find_command(const char *name)
-{
-    for (const struct cli_command *c = cli_commands(); c->name; c++)
-        if (strcmp(c->name, name) == 0)
-            return c;
-    return NULL;
-}
+enum { QUERY_SECONDS = 60 }; /* when no --timeout is given */
 
 static int unknown_command(struct cli *c, const char *word)
 {
     const char *names[64];
-    char near[256], hint[400];
+    char near[260], hint[400];
+    struct spaa_command x = {.size = sizeof x};
     size_t n = 0;
-    for (const struct cli_command *x = cli_commands(); x->name && n < 63; x++)
-        names[n++] = x->name;
-    names[n] = NULL;
-    cli_nearest(word, names, near, sizeof near);
-    snprintf(hint, sizeof hint, "%s%s`spaa help` lists the commands", near, *near ? " " : "");
+    for (; n < sizeof names / sizeof *names && spaa_command_get(n, &x) == SPAA_OK; n++)
+        names[n] = x.name;
+    cli_nearest(word, names, n, near, sizeof near);
+    snprintf(hint, sizeof hint, "%s`spaa help` lists the commands", near);
     return cli_usage(c, hint, "there is no command or file \"%s\"", word);
-}
-
-static void terminal(struct cli *c)
-{
-    struct winsize w;
-    bool tty = isatty(1);
-    if (tty)
-        c->width = ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 100;
-    c->colour = tty && !getenv("NO_COLOR");
 }
 
 /* Errors found before or while the options are parsed answer in JSON too. */
@@ -72,50 +41,127 @@ static bool asks_for_json(int argc, char **argv)
     return false;
 }
 
+/* From now on standard output is the answer's. */
+static void answering(void *arg)
+{
+    struct cli *c = arg;
+    c->answered = true;
+    progress_clear(c->progress);
+    deadline_stop(c->deadline);
+    c->deadline = NULL;
+}
+
+/* The seconds that a query may take, reading included; 0: any. */
+static long time_limit(const struct cli *c)
+{
+    const char *asked = cli_option(c, "timeout");
+    char *end;
+    if (strcmp(c->command.name, "query") != 0)
+        return 0;
+    if (!asked)
+        return QUERY_SECONDS;
+    errno = 0;
+    long seconds = strtol(asked, &end, 10);
+    return errno || *end || seconds < 0 || seconds > 1000000 ? 0 : seconds; /* others are refused */
+}
+
+static void say_drawn(const struct cli *c, const struct spaa_run_result *result)
+{
+    char name[sizeof result->written];
+    size_t n = 0;
+    for (; result->written[n]; n++) /* what could harm a terminal */
+        name[n] = (char)((unsigned char)result->written[n] < 0x20 || result->written[n] == 0x7f
+                             ? '?'
+                             : result->written[n]);
+    name[n] = '\0';
+    if (n && !cli_option(c, "quiet"))
+        fprintf(stderr, "spaa: wrote %s (%llu frames); open it in a browser\n", name,
+                (unsigned long long)result->frames);
+}
+
+static int run_with(struct cli *c, struct spaa_run_options *o)
+{
+    struct spaa_run_result result = {.size = sizeof result, .exit_code = EXIT_IO};
+    struct progress bar;
+    struct spaa_watch watch;
+    struct winsize w;
+    if (isatty(1))
+        o->width = ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 100;
+    o->colour = isatty(1) && !getenv("NO_COLOR");
+    o->temporary = cli_half_written;
+    o->answering = answering;
+    o->answering_arg = c;
+    if (progress_begin(c, &bar, &watch)) {
+        c->progress = &bar;
+        o->watch = &watch;
+    }
+    c->deadline = deadline_start(c, time_limit(c));
+    if (c->command.of_program)
+        cli_run_program(c, o, &result);
+    else
+        spaa_run_fd(o, 1, &result, &c->diags);
+    deadline_stop(c->deadline);
+    progress_clear(c->progress);
+    c->progress = NULL;
+    c->told = result.told;
+    say_drawn(c, &result);
+    return result.exit_code;
+}
+
+static int run_command(struct cli *c)
+{
+    struct spaa_run_options o = {.size = sizeof o,
+                                 .command = c->command.name,
+                                 .files = c->files,
+                                 .file_count = c->nfiles,
+                                 .has_split = c->has_split,
+                                 .split = c->split,
+                                 .options = c->options,
+                                 .option_count = c->noptions};
+    const char *asked = c->command.name;
+    if (cli_option(c, "help")) {
+        o = (struct spaa_run_options){.size = sizeof o, .command = "help", .files = &asked, .file_count = 1};
+        cli_find_command(c, "help");
+    }
+    return run_with(c, &o);
+}
+
 static int main_run(struct cli *c, int argc, char **argv)
 {
-    static const struct cli_command nothing = {
-        .name = "spaa", .args = "", .groups = G_ALL, .title = "", .examples = ""};
     const char *word = argc > 1 ? argv[1] : "help";
-    c->command = &nothing;
-    if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0) {
-        int rc = cli_stdout(c);
-        if (!rc)
-            sp_puts(c->out, SPAA_VERSION_TEXT "\n");
-        return rc;
-    }
+    if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0)
+        return cli_print(c, SPAA_VERSION_TEXT "\n");
     int skip = 2;
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        c->command = find_command("help");
-    } else if (!(c->command = find_command(word))) {
-        c->command = &nothing;
+        cli_find_command(c, "help");
+    } else if (!cli_find_command(c, word)) {
         if (word[0] == '-' && word[1])
             return cli_usage(c, "`spaa help` shows how", "a command comes before the options");
         if (access(word, F_OK) != 0 && strcmp(word, "-") != 0)
             return unknown_command(c, word);
-        c->command = find_command("summary");
+        cli_find_command(c, "summary");
         skip = 1;
     }
     int rc = cli_parse(c, argc > skip ? argc - skip : 0, argv + skip);
-    if (rc)
-        return rc;
-    if (c->v.help) {
-        rc = cli_stdout(c);
-        if (!rc)
-            cli_help(c->command, c->out);
-        return rc;
-    }
-    return run_command(c);
+    return rc ? rc : run_command(c);
+}
+
+static int main_sptdump(struct cli *c, int argc, char **argv)
+{
+    struct spaa_run_options o = {.size = sizeof o,
+                                 .command = "spt",
+                                 .files = (const char *const *)argv + 1,
+                                 .file_count = argc > 1 ? (size_t)argc - 1 : 0};
+    cli_find_command(c, "spt");
+    return run_with(c, &o);
 }
 
 int main(int argc, char **argv)
 {
-    struct cli c = {.program = is_sptdump(argv[0]) ? "sptdump" : "spaa"};
-    cli_output_signals();
-    sp_diags_init(&c.diags);
-    terminal(&c);
-    if (is_sptdump(argv[0]))
-        return cli_finish(&c, sptdump(&c, argc, argv));
-    c.format = asks_for_json(argc, argv) ? FORMAT_JSON : FORMAT_TABLE;
-    return cli_finish(&c, main_run(&c, argc, argv));
+    bool dump = is_sptdump(argv[0]);
+    struct cli c = {.program = dump ? "sptdump" : "spaa", .json = !dump && asks_for_json(argc, argv)};
+    cli_signals();
+    int rc = cli_finish(&c, dump ? main_sptdump(&c, argc, argv) : main_run(&c, argc, argv));
+    cli_free(&c);
+    return rc;
 }

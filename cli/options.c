@@ -1,180 +1,124 @@
-/* Parsing the command line by the tables. */
+/* The command line, taken apart by what the library says that a command takes. */
 #include "cli.h"
 
-#include "ask/question.h"
-#include "ask/usage.h"
-
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { COMMANDS_MAX = 64 };
-
-static const struct cli_command own_commands[] = {
-#define SPAA_COMMAND(name, args, groups, title, examples) {#name, args, groups, title, examples, NULL},
-#include "commands.def"
-#undef SPAA_COMMAND
-    {0},
-};
-
-const struct cli_command *cli_commands(void)
+static bool options_at(const struct cli *c, size_t k, struct spaa_command_option *out)
 {
-    static struct cli_command all[COMMANDS_MAX + 1];
-    size_t n = 0;
-    if (all[0].name)
-        return all;
-    for (size_t i = 0; sp_questions[i] && n < COMMANDS_MAX; i++) {
-        const struct sp_question *q = sp_questions[i];
-        all[n++] = (struct cli_command){q->name,  q->args,     q->groups | G_QUESTION | G_ANSWER | G_BUDGET,
-                                        q->title, q->examples, q};
-    }
-    for (size_t i = 0; own_commands[i].name && n < COMMANDS_MAX; i++)
-        all[n++] = own_commands[i];
-    return all;
+    *out = (struct spaa_command_option){.size = sizeof *out};
+    return spaa_command_option_get(c->number, k, out) == SPAA_OK;
 }
 
-static bool applies(const struct cli *c, const struct sp_option *o)
+static bool options_find(const struct cli *c, const char *name, size_t n, struct spaa_command_option *out)
 {
-    return o->groups & (c->command->groups | G_ALL);
+    for (size_t k = 0; options_at(c, k, out); k++)
+        if (strlen(out->name) == n && memcmp(out->name, name, n) == 0)
+            return true;
+    return false;
 }
 
-static const struct sp_option *options_find(const struct cli *c, const char *name, size_t n)
+static bool options_letter(const struct cli *c, char letter, struct spaa_command_option *out)
 {
-    for (const struct sp_option *o = sp_option_table; o->name; o++)
-        if (applies(c, o) && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
-            return o;
-    return NULL;
-}
-
-static const struct sp_option *find_letter(const struct cli *c, char letter)
-{
-    for (const struct sp_option *o = sp_option_table; o->name; o++)
-        if (applies(c, o) && o->letter == letter)
-            return o;
-    return NULL;
-}
-
-unsigned cli_own_when(const struct cli_command *command)
-{
-    unsigned writing = G_CONVERT | G_MERGE | G_UPLOAD | G_SYMBOLIZE;
-    return (command->groups & G_READ ? SP_CAN_READ : 0u) | (command->groups & writing ? SP_CAN_WRITE : 0u);
-}
-
-/* An option that some format declares as its own, and that this command can hand to it. */
-static const struct sp_format_option *find_own(const struct cli *c, const char *name, size_t n)
-{
-    unsigned when = cli_own_when(c->command);
-    for (size_t i = 0; spaa_formats[i]; i++)
-        for (const struct sp_format_option *o = spaa_formats[i]->options; o && o->name; o++)
-            if (o->when & when && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
-                return o;
-    return NULL;
+    for (size_t k = 0; options_at(c, k, out); k++)
+        if (out->letter == letter)
+            return true;
+    return false;
 }
 
 static int unknown_option(struct cli *c, const char *arg)
 {
-    const char *names[128];
+    const char *names[256];
+    struct spaa_command_option o;
+    char near[260], hint[320];
     size_t n = 0;
-    for (const struct sp_option *o = sp_option_table; o->name && n < 100; o++)
-        if (applies(c, o))
-            names[n++] = o->name;
-    for (size_t i = 0; spaa_formats[i]; i++)
-        for (const struct sp_format_option *o = spaa_formats[i]->options; o && o->name && n < 127; o++)
-            names[n++] = o->name;
-    names[n] = NULL;
-    char near[256], hint[320];
-    cli_nearest(arg + strspn(arg, "-"), names, near, sizeof near);
-    snprintf(hint, sizeof hint, "%s%s`spaa help %s` lists the options", near, *near ? " " : "",
-             c->command->name);
-    return cli_usage(c, hint, "%s has no option %s", c->command->name, arg);
+    for (; n < sizeof names / sizeof *names && options_at(c, n, &o); n++)
+        names[n] = o.name;
+    cli_nearest(arg + strspn(arg, "-"), names, n, near, sizeof near);
+    snprintf(hint, sizeof hint, "%s`spaa help %s` lists the options", near, c->command.name);
+    return cli_usage(c, hint, "%s has no option %s", c->command.name, arg);
+}
+
+static void options_add(struct cli *c, const char *name, const char *value)
+{
+    c->options[c->noptions++] = (struct spaa_ask_option){name, value};
 }
 
 /* --name, --name=value, --name value */
 static int long_option(struct cli *c, int argc, char **argv, int *i)
 {
-    const char *name = argv[*i] + 2, *eq = strchr(name, '=');
+    const char *name = argv[*i] + 2, *eq = strchr(name, '='), *value = eq ? eq + 1 : NULL;
     size_t n = eq ? (size_t)(eq - name) : strlen(name);
-    const struct sp_option *o = options_find(c, name, n);
-    const struct sp_format_option *own = o ? NULL : find_own(c, name, n);
-    if (!o && !own)
+    struct spaa_command_option o;
+    if (!options_find(c, name, n, &o))
         return unknown_option(c, argv[*i]);
-    const char *wanted = o ? o->value : own->value, *value = eq ? eq + 1 : NULL;
-    if (!wanted && value)
-        return cli_usage(c, NULL, "--%.*s takes no value", (int)n, name);
-    if (wanted && !value) {
+    if (!o.value && value)
+        return cli_usage(c, NULL, "--%s takes no value", o.name);
+    if (o.value && !value) {
         if (*i + 1 >= argc)
-            return cli_usage(c, NULL, "--%s needs a value: %s", o ? o->name : own->name, wanted);
+            return cli_usage(c, NULL, "--%s needs a value: %s", o.name, o.value);
         value = argv[++*i];
     }
-    if (o)
-        return sp_option_set(&c->v, o, value ? value : "") ? EXIT_FINE : EXIT_IO;
-    return sp_vec_push(&c->own, ((struct sp_own_opt){own->name, value})) ? EXIT_FINE : EXIT_IO;
+    options_add(c, o.name, value);
+    return EXIT_FINE;
 }
 
 /* -n 5, -n5, -q */
 static int short_options(struct cli *c, int argc, char **argv, int *i)
 {
     for (const char *p = argv[*i] + 1; *p; p++) {
-        const struct sp_option *o = find_letter(c, *p);
-        if (!o)
+        struct spaa_command_option o;
+        if (!options_letter(c, *p, &o))
             return unknown_option(c, argv[*i]);
-        if (!o->value) {
-            if (!sp_option_set(&c->v, o, ""))
-                return EXIT_IO;
+        if (!o.value) {
+            options_add(c, o.name, NULL);
             continue;
         }
         const char *value = p[1] ? p + 1 : *i + 1 < argc ? argv[++*i] : NULL;
         if (!value)
-            return cli_usage(c, NULL, "-%c needs a value: %s", *p, o->value);
-        return sp_option_set(&c->v, o, value) ? EXIT_FINE : EXIT_IO;
+            return cli_usage(c, NULL, "-%c needs a value: %s", *p, o.value);
+        options_add(c, o.name, value);
+        return EXIT_FINE;
     }
     return EXIT_FINE;
 }
 
+/* No argument has more options than characters. */
+static bool options_room(struct cli *c, int argc, char **argv)
+{
+    size_t n = 1;
+    for (int i = 0; i < argc; i++)
+        n += strlen(argv[i]) + 1;
+    c->options = calloc(n, sizeof *c->options);
+    c->files = calloc((size_t)argc + 1, sizeof *c->files);
+    return c->options && c->files;
+}
+
 int cli_parse(struct cli *c, int argc, char **argv)
 {
-    static const char *const formats[] = {"table", "json", "csv", "markdown", NULL};
     bool options = true;
+    if (!options_room(c, argc, argv)) {
+        spaa_diagnostics_add(&c->diags, "SPAA-E008", NULL, "out of memory");
+        return EXIT_IO;
+    }
     for (int i = 0; i < argc; i++) {
         int rc = EXIT_FINE;
-        if (options && !c->has_split && c->command->groups & G_DIFF && strcmp(argv[i], "--") == 0) {
+        if (options && !c->has_split && c->command.two_sides && strcmp(argv[i], "--") == 0) {
             c->has_split = true; /* options may follow */
-            c->split = c->files.n;
+            c->split = c->nfiles;
         } else if (options && strcmp(argv[i], "--") == 0)
             options = false;
         else if (options && argv[i][0] == '-' && argv[i][1] == '-')
             rc = long_option(c, argc, argv, &i);
         else if (options && argv[i][0] == '-' && argv[i][1])
             rc = short_options(c, argc, argv, &i);
-        else if (!sp_vec_push(&c->files, argv[i]))
-            rc = EXIT_IO;
+        else
+            c->files[c->nfiles++] = argv[i];
         if (rc)
             return rc;
     }
-    int format = FORMAT_TABLE;
-    if (!cli_choice(c, "format", c->v.format, formats, FORMAT_TABLE, &format))
-        return EXIT_USAGE;
-    c->format = c->v.json ? FORMAT_JSON : (enum cli_format)format;
-    static const char *const colours[] = {"auto", "always", "never", NULL};
-    int colour = 0;
-    if (!cli_choice(c, "color", c->v.color, colours, 0, &colour))
-        return EXIT_USAGE;
-    if (colour)
-        c->colour = colour == 1;
+    const char *format = cli_option(c, "format");
+    c->json = cli_option(c, "json") || (format && strcmp(format, "json") == 0);
     return EXIT_FINE;
-}
-
-bool cli_number(struct cli *c, const char *name, const char *value, long lo, long hi, long otherwise,
-                long *out)
-{
-    return sp_option_number(&c->diags, name, value, lo, hi, otherwise, out);
-}
-
-bool cli_choice(struct cli *c, const char *name, const char *value, const char *const *names, int otherwise,
-                int *out)
-{
-    return sp_option_choice(&c->diags, name, value, names, otherwise, out);
-}
-
-bool cli_sort(struct cli *c, bool *by_total)
-{
-    return sp_option_sort(&c->diags, c->v.sort, by_total);
 }

@@ -13,6 +13,7 @@
 #include "formats/common/spt/tally.h"
 #include "io/input.h"
 #include "render/text.h"
+#include "run/run.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -279,16 +280,16 @@ static spaa_status report_events(struct report *r, struct sp_input *in, struct s
     return st;
 }
 
-static spaa_status sptdump_report(struct cli *c, const char *path, struct sp_input *in, unsigned parts)
+static spaa_status sptdump_report(struct sp_run *run, const char *path, struct sp_input *in, unsigned parts)
 {
     struct sp_spt f;
-    spaa_status st = sp_spt_open(in, &c->diags, &f);
+    spaa_status st = sp_spt_open(in, run->diags, &f);
     if (st)
         return st;
-    struct report r = {.out = c->out, .f = &f};
+    struct report r = {.out = run->out, .f = &f};
     sp_buf_init(&r.name, 0);
     sp_text_safe(&r.name, path, strlen(path));
-    sp_printf(c->out, "SPT file %s\n\n", sp_buf_cstr(&r.name));
+    sp_printf(run->out, "SPT file %s\n\n", sp_buf_cstr(&r.name));
     if (parts & HEADER)
         report_header(&r);
     if (parts & STRINGS)
@@ -296,7 +297,7 @@ static spaa_status sptdump_report(struct cli *c, const char *path, struct sp_inp
     if (parts & PROGRAMS)
         report_programs(&r);
     if (parts & EVENTS)
-        st = f.streams ? report_events(&r, in, &c->diags) : SPAA_ERR_INPUT;
+        st = f.streams ? report_events(&r, in, run->diags) : SPAA_ERR_INPUT;
     if (!st)
         st = sp_input_failed(in);
     sp_buf_free(&r.name);
@@ -304,36 +305,38 @@ static spaa_status sptdump_report(struct cli *c, const char *path, struct sp_inp
     return st;
 }
 
-int sptdump(struct cli *c, int argc, char **argv)
+int sptdump(void *cli, struct sp_run *run)
 {
+    (void)cli;
     unsigned parts = 0;
     const char *path = NULL;
     struct sp_input *in = NULL;
-    for (int i = 1; i < argc; i++) {
-        unsigned one = option(argv[i]);
-        if (!one && path && (like_option(path) || like_option(argv[i])))
-            return cli_usage(c, "`sptdump /help` lists the options", "sptdump has no option %s",
-                             like_option(path) ? path : argv[i]);
+    for (size_t i = 0; i < run->files.n; i++) {
+        const char *word = run->files.v[i];
+        unsigned one = option(word);
+        if (!one && path && (like_option(path) || like_option(word)))
+            return sp_run_usage(run, "`sptdump /help` lists the options", "sptdump has no option %s",
+                                like_option(path) ? path : word);
         if (!one && path)
-            return cli_usage(c, "`sptdump /help` lists the options", "sptdump takes one file: %s or %s", path,
-                             argv[i]);
+            return sp_run_usage(run, "`sptdump /help` lists the options", "sptdump takes one file: %s or %s",
+                                path, word);
         if (!one)
-            path = argv[i];
+            path = word;
         parts |= one;
     }
     if (!path && !(parts & HELP))
-        return cli_usage(c, "`sptdump /help` lists the options", "sptdump needs a file");
-    int rc = cli_stdout(c);
+        return sp_run_usage(run, "`sptdump /help` lists the options", "sptdump needs a file");
+    int rc = sp_run_stdout(run);
     if (rc || parts & HELP) {
         if (!rc)
-            help(c->out);
+            help(run->out);
         return rc;
     }
-    sp_diags_source(&c->diags, path, "spt");
-    spaa_status st = sp_input_open(path, &c->diags, &in);
+    sp_diags_source(run->diags, path, "spt");
+    spaa_status st = sp_input_open(path, run->diags, &in);
     if (!st)
-        st = sptdump_report(c, path, in, parts ? parts : ALL);
+        st = sptdump_report(run, path, in, parts ? parts : ALL);
     sp_input_close(in);
-    sp_diags_source(&c->diags, NULL, NULL);
-    return cli_exit_of(st);
+    sp_diags_source(run->diags, NULL, NULL);
+    return sp_run_exit(run, st);
 }

@@ -2,11 +2,12 @@
 #ifndef SP_SPTDUMP_H
 #define SP_SPTDUMP_H
 
-#include "cli.h"
+#include <stdbool.h>
 
 /* Whether the program was called by that name, in any case of letters, with or without .exe. */
 bool is_sptdump(const char *argv0);
-/* An exit code; what is to be said is in c->diags. */
-int sptdump(struct cli *c, int argc, char **argv);
+/* A command of the program (inside.h) whose arguments are run->files, as they stand. */
+struct sp_run;
+int sptdump(void *cli, struct sp_run *run);
 
 #endif

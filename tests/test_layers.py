@@ -32,9 +32,10 @@ MAY_INCLUDE = {
     "sql": VIEWS | {"answer", "ask"},
     "record": FORMATS,
     "remote": FORMATS,
-    "api": ABOVE - {"remote"}, # libspaa uploads nothing
-    "server": ABOVE,
-    "cli": ABOVE | {"server"},
+    "run": (ABOVE | {"run"}) - {"remote"},  # libspaa uploads nothing
+    "api": (ABOVE | {"run"}) - {"remote"},
+    "server": ABOVE | {"run", "api"},
+    "cli": ABOVE | {"run", "api", "server"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 

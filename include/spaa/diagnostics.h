@@ -64,6 +64,38 @@ SPAA_API spaa_status spaa_diagnostics_get(const struct spaa_diagnostics *diagnos
 /* How many messages of this severity ("error", ...) were given, kept or not; 0 for NULL, whichever it is. */
 SPAA_API uint64_t spaa_diagnostics_total(const struct spaa_diagnostics *diagnostics, const char *severity);
 
+/*
+ * Message i as a line for people: "warning: FILE: message, line 3 [SPAA-W300]", and its hint in a line of its
+ * own where there is one. Each line ends in a newline; what an input wrote into names can do a terminal no
+ * harm. *text is the caller's, to be given to spaa_free. SPAA_ERR_NOT_FOUND: there is no message i.
+ */
+SPAA_API spaa_status spaa_diagnostics_text(const struct spaa_diagnostics *diagnostics, size_t i, int colour,
+                                           char **text);
+
+/* A code of which more messages were given than are kept. */
+struct spaa_unkept {
+    size_t size;
+    const char *code, *severity, *title;
+    uint64_t count; /* of those that are not kept */
+};
+/* Number k of those codes. SPAA_ERR_NOT_FOUND: there is none. */
+SPAA_API spaa_status spaa_diagnostics_unkept(const struct spaa_diagnostics *diagnostics, size_t k,
+                                             struct spaa_unkept *out);
+
+/*
+ * The last error as the object that the command line answers with where JSON was asked for ("spaa.error/1",
+ * docs/json.md), with a newline. *json is the caller's, to be given to spaa_free. SPAA_ERR_NOT_FOUND: there
+ * is no error.
+ */
+SPAA_API spaa_status spaa_diagnostics_error(const struct spaa_diagnostics *diagnostics, char **json);
+
+/*
+ * Adds a message of the caller's own, as if a call had said it. hint NULL: that of the code. *diagnostics is
+ * made where it is NULL. SPAA_ERR_USAGE: there is no such code, or a pointer is NULL.
+ */
+SPAA_API spaa_status spaa_diagnostics_add(struct spaa_diagnostics **diagnostics, const char *code,
+                                          const char *hint, const char *message);
+
 SPAA_API void spaa_diagnostics_free(struct spaa_diagnostics *diagnostics); /* NULL is fine */
 
 #ifdef __cplusplus

@@ -12,6 +12,7 @@
 #include <spaa/merge.h>
 #include <spaa/profile.h>
 #include <spaa/query.h>
+#include <spaa/run.h>
 #include <spaa/status.h>
 #include <spaa/top.h>
 #include <spaa/version.h>

@@ -159,8 +159,8 @@ void spaa_answer_free(struct spaa_answer *answer)
     if (!answer)
         return;
     sp_answer_free(&answer->a);
-    sp_profile_free(answer->whole);
-    sp_options_free(&answer->options);
+    sp_run_free(&answer->run);
+    free(answer->given);
     sp_vec_free(&answer->facts);
     sp_vec_free(&answer->tables);
     sp_vec_free(&answer->columns);

@@ -5,14 +5,14 @@
 #include "api/api.h"
 
 #include "answer/answer.h"
-#include "ask/options.h"
+#include "run/run.h"
 
 struct spaa_answer {
     struct sp_answer a;
     struct sp_diags diags; /* notes that the answer shows; delivered to the caller, too */
-    struct sp_options options;
-    struct sp_profile *whole; /* of several profiles asked as one; else NULL */
-    struct sp_arena arena;    /* texts of the options, paths of facts, columns */
+    struct sp_run run;     /* as it was asked: its options, and profiles that were made for it */
+    struct sp_run_given *given;
+    struct sp_arena arena; /* texts of the options, paths of facts, columns */
     SP_VEC(struct spaa_fact) facts;
     SP_VEC(const struct sp_answer_table *) tables;
     SP_VEC(struct spaa_column *) columns; /* table by table, SP_TABLE_COLUMNS each; NULL: not made yet */

@@ -51,9 +51,10 @@ spaa_status sp_api_own(struct sp_diags *d, const struct spaa_format *f, unsigned
 /* What readers are told. Lent of the caller's options. */
 spaa_status sp_api_read_options(const struct spaa_open_options *o, struct sp_diags *d,
                                 struct sp_read_opts *out);
-/* Profiles as one, which are then as they were. The result is divided by what leaves have. */
-spaa_status sp_api_join(struct spaa_profile *const *profiles, size_t n, const struct sp_merge_opts *how,
-                        struct sp_diags *d, struct sp_profile **out);
+/* Profiles as commands take them: *out is the caller's to free. */
+struct sp_run_given;
+spaa_status sp_api_give(struct spaa_profile *const *profiles, size_t n, struct sp_diags *d,
+                        struct sp_run_given **out);
 char *sp_api_copy(const char *s); /* malloced; NULL: out of memory */
 /* A string of the profile; NULL where absent. */
 const char *sp_api_str(const struct sp_profile *p, uint32_t s);

@@ -1,10 +1,7 @@
 /* Asking: the question and its options by name, and the profiles as the question takes them. */
 #include "api/answer.h"
 
-#include "analysis/regroup.h"
-#include "ask/question.h"
 #include "base/nearest.h"
-#include "model/callees.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +93,7 @@ static spaa_status api_set_options(struct spaa_answer *x, const struct sp_questi
             return sp_api_usage(&x->diags, "the option \"%s\" of %s needs a value: %s", name, q->name,
                                 option->value);
         const char *copy = option->value ? sp_arena_dup(&x->arena, value, strlen(value)) : "";
-        if (!copy || !sp_option_set(&x->options, option, copy))
+        if (!copy || !sp_option_set(&x->run.v, option, copy))
             return sp_nomem(&x->diags);
     }
     return SPAA_OK;
@@ -121,87 +118,46 @@ static spaa_status api_find_question(const struct spaa_ask_options *o, struct sp
     return SPAA_OK;
 }
 
-/* ---- the profiles ---- */
+/* ---- asking ---- */
 
-/* Of a SPAA file that is not told apart by what is asked for: its samples may know. */
-static spaa_status api_regroup(struct spaa_profile *s, unsigned groups, struct sp_diags *d)
+static spaa_status api_ask_begin(struct spaa_answer *x, struct spaa_profile *const *profiles, size_t n,
+                                 const struct spaa_ask_options *o)
 {
-    struct sp_profile *p = s->p;
-    bool grouped = p->header.has_x_spaa && strcmp(s->format->name, "spaa") == 0;
-    unsigned missing = grouped ? sp_missing_groups(p, groups) : 0;
-    if (!missing)
-        return SPAA_OK;
-    spaa_status st = sp_callees_join(p);
+    const struct sp_question *question = NULL;
+    const char *argument = NULL;
+    spaa_status st = api_find_question(o, &x->diags, &question);
     if (!st)
-        st = sp_regroup(p, missing, d);
-    s->regrouped = s->regrouped || !st;
-    spaa_status again = sp_callees_split(p, NULL);
-    return st ? st : again;
-}
-
-struct asking {
-    struct sp_ask q;
-    struct sp_profile **profiles;
-    const char **names;
-};
-
-static spaa_status api_ask_profiles(struct spaa_answer *x, struct asking *k,
-                                    struct spaa_profile *const *profiles, size_t n)
-{
-    const struct sp_question *question = k->q.question;
-    struct sp_needs needs = {0};
-    spaa_status st = question->needs ? question->needs(&x->options, &x->diags, &needs) : SPAA_OK;
+        st = api_set_options(x, question, o);
+    if (!st && o->split >= n && o->split)
+        st = sp_api_usage(&x->diags, "split %zu leaves no profile for the other side", o->split);
     if (st)
         return st;
-    k->profiles = calloc(n, sizeof *k->profiles);
-    k->names = calloc(n, sizeof *k->names);
-    if (!k->profiles || !k->names)
+    if (o->argument && !(argument = sp_arena_dup(&x->arena, o->argument, strlen(o->argument))))
         return sp_nomem(&x->diags);
-    bool as_one = n > 1 && !question->apart && !question->sides;
-    if (as_one && (needs.samples || x->options.time))
-        return sp_api_usage(&x->diags, "several profiles as one have no common time: ask each alone");
-    unsigned groups = needs.groups | (x->options.pid ? SP_BY_PID : 0u);
-    for (size_t i = 0; !st && i < n; i++) {
-        k->names[i] = profiles[i]->name;
-        k->profiles[i] = profiles[i]->p;
-        st = as_one ? SPAA_OK : api_regroup(profiles[i], groups, &x->diags);
-    }
-    if (!st && as_one) {
-        const struct sp_merge_opts how = {.frames = SP_FRAMES_ADDRESS, .group_by = ~0u, .by_source = true};
-        st = sp_api_join(profiles, n, &how, &x->diags, &x->whole);
-        k->profiles[0] = x->whole;
-    }
-    k->q.profiles = k->profiles;
-    k->q.nprofiles = as_one ? 1 : n;
-    k->q.names = k->names;
-    k->q.nnames = n;
-    return st;
+    sp_command_find(question->name, &x->run.command);
+    x->a.schema = question->schema;
+    x->run.form = SP_FORM_JSON; /* all that there is */
+    x->run.has_split = o->split != 0;
+    x->run.split = o->split;
+    st = sp_api_give(profiles, n, &x->diags, &x->given);
+    x->run.given = x->given;
+    x->run.ngiven = st ? 0 : n;
+    for (size_t i = 0; !st && i < n; i++)
+        st = sp_vec_push(&x->run.files, x->given[i].name) ? SPAA_OK : sp_nomem(&x->diags);
+    return st || !argument || sp_vec_push(&x->run.files, argument) ? st : sp_nomem(&x->diags);
 }
-
-/* ---- asking ---- */
 
 static spaa_status api_ask(struct spaa_answer *x, struct spaa_profile *const *profiles, size_t n,
                            const struct spaa_ask_options *o)
 {
-    struct asking k = {.q = {.options = &x->options, .diags = &x->diags, .split = o->split}};
-    spaa_status st = api_find_question(o, &x->diags, &k.q.question);
-    if (!st)
-        st = api_set_options(x, k.q.question, o);
-    if (!st && o->argument && !(k.q.argument = sp_arena_dup(&x->arena, o->argument, strlen(o->argument))))
-        st = sp_nomem(&x->diags);
-    if (!st && o->split >= n && o->split)
-        st = sp_api_usage(&x->diags, "split %zu leaves no profile for the other side", o->split);
-    if (!st)
-        st = api_ask_profiles(x, &k, profiles, n);
-    if (!st) {
-        x->a.schema = k.q.question->schema;
-        st = sp_ask(&k.q, &x->a);
-    }
-    if (!st && !sp_api_answer_list(x))
-        st = sp_nomem(&x->diags);
-    free(k.profiles);
-    free(k.names);
-    return st;
+    struct sp_run_asked asked;
+    spaa_status st = api_ask_begin(x, profiles, n, o);
+    if (st)
+        return st;
+    int code = sp_run_question(&x->run, &asked, &x->a);
+    sp_run_question_free(&x->run, &asked);
+    st = sp_run_status(&x->run, code);
+    return st || sp_api_answer_list(x) ? st : sp_nomem(&x->diags);
 }
 
 /* What the call says, which the answer goes on showing. */
@@ -224,6 +180,7 @@ spaa_status spaa_ask(struct spaa_profile *const *profiles, size_t count,
     sp_diags_init(&x->diags);
     sp_arena_init(&x->arena, 0);
     sp_answer_init(&x->a, NULL, &x->diags);
+    sp_run_init(&x->run, &x->diags);
     spaa_status st = sp_api_options(&o, sizeof o, options, &x->diags);
     bool all = profiles && count && answer && count <= 1 << 20;
     for (size_t i = 0; all && i < count; i++)

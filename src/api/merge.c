@@ -3,34 +3,21 @@
 
 #include "formats/files.h"
 #include "model/callees.h"
+#include "run/run.h"
 #include "spaa/merge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-spaa_status sp_api_join(struct spaa_profile *const *profiles, size_t n, const struct sp_merge_opts *how,
-                        struct sp_diags *d, struct sp_profile **out)
+spaa_status sp_api_give(struct spaa_profile *const *profiles, size_t n, struct sp_diags *d,
+                        struct sp_run_given **out)
 {
-    struct sp_merger *m = NULL;
-    struct sp_profile *whole = NULL;
-    spaa_status st = sp_merger_new(how, d, &m);
-    for (size_t i = 0; !st && i < n; i++) {
-        st = sp_callees_join(profiles[i]->p);
-        if (!st)
-            st = sp_merger_add(m, profiles[i]->p, profiles[i]->name);
-        spaa_status again = sp_callees_split(profiles[i]->p, NULL);
-        st = st ? st : again;
+    *out = calloc(n, sizeof **out);
+    for (size_t i = 0; *out && i < n; i++) {
+        struct spaa_profile *p = profiles[i];
+        (*out)[i] = (struct sp_run_given){p->p, p->format, p->name, &p->regrouped};
     }
-    if (!st)
-        st = sp_merger_finish(m, &whole);
-    sp_merger_free(m);
-    if (!st)
-        st = sp_callees_split(whole, d);
-    if (st)
-        sp_profile_free(whole);
-    else
-        *out = whole;
-    return st;
+    return *out ? SPAA_OK : sp_nomem(d);
 }
 
 static spaa_status api_merge_options(const struct spaa_merge_options *o, struct sp_diags *d,
@@ -74,6 +61,7 @@ spaa_status spaa_merge(struct spaa_profile *const *profiles, size_t count,
 {
     struct spaa_merge_options o;
     struct sp_merge_opts how;
+    struct sp_run_given *given = NULL;
     bool all = profiles && count && merged;
     for (size_t i = 0; all && i < count; i++)
         all = profiles[i] != NULL;
@@ -86,7 +74,10 @@ spaa_status spaa_merge(struct spaa_profile *const *profiles, size_t count,
     if (!st)
         st = api_merge_options(&o, &s->diags, &how);
     if (!st)
-        st = sp_api_join(profiles, count, &how, &s->diags, &s->p);
+        st = sp_api_give(profiles, count, &s->diags, &given);
+    if (!st)
+        st = sp_run_join(given, count, &how, &s->diags, &s->p);
+    free(given);
     for (size_t i = 0; i < count; i++) /* what was said where the profile reports */
         sp_api_deliver(&profiles[i]->diags, diagnostics, st);
     return api_merged_end(s, st, merged, diagnostics);

@@ -83,7 +83,7 @@ def test_help_lists_every_option():
     options = [(a[1].strip('"'), set(a[4].split(" | "))) for a in table_calls("src/ask/options.def", "SPAA_OPT")]
     assert len(options) > 60
     formats = json.loads(run("formats", "--json", code=0).out)["formats"]
-    for name, _, groups, *_ in table_calls("cli/commands.def", "SPAA_COMMAND"):
+    for name, _, groups, *_ in table_calls("src/run/commands.def", "SPAA_(?:COMMAND|PROGRAM)"):
         groups = set(groups.split(" | ")) | {"G_ALL"}
         out, _, own = run("help", name, code=0).out.partition("\noptions of one format\n")
         listed = re.findall(r"^  (?:-\w, |    )--([\w-]+)", out, re.M)

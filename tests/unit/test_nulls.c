@@ -324,6 +324,94 @@ static void stack_label(void)
     USAGE(spaa_stack_label(profile, 0, 0, NULL));
 }
 
+static void command_count(void)
+{
+    assert_true(spaa_command_count() > 10);
+}
+
+static void command_get(void)
+{
+    USAGE(spaa_command_get(0, NULL));
+}
+
+static void command_option_get(void)
+{
+    USAGE(spaa_command_option_get(0, 0, NULL));
+}
+
+static void did_you_mean(void)
+{
+    const char *const names[] = {"top", NULL};
+    char text[64];
+    NOTHING(spaa_did_you_mean(NULL, names, 1, text, sizeof text));
+    NOTHING(spaa_did_you_mean("tpo", NULL, 1, text, sizeof text));
+    NOTHING(spaa_did_you_mean("tpo", names, 1, NULL, 0));
+    NOTHING(spaa_did_you_mean("tpo", names, 2, text, sizeof text));
+}
+
+static void diagnostics_add(void)
+{
+    struct spaa_diagnostics *d = NULL;
+    USAGE(spaa_diagnostics_add(NULL, "SPAA-E037", NULL, "words"));
+    USAGE(spaa_diagnostics_add(&d, NULL, NULL, "words"));
+    USAGE(spaa_diagnostics_add(&d, "SPAA-E037", NULL, NULL));
+    assert_null(d);
+}
+
+static void diagnostics_error(void)
+{
+    char *json = NULL;
+    assert_int_equal(spaa_diagnostics_error(NULL, &json), SPAA_ERR_NOT_FOUND);
+    USAGE(spaa_diagnostics_error(said, NULL));
+    assert_null(json);
+}
+
+static void diagnostics_text(void)
+{
+    char *text = NULL;
+    USAGE(spaa_diagnostics_text(NULL, 0, 0, &text));
+    USAGE(spaa_diagnostics_text(said, 0, 0, NULL));
+    assert_null(text);
+}
+
+static void diagnostics_unkept(void)
+{
+    struct spaa_unkept u = {.size = sizeof u};
+    USAGE(spaa_diagnostics_unkept(NULL, 0, &u));
+    USAGE(spaa_diagnostics_unkept(said, 0, NULL));
+}
+
+static void run_fd(void)
+{
+    const char *missing[] = {NULL};
+    struct spaa_profile *none = NULL;
+    struct spaa_run_options o = {.size = sizeof o};
+    USAGE(spaa_run_fd(NULL, 1, NULL, NULL));
+    USAGE(spaa_run_fd(&o, -1, NULL, NULL));
+    USAGE(spaa_run_fd(&o, 1, NULL, NULL));
+    o = (struct spaa_run_options){.size = sizeof o, .command = "top", .files = missing, .file_count = 1};
+    USAGE(spaa_run_fd(&o, 1, NULL, NULL));
+    o = (struct spaa_run_options){.size = sizeof o, .command = "top", .file_count = 1};
+    USAGE(spaa_run_fd(&o, 1, NULL, NULL));
+    o = (struct spaa_run_options){.size = sizeof o, .command = "top", .option_count = 1};
+    USAGE(spaa_run_fd(&o, 1, NULL, NULL));
+    o = (struct spaa_run_options){.size = sizeof o, .command = "top", .profile_count = 1};
+    USAGE(spaa_run_fd(&o, 1, NULL, NULL));
+    o.profiles = &none;
+    USAGE(spaa_run_fd(&o, 1, NULL, NULL));
+}
+
+static void run_memory(void)
+{
+    char *text = NULL;
+    struct spaa_run_options o = {.size = sizeof o, .command = "formats"};
+    USAGE(spaa_run_memory(NULL, &text, NULL, NULL, NULL));
+    USAGE(spaa_run_memory(&o, NULL, NULL, NULL, NULL));
+    assert_null(text);
+    FINE(spaa_run_memory(&o, &text, NULL, NULL, NULL));
+    spaa_free(text);
+}
+
 static void convert(void)
 {
     USAGE(spaa_convert(NULL, out_path, NULL, NULL, NULL));
@@ -539,11 +627,19 @@ static const struct {
     {"spaa_builder_sample", builder_sample},
     {"spaa_builder_stack", builder_stack},
     {"spaa_builder_thread", builder_thread},
+    {"spaa_command_count", command_count},
+    {"spaa_command_get", command_get},
+    {"spaa_command_option_get", command_option_get},
     {"spaa_convert", convert},
+    {"spaa_diagnostics_add", diagnostics_add},
     {"spaa_diagnostics_count", diagnostics_count},
+    {"spaa_diagnostics_error", diagnostics_error},
     {"spaa_diagnostics_free", diagnostics_free},
     {"spaa_diagnostics_get", diagnostics_get},
+    {"spaa_diagnostics_text", diagnostics_text},
     {"spaa_diagnostics_total", diagnostics_total},
+    {"spaa_diagnostics_unkept", diagnostics_unkept},
+    {"spaa_did_you_mean", did_you_mean},
     {"spaa_free", free_memory},
     {"spaa_merge", merge},
     {"spaa_merge_files", merge_files},
@@ -577,6 +673,8 @@ static const struct {
     {"spaa_rows_free", rows_free},
     {"spaa_rows_get", rows_get},
     {"spaa_rows_whole", rows_whole},
+    {"spaa_run_fd", run_fd},
+    {"spaa_run_memory", run_memory},
     {"spaa_stack_frame", stack_frame},
     {"spaa_stack_label", stack_label},
     {"spaa_stack_weight", stack_weight},

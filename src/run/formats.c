@@ -1,6 +1,5 @@
-/* spaa formats, spaa help: what there is. */
-#include "answer.h"
-#include "declarations.h"
+/* spaa formats: what there is. */
+#include "run/heading.h"
 
 #include "formats/open.h"
 #include "render/text.h"
@@ -38,35 +37,35 @@ static void json_format(struct sp_jw *w, const struct spaa_format *f)
     sp_jw_close(w, '}');
 }
 
-static int one_format(struct cli *c, const struct spaa_format *f)
+static int one_format(struct sp_run *run, const struct spaa_format *f)
 {
-    sp_printf(c->out, "%s — %s\n\n", f->name, f->title);
-    sp_printf(c->out, "  can           %s%s%s%s\n", f->caps & SP_CAN_READ ? " read" : "",
+    sp_printf(run->out, "%s — %s\n\n", f->name, f->title);
+    sp_printf(run->out, "  can           %s%s%s%s\n", f->caps & SP_CAN_READ ? " read" : "",
               f->caps & SP_CAN_WRITE ? " write" : "", f->caps & SP_CAN_VALIDATE ? " validate" : "",
               f->caps & SP_CAN_DUMP ? " dump" : "");
-    sp_printf(c->out, "  extensions     %s\n", f->extensions);
-    sp_printf(c->out, "  comes back     %s%s\n",
+    sp_printf(run->out, "  extensions     %s\n", f->extensions);
+    sp_printf(run->out, "  comes back     %s%s\n",
               strcmp(f->name, "spaa") == 0 ? "" : "with --lossless the same bytes; without: ", f->comes_back);
     if (f->sections && f->sections->name)
-        sp_puts(c->out, "\nsections of `spaa dump`\n");
+        sp_puts(run->out, "\nsections of `spaa dump`\n");
     for (const struct sp_dump_section *s = f->sections; s && s->name; s++)
-        sp_printf(c->out, "  %-24s %s\n", s->name, s->help);
+        sp_printf(run->out, "  %-24s %s\n", s->name, s->help);
     if (f->options && f->options->name)
-        sp_puts(c->out, "\noptions of its own\n");
+        sp_puts(run->out, "\noptions of its own\n");
     for (const struct sp_format_option *o = f->options; o && o->name; o++) {
         char left[64];
         snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
         int pad = 24 - (int)sp_text_width(left, strlen(left));
-        sp_printf(c->out, "  %s%*s %-8s %s\n", left, pad > 0 ? pad : 0, "",
+        sp_printf(run->out, "  %s%*s %-8s %s\n", left, pad > 0 ? pad : 0, "",
                   o->when == SP_CAN_READ    ? "(read)"
                   : o->when == SP_CAN_WRITE ? "(write)"
                                             : "",
                   o->help);
     }
-    return EXIT_FINE;
+    return SP_EXIT_FINE;
 }
 
-static int all_formats(struct cli *c)
+static int all_formats(struct sp_run *run)
 {
     static const struct sp_table_column columns[] = {
         {"format", false, false},   {"read", false, false},       {"write", false, false},
@@ -82,27 +81,27 @@ static int all_formats(struct cli *c)
         sp_table_printf(&t, "%s", f->extensions);
         sp_table_printf(&t, "%s", f->title);
     }
-    int rc = answer_table(c, &t);
-    if (!rc && c->format == FORMAT_TABLE)
-        sp_puts(c->out, "spaa formats NAME shows what comes back and the format's own options\n");
+    int rc = sp_run_table_write(run, &t);
+    if (!rc && run->form == SP_FORM_TEXT)
+        sp_puts(run->out, "spaa formats NAME shows what comes back and the format's own options\n");
     sp_table_free(&t);
     return rc;
 }
 
-int sp_cmd_formats(struct cli *c)
+int sp_cmd_formats(struct sp_run *run)
 {
     const struct spaa_format *f = NULL;
-    if (c->files.n) {
-        f = sp_named_format(c->files.v[0], 0, &c->diags);
+    if (run->files.n) {
+        f = sp_named_format(run->files.v[0], 0, run->diags);
         if (!f)
-            return EXIT_USAGE;
+            return SP_EXIT_USAGE;
     }
-    int rc = cli_stdout(c);
+    int rc = sp_run_stdout(run);
     if (rc)
         return rc;
-    if (c->format == FORMAT_JSON) {
+    if (run->form == SP_FORM_JSON) {
         struct sp_jw w;
-        sp_jw_init(&w, c->out);
+        sp_jw_init(&w, run->out);
         sp_jw_open(&w, NULL, '{');
         sp_jw_cstr(&w, "schema", "spaa.formats/1");
         sp_jw_open(&w, "formats", '[');
@@ -110,33 +109,8 @@ int sp_cmd_formats(struct cli *c)
             if (!f || f == spaa_formats[i])
                 json_format(&w, spaa_formats[i]);
         sp_jw_close(&w, ']');
-        answer_close(c, &w);
-        return EXIT_FINE;
+        sp_run_json_close(run, &w);
+        return SP_EXIT_FINE;
     }
-    return f ? one_format(c, f) : all_formats(c);
-}
-
-int sp_cmd_help(struct cli *c)
-{
-    const struct cli_command *found = NULL;
-    const char *names[64];
-    char near[256];
-    size_t n = 0;
-    for (const struct cli_command *x = cli_commands(); x->name; x++) {
-        if (n < 63)
-            names[n++] = x->name;
-        if (c->files.n && strcmp(x->name, c->files.v[0]) == 0)
-            found = x;
-    }
-    names[n] = NULL;
-    if (c->files.n && !found) {
-        cli_nearest(c->files.v[0], names, near, sizeof near);
-        return cli_usage(c, *near ? near : "`spaa help` lists them", "there is no command %s", c->files.v[0]);
-    }
-    int rc = cli_stdout(c);
-    if (!rc && c->v.json)
-        cli_declarations(c->out);
-    else if (!rc)
-        cli_help(found, c->out);
-    return rc;
+    return f ? one_format(run, f) : all_formats(run);
 }

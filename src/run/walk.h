@@ -18,7 +18,7 @@ struct walk {
  * Symbolic links to folders are not followed, and folders more than WALK_DEPTH deep are reported (SP_E007),
  * so that it ends. Free it, whatever it returns.
  */
-spaa_status walk_folder(const char *path, struct sp_diags *d, struct walk *out);
-void walk_free(struct walk *w);
+spaa_status sp_walk_folder(const char *path, struct sp_diags *d, struct walk *out);
+void sp_walk_free(struct walk *w);
 
 #endif

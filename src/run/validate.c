@@ -1,10 +1,10 @@
 /* spaa validate: is it valid? */
-#include "answer.h"
+#include "run/heading.h"
 
 #include "formats/open.h"
 #include "io/input.h"
 #include "render/diag_json.h"
-#include "walk.h"
+#include "run/walk.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -60,15 +60,15 @@ static spaa_status cmd_validate_check(const char *path, const struct spaa_format
 }
 
 /* One file into the verdict; its findings are bounded apart from those of others. */
-static spaa_status cmd_validate_judge(struct cli *c, const char *path, const struct spaa_format *asked,
+static spaa_status cmd_validate_judge(struct sp_run *run, const char *path, const struct spaa_format *asked,
                                       bool walked, struct verdict *v)
 {
     struct sp_diags own;
     bool taken;
     sp_diags_init(&own);
-    own.per_code = c->diags.per_code ? c->diags.per_code : own.per_code;
-    spaa_status st = cmd_validate_check(path, asked, walked, cli_jobs(c), &own, &taken);
-    sp_diags_merge(&c->diags, &own);
+    own.per_code = run->diags->per_code ? run->diags->per_code : own.per_code;
+    spaa_status st = cmd_validate_check(path, asked, walked, sp_run_jobs(run), &own, &taken);
+    sp_diags_merge(run->diags, &own);
     sp_diags_free(&own);
     v->files += taken;
     v->passed_over += !taken;
@@ -82,15 +82,15 @@ static bool is_folder(const char *path)
     return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static spaa_status judge_folder(struct cli *c, const char *path, const struct spaa_format *asked,
+static spaa_status judge_folder(struct sp_run *run, const char *path, const struct spaa_format *asked,
                                 struct verdict *v)
 {
     struct walk w;
-    spaa_status st = walk_folder(path, &c->diags, &w);
+    spaa_status st = sp_walk_folder(path, run->diags, &w);
     v->unreadable = v->unreadable || st || w.failed;
     for (size_t i = 0; st != SPAA_ERR_NOMEM && i < w.paths.n; i++)
-        st = cmd_validate_judge(c, w.paths.v[i], asked, true, v);
-    walk_free(&w);
+        st = cmd_validate_judge(run, w.paths.v[i], asked, true, v);
+    sp_walk_free(&w);
     return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
 }
 
@@ -106,12 +106,12 @@ static void cmd_validate_json_findings(struct sp_jw *w, const struct sp_diags *d
         sp_diag_json(w, &d->list.v[i]);
 }
 
-static int cmd_validate_answer(struct cli *c, const struct verdict *v)
+static int cmd_validate_answer(struct sp_run *run, const struct verdict *v)
 {
-    bool valid = !v->errors && !(c->v.strict && v->warnings);
-    if (c->format == FORMAT_JSON) {
+    bool valid = !v->errors && !(run->v.strict && v->warnings);
+    if (run->form == SP_FORM_JSON) {
         struct sp_jw w;
-        sp_jw_init(&w, c->out);
+        sp_jw_init(&w, run->out);
         sp_jw_open(&w, NULL, '{');
         sp_jw_cstr(&w, "schema", "spaa.validate/1");
         sp_jw_bool(&w, "valid", valid);
@@ -120,55 +120,55 @@ static int cmd_validate_answer(struct cli *c, const struct verdict *v)
         if (v->several)
             sp_jw_u64(&w, "files", v->files);
         sp_jw_open(&w, "findings", '[');
-        cmd_validate_json_findings(&w, &c->diags);
+        cmd_validate_json_findings(&w, run->diags);
         sp_jw_close(&w, ']');
         sp_jw_close(&w, '}');
-        sp_puts(c->out, "\n");
+        sp_puts(run->out, "\n");
         sp_jw_free(&w);
-        sp_diags_free(&c->diags); /* they are the answer, not to be said twice */
+        sp_diags_free(run->diags); /* they are the answer, not to be said twice */
     } else {
-        sp_printf(c->out, "%s: %llu error%s, %llu warning%s", valid ? "valid" : "invalid",
+        sp_printf(run->out, "%s: %llu error%s, %llu warning%s", valid ? "valid" : "invalid",
                   (unsigned long long)v->errors, v->errors == 1 ? "" : "s", (unsigned long long)v->warnings,
                   v->warnings == 1 ? "" : "s");
         if (v->several)
-            sp_printf(c->out, " in %llu files", (unsigned long long)v->files);
-        sp_puts(c->out, "\n");
+            sp_printf(run->out, " in %llu files", (unsigned long long)v->files);
+        sp_puts(run->out, "\n");
     }
-    return v->unreadable ? EXIT_IO : valid ? EXIT_FINE : EXIT_NO;
+    return v->unreadable ? SP_EXIT_IO : valid ? SP_EXIT_FINE : SP_EXIT_NO;
 }
 
-int sp_cmd_validate(struct cli *c)
+int sp_cmd_validate(struct sp_run *run)
 {
     struct verdict v = {0};
-    if (!c->files.n)
-        return cli_usage(c, NULL, "validate needs a file");
+    if (!run->files.n)
+        return sp_run_usage(run, NULL, "validate needs a file");
     const struct spaa_format *asked =
-        c->v.from ? sp_named_format(c->v.from, SP_CAN_VALIDATE, &c->diags) : NULL;
-    if (c->v.from && !asked)
-        return EXIT_USAGE;
-    v.several = c->files.n > 1 || is_folder(c->files.v[0]);
+        run->v.from ? sp_named_format(run->v.from, SP_CAN_VALIDATE, run->diags) : NULL;
+    if (run->v.from && !asked)
+        return SP_EXIT_USAGE;
+    v.several = run->files.n > 1 || is_folder(run->files.v[0]);
     if (v.several)
-        c->diags.per_code = 0; /* they are bounded per file */
-    for (size_t i = 0; i < c->files.n; i++) {
-        const char *path = c->files.v[i];
-        spaa_status st = is_folder(path) ? judge_folder(c, path, asked, &v)
-                                         : cmd_validate_judge(c, path, asked, false, &v);
+        run->diags->per_code = 0; /* they are bounded per file */
+    for (size_t i = 0; i < run->files.n; i++) {
+        const char *path = run->files.v[i];
+        spaa_status st = is_folder(path) ? judge_folder(run, path, asked, &v)
+                                         : cmd_validate_judge(run, path, asked, false, &v);
         if (st == SPAA_ERR_NOMEM || (!v.several && st && st != SPAA_ERR_INPUT && st != SPAA_ERR_LIMIT))
-            return EXIT_IO;
+            return SP_EXIT_IO;
     }
     if (v.passed_over)
-        sp_emit(&c->diags, SP_I627, SP_AT_NOTHING, "%llu of no format that can be validated",
+        sp_emit(run->diags, SP_I627, SP_AT_NOTHING, "%llu of no format that can be validated",
                 (unsigned long long)v.passed_over);
     if (!v.files && !v.unreadable) {
-        sp_emit_hint(&c->diags, SP_E011, SP_AT_NOTHING, "name the file to have it checked whatever it is",
-                     "the directory %s holds no file of a format that can be validated", c->files.v[0]);
-        return EXIT_IO;
+        sp_emit_hint(run->diags, SP_E011, SP_AT_NOTHING, "name the file to have it checked whatever it is",
+                     "the directory %s holds no file of a format that can be validated", run->files.v[0]);
+        return SP_EXIT_IO;
     }
-    cmd_validate_count(&c->diags, &v);
-    int rc = cli_stdout(c);
+    cmd_validate_count(run->diags, &v);
+    int rc = sp_run_stdout(run);
     if (rc)
         return rc;
-    rc = cmd_validate_answer(c, &v);
-    c->v.strict = NULL; /* here it is about warnings, not about the exit code of a loss */
+    rc = cmd_validate_answer(run, &v);
+    run->v.strict = NULL; /* here it is about warnings, not about the exit code of a loss */
     return rc;
 }

@@ -1,4 +1,4 @@
-#include "answer.h"
+#include "run/heading.h"
 
 #include "ask/selection_words.h"
 #include "render/diag_json.h"
@@ -21,10 +21,10 @@ static void answer_samples(struct sp_jw *w, const char *key, int64_t v)
         sp_jw_i64(w, key, v);
 }
 
-void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struct sp_selection *s)
+void sp_run_json_open(struct sp_run *run, struct sp_jw *w, const char *schema, const struct sp_selection *s)
 {
     const struct sp_profile *p = s->profile;
-    sp_jw_init(w, c->out);
+    sp_jw_init(w, run->out);
     sp_jw_open(w, NULL, '{');
     sp_jw_cstr(w, "schema", schema);
     sp_jw_open(w, "profile", '{');
@@ -54,18 +54,18 @@ void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struc
     answer_samples(w, "kept_samples", s->samples);
 }
 
-void answer_close(struct cli *c, struct sp_jw *w)
+void sp_run_json_close(struct sp_run *run, struct sp_jw *w)
 {
     sp_jw_open(w, "diagnostics", '[');
-    for (size_t i = 0; i < c->diags.list.n; i++)
-        sp_diag_json(w, &c->diags.list.v[i]);
+    for (size_t i = 0; i < run->diags->list.n; i++)
+        sp_diag_json(w, &run->diags->list.v[i]);
     sp_jw_close(w, ']');
     sp_jw_close(w, '}');
-    sp_puts(c->out, "\n");
+    sp_puts(run->out, "\n");
     sp_jw_free(w);
 }
 
-void answer_heading(struct cli *c, const struct sp_selection *s)
+void sp_run_heading(struct sp_run *run, const struct sp_selection *s)
 {
     struct sp_buf words, b;
     sp_buf_init(&words, 0);
@@ -79,19 +79,19 @@ void answer_heading(struct cli *c, const struct sp_selection *s)
         sp_text_safe(&b, words.data, words.len);
         sp_buf_ch(&b, '\n');
     }
-    if (c->format == FORMAT_MARKDOWN) {
-        sp_markdown_text(c->out, b.data, b.len);
-        sp_puts(c->out, "\n");
-    } else if (c->format == FORMAT_TABLE) {
-        sp_write(c->out, b.data, b.len);
+    if (run->form == SP_FORM_MARKDOWN) {
+        sp_markdown_text(run->out, b.data, b.len);
+        sp_puts(run->out, "\n");
+    } else if (run->form == SP_FORM_TEXT) {
+        sp_write(run->out, b.data, b.len);
     }
     sp_buf_free(&words);
     sp_buf_free(&b);
 }
 
-int answer_table(struct cli *c, struct sp_table *t)
+int sp_run_table_write(struct sp_run *run, struct sp_table *t)
 {
     static const enum sp_table_form forms[] = {SP_TABLE_TEXT, SP_TABLE_TEXT, SP_TABLE_CSV, SP_TABLE_MARKDOWN};
-    spaa_status st = sp_table_write(t, forms[c->format], c->width, c->out);
-    return st ? cli_exit_of(sp_nomem(&c->diags)) : EXIT_FINE;
+    spaa_status st = sp_table_write(t, forms[run->form], run->width, run->out);
+    return st ? sp_run_exit(run, sp_nomem(run->diags)) : SP_EXIT_FINE;
 }

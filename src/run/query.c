@@ -1,8 +1,6 @@
 /* spaa query: SQL over the profile's tables. */
-#include "answer.h"
-#include "deadline.h"
+#include "run/heading.h"
 
-#include "ask/question.h"
 #include "base/num.h"
 #include "io/input.h"
 #include "render/text.h"
@@ -25,7 +23,7 @@ enum {
 /* ---- .tables and .schema ---- */
 
 struct listing {
-    struct cli *c;
+    struct sp_run *run;
     struct sp_jw w;
     struct sp_table t;
     size_t rows;
@@ -34,21 +32,21 @@ struct listing {
 static void list_row(struct listing *l, const char *const *cells, size_t n)
 {
     l->rows++;
-    if (l->c->format == FORMAT_JSON)
+    if (l->run->form == SP_FORM_JSON)
         sp_jw_open(&l->w, NULL, '[');
     for (size_t i = 0; i < n; i++) {
-        if (l->c->format == FORMAT_JSON)
+        if (l->run->form == SP_FORM_JSON)
             sp_jw_cstr(&l->w, NULL, cells[i]);
         else
             sp_table_cell(&l->t, cells[i], strlen(cells[i]));
     }
-    if (l->c->format == FORMAT_JSON)
+    if (l->run->form == SP_FORM_JSON)
         sp_jw_close(&l->w, ']');
 }
 
 static void json_columns(struct listing *l, const struct sp_table_column *columns, size_t n)
 {
-    sp_jw_init(&l->w, l->c->out);
+    sp_jw_init(&l->w, l->run->out);
     sp_jw_open(&l->w, NULL, '{');
     sp_jw_cstr(&l->w, "schema", "spaa.query/2");
     sp_jw_open(&l->w, "columns", '[');
@@ -59,17 +57,17 @@ static void json_columns(struct listing *l, const struct sp_table_column *column
 }
 
 /* All tables, or all columns of one table or of all. */
-static int cmd_query_list(struct cli *c, bool with_columns, const char *table)
+static int cmd_query_list(struct sp_run *run, bool with_columns, const char *table)
 {
     static const struct sp_table_column of_tables[] = {{"table", false, false}, {"about", false, false}};
     static const struct sp_table_column of_columns[] = {
         {"table", false, false}, {"column", false, false}, {"type", false, false}, {"about", false, false}};
     const struct sp_table_column *columns = with_columns ? of_columns : of_tables;
     size_t n = with_columns ? 4 : 2;
-    struct listing l = {.c = c};
+    struct listing l = {.run = run};
     struct sp_sql_about a;
-    int rc = EXIT_FINE;
-    if (c->format == FORMAT_JSON)
+    int rc = SP_EXIT_FINE;
+    if (run->form == SP_FORM_JSON)
         json_columns(&l, columns, n);
     sp_table_init(&l.t, columns, n);
     for (size_t i = 0; sp_sql_about(i, &a); i++) {
@@ -82,53 +80,53 @@ static int cmd_query_list(struct cli *c, bool with_columns, const char *table)
         if (with_columns == (a.column != NULL) && (!table || strcmp(a.table, table) == 0))
             list_row(&l, cells, n);
     }
-    if (c->format == FORMAT_JSON) {
+    if (run->form == SP_FORM_JSON) {
         sp_jw_close(&l.w, ']');
-        answer_close(c, &l.w);
+        sp_run_json_close(run, &l.w);
     } else {
-        rc = answer_table(c, &l.t);
+        rc = sp_run_table_write(run, &l.t);
     }
     sp_table_free(&l.t);
     return rc;
 }
 
 /* As CREATE TABLE with comments: what people and agents read most easily. */
-static void schema_text(struct cli *c, const char *table)
+static void schema_text(struct sp_run *run, const char *table)
 {
     struct sp_sql_about a, after;
     for (size_t i = 0; sp_sql_about(i, &a); i++) {
         if (table && strcmp(a.table, table) != 0)
             continue;
         if (!a.column) {
-            sp_printf(c->out, "CREATE TABLE %s ( -- %s\n", a.table, a.about);
+            sp_printf(run->out, "CREATE TABLE %s ( -- %s\n", a.table, a.about);
             continue;
         }
         bool last = !sp_sql_about(i + 1, &after) || !after.column;
         char type[32];
         snprintf(type, sizeof type, "%s%s%s", a.type, a.parameter ? " HIDDEN" : "", last ? "" : ",");
-        sp_printf(c->out, "    %-18s %-12s -- %s\n%s", a.column, type, a.about, last ? ");\n" : "");
+        sp_printf(run->out, "    %-18s %-12s -- %s\n%s", a.column, type, a.about, last ? ");\n" : "");
     }
 }
 
-static int no_table(struct cli *c, const char *table)
+static int no_table(struct sp_run *run, const char *table)
 {
     const char *names[64];
     struct sp_sql_about a;
     size_t n = 0;
     for (size_t i = 0; n < 63 && sp_sql_about(i, &a); i++) {
         if (!a.column && strcmp(a.table, table) == 0)
-            return EXIT_FINE;
+            return SP_EXIT_FINE;
         if (!a.column)
             names[n++] = a.table;
     }
     names[n] = NULL;
     char near[256], hint[320];
-    cli_nearest(table, names, near, sizeof near);
+    sp_near_hint(table, names, near, sizeof near);
     snprintf(hint, sizeof hint, "%s%s`.tables` lists them", near, *near ? " " : "");
-    return cli_usage(c, hint, "there is no table \"%s\"", table);
+    return sp_run_usage(run, hint, "there is no table \"%s\"", table);
 }
 
-static int dot_command(struct cli *c, const char *sql)
+static int dot_command(struct sp_run *run, const char *sql)
 {
     char table[64] = "";
     size_t n = strcspn(sql, " \t;");
@@ -137,18 +135,18 @@ static int dot_command(struct cli *c, const char *sql)
     bool schema = n == 7 && memcmp(sql, ".schema", 7) == 0, tables = n == 7 && memcmp(sql, ".tables", 7) == 0;
     if ((!schema && !tables) || word >= sizeof table || rest[word + strspn(rest + word, " \t;")] ||
         (tables && word))
-        return cli_usage(c, "there are .tables and .schema [TABLE]", "no such command: %s", sql);
+        return sp_run_usage(run, "there are .tables and .schema [TABLE]", "no such command: %s", sql);
     memcpy(table, rest, word);
-    int rc = word ? no_table(c, table) : EXIT_FINE;
+    int rc = word ? no_table(run, table) : SP_EXIT_FINE;
     if (!rc)
-        rc = cli_stdout(c);
+        rc = sp_run_stdout(run);
     if (rc)
         return rc;
-    if (schema && c->format == FORMAT_TABLE)
-        schema_text(c, word ? table : NULL);
+    if (schema && run->form == SP_FORM_TEXT)
+        schema_text(run, word ? table : NULL);
     else
-        return cmd_query_list(c, schema, word ? table : NULL);
-    return EXIT_FINE;
+        return cmd_query_list(run, schema, word ? table : NULL);
+    return SP_EXIT_FINE;
 }
 
 /* ---- values ---- */
@@ -197,7 +195,7 @@ static void value_text(struct sp_buf *b, const struct sp_sql_value *v)
 /* ---- the answer ---- */
 
 struct rows {
-    struct cli *c;
+    struct sp_run *run;
     struct sp_sql *q;
     size_t limit;
     struct sp_buf b; /* JSON: all rows; else scratch */
@@ -233,17 +231,17 @@ static spaa_status cmd_query_json_row(struct rows *a)
     bool failed = a->b.failed || text.failed;
     sp_buf_free(&text);
     if (failed && a->b.len > SP_BUF_MAX / 2) {
-        sp_emit_hint(&a->c->diags, SP_E653, SP_AT_NOTHING,
+        sp_emit_hint(a->run->diags, SP_E653, SP_AT_NOTHING,
                      "--limit N, or --format csv, which is written row by row",
                      "the answer is longer than 1 GiB");
         return SPAA_ERR_LIMIT;
     }
-    return failed ? sp_nomem(&a->c->diags) : SPAA_OK;
+    return failed ? sp_nomem(a->run->diags) : SPAA_OK;
 }
 
 static spaa_status write_batch(struct rows *a)
 {
-    int rc = answer_table(a->c, &a->t);
+    int rc = sp_run_table_write(a->run, &a->t);
     sp_table_next(&a->t);
     return rc ? SPAA_ERR_NOMEM : SPAA_OK;
 }
@@ -251,7 +249,7 @@ static spaa_status write_batch(struct rows *a)
 /* Columns of numbers are set right; NULL is empty in CSV. */
 static spaa_status cmd_query_table_row(struct rows *a)
 {
-    bool csv = a->c->format == FORMAT_CSV;
+    bool csv = a->run->form == SP_FORM_CSV;
     for (int i = 0; i < sp_sql_columns(a->q); i++) {
         struct sp_sql_value v = sp_sql_value(a->q, i);
         sp_buf_clear(&a->b);
@@ -265,7 +263,7 @@ static spaa_status cmd_query_table_row(struct rows *a)
         }
         sp_table_cell(&a->t, a->b.data ? a->b.data : "", a->b.len);
         if (a->b.failed)
-            return sp_nomem(&a->c->diags);
+            return sp_nomem(a->run->diags);
     }
     return csv && a->rows % BATCH == BATCH - 1 ? write_batch(a) : SPAA_OK;
 }
@@ -289,7 +287,7 @@ static spaa_status cmd_query_run(struct rows *a)
             a->left_out++;
             continue;
         }
-        st = a->c->format == FORMAT_JSON ? cmd_query_json_row(a) : cmd_query_table_row(a);
+        st = a->run->form == SP_FORM_JSON ? cmd_query_json_row(a) : cmd_query_table_row(a);
         if (st)
             return st;
         a->rows++;
@@ -301,9 +299,9 @@ static void cmd_query_answer_json(struct rows *a)
     struct sp_jw w;
     const struct sp_selection *s = sp_sql_selection(a->q);
     if (s) {
-        answer_open(a->c, &w, "spaa.query/2", s);
+        sp_run_json_open(a->run, &w, "spaa.query/2", s);
     } else {
-        sp_jw_init(&w, a->c->out);
+        sp_jw_init(&w, a->run->out);
         sp_jw_open(&w, NULL, '{');
         sp_jw_cstr(&w, "schema", "spaa.query/2");
     }
@@ -319,19 +317,19 @@ static void cmd_query_answer_json(struct rows *a)
     sp_jw_u64(&w, "rows", a->left_out);
     sp_jw_bool(&w, "at_least", a->at_least);
     sp_jw_close(&w, '}');
-    answer_close(a->c, &w);
+    sp_run_json_close(a->run, &w);
 }
 
 static int cmd_query_answer_rows(struct rows *a)
 {
-    bool csv = a->c->format == FORMAT_CSV;
+    bool csv = a->run->form == SP_FORM_CSV;
     const struct sp_selection *s = sp_sql_selection(a->q);
     if (s && !csv)
-        answer_heading(a->c, s);
-    int rc = a->t.goes_on && !a->t.cells.n ? EXIT_FINE : answer_table(a->c, &a->t);
+        sp_run_heading(a->run, s);
+    int rc = a->t.goes_on && !a->t.cells.n ? SP_EXIT_FINE : sp_run_table_write(a->run, &a->t);
     if (!rc && a->left_out && !csv)
-        sp_printf(a->c->out, "%s%s%llu more rows; -n 0 shows all\n",
-                  a->c->format == FORMAT_MARKDOWN ? "\n" : "", a->at_least ? "at least " : "",
+        sp_printf(a->run->out, "%s%s%llu more rows; -n 0 shows all\n",
+                  a->run->form == SP_FORM_MARKDOWN ? "\n" : "", a->at_least ? "at least " : "",
                   (unsigned long long)a->left_out);
     return rc;
 }
@@ -354,29 +352,27 @@ static bool titles(struct rows *a)
     return a->columns != NULL;
 }
 
-/* `until` is stopped before the answer is written, so that it is written whole. */
-static int cmd_query_answer(struct cli *c, struct sp_sql *q, size_t limit, struct deadline *until)
+static int cmd_query_answer(struct sp_run *run, struct sp_sql *q, size_t limit)
 {
-    struct rows a = {.c = c, .q = q, .limit = limit};
+    struct rows a = {.run = run, .q = q, .limit = limit};
     sp_buf_init(&a.b, 0);
     sp_arena_init(&a.titles, 0);
-    spaa_status st = titles(&a) ? SPAA_OK : sp_nomem(&c->diags);
-    int rc = EXIT_FINE;
-    if (!st && c->format == FORMAT_CSV)
-        rc = cli_stdout(c);
+    spaa_status st = titles(&a) ? SPAA_OK : sp_nomem(run->diags);
+    int rc = SP_EXIT_FINE;
+    if (!st && run->form == SP_FORM_CSV)
+        rc = sp_run_stdout(run);
     if (!st && !rc)
         st = cmd_query_run(&a);
-    deadline_stop(until);
     if (!rc)
-        rc = cli_exit_of(st);
+        rc = sp_run_exit(run, st);
     if (!rc)
-        rc = cli_stdout(c);
-    if (!rc && c->format == FORMAT_JSON)
+        rc = sp_run_stdout(run);
+    if (!rc && run->form == SP_FORM_JSON)
         cmd_query_answer_json(&a);
     else if (!rc)
         rc = cmd_query_answer_rows(&a);
-    if (!rc && a.left_out && c->format == FORMAT_CSV)
-        sp_emit_hint(&c->diags, SP_I321, SP_AT_NOTHING, "", "%s%llu more rows; -n 0 writes all",
+    if (!rc && a.left_out && run->form == SP_FORM_CSV)
+        sp_emit_hint(run->diags, SP_I321, SP_AT_NOTHING, "", "%s%llu more rows; -n 0 writes all",
                      a.at_least ? "at least " : "", (unsigned long long)a.left_out);
     if (a.columns)
         sp_table_free(&a.t);
@@ -389,97 +385,93 @@ static int cmd_query_answer(struct cli *c, struct sp_sql *q, size_t limit, struc
 /* ---- the command ---- */
 
 /* From --file, else the last argument, which is taken off the files. */
-static int sql_text(struct cli *c, struct sp_buf *out)
+static int sql_text(struct sp_run *run, struct sp_buf *out)
 {
-    if (!c->v.file) {
-        if (!c->files.n)
-            return cli_usage(c, "for example: spaa query perf.data 'SELECT name, self FROM functions'",
-                             "query needs SQL");
-        const char *last = c->files.v[--c->files.n];
+    if (!run->v.file) {
+        if (!run->files.n)
+            return sp_run_usage(run, "for example: spaa query perf.data 'SELECT name, self FROM functions'",
+                                "query needs SQL");
+        const char *last = run->files.v[--run->files.n];
         if (access(last, F_OK) == 0)
-            return cli_usage(
-                c, "the SQL stands behind the files, in quotes; `spaa query .tables` lists the tables",
+            return sp_run_usage(
+                run, "the SQL stands behind the files, in quotes; `spaa query .tables` lists the tables",
                 "%s is a file, not SQL", last);
-        return sp_buf_puts(out, last) ? EXIT_FINE : cli_exit_of(sp_nomem(&c->diags));
+        return sp_buf_puts(out, last) ? SP_EXIT_FINE : sp_run_exit(run, sp_nomem(run->diags));
     }
-    for (size_t i = 0; i < c->files.n; i++)
-        if (strcmp(c->v.file, "-") == 0 && strcmp(c->files.v[i], "-") == 0)
-            return cli_usage(c, NULL, "SQL and profile cannot both come from standard input");
+    for (size_t i = 0; i < run->files.n; i++)
+        if (strcmp(run->v.file, "-") == 0 && strcmp(run->files.v[i], "-") == 0)
+            return sp_run_usage(run, NULL, "SQL and profile cannot both come from standard input");
     struct sp_input *in = NULL;
     const unsigned char *p;
     size_t n;
-    spaa_status st = sp_input_open(c->v.file, &c->diags, &in);
+    spaa_status st = sp_input_open(run->v.file, run->diags, &in);
     if (!st)
         st = sp_input_peek(in, SQL_MAX, &p, &n);
-    int rc = cli_exit_of(st);
+    int rc = sp_run_exit(run, st);
     if (!rc && n >= SQL_MAX)
-        rc = cli_usage(c, "queries are short; is it the profile?", "%s is longer than 1 MiB", c->v.file);
+        rc = sp_run_usage(run, "queries are short; is it the profile?", "%s is longer than 1 MiB",
+                          run->v.file);
     if (!rc && !sp_buf_add(out, p, n))
-        rc = cli_exit_of(sp_nomem(&c->diags));
+        rc = sp_run_exit(run, sp_nomem(run->diags));
     sp_input_close(in);
     return rc;
 }
 
-static int cmd_query_bind(struct cli *c, struct sp_sql *q)
+static int cmd_query_bind(struct sp_run *run, struct sp_sql *q)
 {
-    for (size_t i = 0; i < c->v.params.n; i++) {
-        const char *given = c->v.params.v[i], *value = strchr(given, '=');
+    for (size_t i = 0; i < run->v.params.n; i++) {
+        const char *given = run->v.params.v[i], *value = strchr(given, '=');
         char name[128];
         size_t n = value ? (size_t)(value - given) : 0;
         if (!n || n >= sizeof name)
-            return cli_usage(c, NULL, "--param needs NAME=VALUE, not \"%s\"", given);
+            return sp_run_usage(run, NULL, "--param needs NAME=VALUE, not \"%s\"", given);
         memcpy(name, given, n);
         name[n] = '\0';
         spaa_status st = sp_sql_bind(q, name, value + 1);
         if (st)
-            return cli_exit_of(st);
+            return sp_run_exit(run, st);
     }
-    return cli_exit_of(sp_sql_bound(q));
+    return sp_run_exit(run, sp_sql_bound(q));
 }
 
 /* Filters that were given and decide nothing would pass for filters that were applied. */
-static void say_unused(struct cli *c, const struct sp_sql *q)
+static void say_unused(struct sp_run *run, const struct sp_sql *q)
 {
     for (const struct sp_option *o = sp_option_table; o->name && !sp_sql_uses(q, NULL); o++)
         if (o->groups & (G_EVENT | G_SELECT) &&
-            *(const char *const *)(const void *)((const char *)&c->v + o->offset)) {
-            sp_emit(&c->diags, SP_W660, SP_AT_NOTHING, "--%s changes nothing in this query", o->name);
+            *(const char *const *)(const void *)((const char *)&run->v + o->offset)) {
+            sp_emit(run->diags, SP_W660, SP_AT_NOTHING, "--%s changes nothing in this query", o->name);
             return;
         }
 }
 
-static int cmd_query_ask(struct cli *c, struct sp_sql *q, const struct sp_buf *sql, size_t limit,
+static int cmd_query_ask(struct sp_run *run, struct sp_sql *q, const struct sp_buf *sql, size_t limit,
                          long seconds)
 {
     struct sp_select_opts filters;
     sp_sql_timeout(q, (unsigned)seconds);
-    int rc = cli_exit_of(sp_sql_prepare(q, sql->data ? sql->data : "", sql->len));
+    int rc = sp_run_exit(run, sp_sql_prepare(q, sql->data ? sql->data : "", sql->len));
     if (!rc)
-        rc = cmd_query_bind(c, q);
-    if (!rc && !cli_select_opts(c, &filters))
-        rc = EXIT_USAGE;
+        rc = cmd_query_bind(run, q);
+    if (!rc && !sp_run_select_opts(run, &filters))
+        rc = SP_EXIT_USAGE;
     if (rc)
         return rc;
     if (sp_sql_uses(q, "samples") || sp_sql_uses(q, "labels"))
-        c->v.samples = "";
-    sp_sql_options(q, &c->v);
+        run->v.samples = "";
+    sp_sql_options(q, &run->v);
     struct sp_needs needs;
-    rc = cli_exit_of(sp_sql_needs(q, &c->v, &needs));
+    rc = sp_run_exit(run, sp_sql_needs(q, &run->v, &needs));
     if (rc)
         return rc;
-    c->needs_groups = needs.groups;
-    c->needs_samples = needs.samples;
-    c->needs_windows = needs.windows;
-    struct deadline *until = deadline_start(c, seconds);
-    rc = cli_open_default(c);
+    run->needs = needs;
+    rc = sp_run_open_default(run);
     if (!rc)
-        rc = cli_exit_of(sp_sql_profile(q, c->profile, &filters));
-    if (rc) {
-        deadline_stop(until);
+        rc = sp_run_exit(run, sp_sql_profile(q, run->profile, &filters));
+    if (rc)
         return rc;
-    }
-    say_unused(c, q);
-    return cmd_query_answer(c, q, limit, until);
+    say_unused(run, q);
+    return cmd_query_answer(run, q, limit);
 }
 
 /* Half of what the machine has. */
@@ -489,30 +481,30 @@ static int64_t memory_limit(void)
     return pages > 0 && size > 0 ? (int64_t)pages * size / 2 : (int64_t)1 << 31;
 }
 
-int sp_cmd_query(struct cli *c)
+int sp_cmd_query(struct sp_run *run)
 {
     struct sp_buf sql;
     struct sp_sql *q = NULL;
     long limit, seconds;
-    if (!cli_number(c, "limit", c->v.limit, 0, LONG_MAX, ROWS, &limit) ||
-        !cli_number(c, "timeout", c->v.timeout, 0, 1000000, SECONDS, &seconds))
-        return EXIT_USAGE;
+    if (!sp_option_number(run->diags, "limit", run->v.limit, 0, LONG_MAX, ROWS, &limit) ||
+        !sp_option_number(run->diags, "timeout", run->v.timeout, 0, 1000000, SECONDS, &seconds))
+        return SP_EXIT_USAGE;
     /* `.schema TABLE` may come as two words. */
-    for (size_t i = 0; !c->v.file && i + 1 < c->files.n; i++)
-        if (strcmp(c->files.v[i], ".schema") == 0 && i + 2 == c->files.n) {
+    for (size_t i = 0; !run->v.file && i + 1 < run->files.n; i++)
+        if (strcmp(run->files.v[i], ".schema") == 0 && i + 2 == run->files.n) {
             char two[128];
-            snprintf(two, sizeof two, ".schema %.100s", c->files.v[i + 1]);
-            return dot_command(c, two);
+            snprintf(two, sizeof two, ".schema %.100s", run->files.v[i + 1]);
+            return dot_command(run, two);
         }
     sp_buf_init(&sql, SQL_MAX + 1);
-    int rc = sql_text(c, &sql);
+    int rc = sql_text(run, &sql);
     const char *text = rc ? "" : sp_buf_cstr(&sql);
     if (!rc && *text == '.') {
-        rc = dot_command(c, text);
+        rc = dot_command(run, text);
     } else if (!rc) {
-        rc = cli_exit_of(sp_sql_open(&c->diags, memory_limit(), &q));
+        rc = sp_run_exit(run, sp_sql_open(run->diags, memory_limit(), &q));
         if (!rc)
-            rc = cmd_query_ask(c, q, &sql, limit ? (size_t)limit : SIZE_MAX, seconds);
+            rc = cmd_query_ask(run, q, &sql, limit ? (size_t)limit : SIZE_MAX, seconds);
         sp_sql_close(q);
     }
     sp_buf_free(&sql);

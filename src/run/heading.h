@@ -2,17 +2,17 @@
 #ifndef SP_CLI_ANSWER_H
 #define SP_CLI_ANSWER_H
 
-#include "cli.h"
 #include "render/table.h"
+#include "run/run.h"
 #include "json/json.h"
 
 /* {"schema": …, "profile": {…}, "whole": …, "kept": …: leaves the object open. */
-void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struct sp_selection *s);
+void sp_run_json_open(struct sp_run *run, struct sp_jw *w, const char *schema, const struct sp_selection *s);
 /* "diagnostics": […] and the closing brace. */
-void answer_close(struct cli *c, struct sp_jw *w);
+void sp_run_json_close(struct sp_run *run, struct sp_jw *w);
 /* "event cycles, metric period (ns), …": the lines above a table. */
-void answer_heading(struct cli *c, const struct sp_selection *s);
+void sp_run_heading(struct sp_run *run, const struct sp_selection *s);
 /* Writes a finished table in the form asked for. */
-int answer_table(struct cli *c, struct sp_table *t);
+int sp_run_table_write(struct sp_run *run, struct sp_table *t);
 
 #endif

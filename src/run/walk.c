@@ -1,4 +1,4 @@
-#include "walk.h"
+#include "run/walk.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -84,7 +84,7 @@ static spaa_status visit(struct walk *w, struct sp_diags *d, const struct entry 
 }
 
 /* What is in a folder comes where the folder stands among its neighbours. */
-spaa_status walk_folder(const char *path, struct sp_diags *d, struct walk *out)
+spaa_status sp_walk_folder(const char *path, struct sp_diags *d, struct walk *out)
 {
     entries todo = {0}; /* the next one last */
     struct entry top = {path, 0};
@@ -107,7 +107,7 @@ spaa_status walk_folder(const char *path, struct sp_diags *d, struct walk *out)
     return st;
 }
 
-void walk_free(struct walk *w)
+void sp_walk_free(struct walk *w)
 {
     sp_vec_free(&w->paths);
     sp_arena_free(&w->arena);

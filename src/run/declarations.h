@@ -2,8 +2,8 @@
 #ifndef SP_DECLARATIONS_H
 #define SP_DECLARATIONS_H
 
-#include "cli.h"
+#include "io/output.h"
 
-void cli_declarations(struct sp_output *out);
+void sp_declarations(struct sp_output *out);
 
 #endif

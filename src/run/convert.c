@@ -1,0 +1,95 @@
+/* spaa convert: one profile in another format, or what filters keep of it. */
+#include "run/run.h"
+
+#include "analysis/filtered.h"
+#include "analysis/regroup.h"
+#include "formats/open.h"
+#include "model/callees.h"
+#include "model/samples.h"
+
+#include <stddef.h>
+
+/* Is it a filter of stacks, and not what adds labels to them? */
+static bool narrows(const struct sp_option *o)
+{
+    return o->groups & G_SELECT && o->offset != offsetof(struct sp_options, tagroot) &&
+           o->offset != offsetof(struct sp_options, tagleaf);
+}
+
+/* The first filter that was given, or NULL. */
+static const struct sp_option *first_filter(const struct sp_run *run)
+{
+    for (const struct sp_option *o = sp_option_table; o->name; o++)
+        if (narrows(o) && *(const char *const *)(const void *)((const char *)&run->v + o->offset))
+            return o;
+    return NULL;
+}
+
+/* What is kept of labels where --group-by says so: those it names. */
+static const struct sp_label_keys *grouping(struct sp_run *run, struct sp_label_keys *keys)
+{
+    *keys = (struct sp_label_keys){run->grouping.list.v, run->grouping.list.n};
+    return run->v.group_by ? keys : NULL;
+}
+
+static spaa_status filter(struct sp_run *run)
+{
+    struct sp_select_opts filters;
+    struct sp_label_keys labels;
+    struct sp_filtered_opts how = {.group_by = ~0u,
+                                   .samples = run->v.samples || strcmp(run->input->name, "spaa") == 0};
+    how.labels = grouping(run, &labels);
+    if (!sp_run_select_opts(run, &filters) ||
+        (run->v.group_by && sp_parse_groups(run->v.group_by, run->diags, &how.group_by)))
+        return SPAA_ERR_USAGE;
+    return sp_filter_profile(&run->profile, &filters, &how, run->diags);
+}
+
+/* Stacks by labels that only samples had; samples that nobody asked for go again. */
+static spaa_status by_labels(struct sp_run *run)
+{
+    spaa_status st = sp_run_regroup(run);
+    bool asked = run->v.samples || run->v.lossless || run->v.time || strcmp(run->input->name, "spaa") == 0;
+    if (!st && !asked && sp_run_needs_labels(run)) {
+        sp_samples_free(run->profile->samples);
+        run->profile->samples = NULL;
+    }
+    return st || !run->regrouped ? st : sp_regroup_settle(&run->profile, run->diags);
+}
+
+static spaa_status change(struct sp_run *run, const struct sp_read_opts *opts)
+{
+    bool filtered = first_filter(run) != NULL;
+    struct sp_label_keys labels;
+    struct sp_grain grain = {run->v.frames ? opts->frames : SP_FRAMES_FOREIGN, run->v.group_by && !filtered,
+                             opts->group_by, NULL};
+    bool split =
+        !run->states_own || run->v.time; /* what leaves have of a range of time is not stated anywhere */
+    spaa_status st = filtered || sp_run_needs_labels(run) ? by_labels(run) : SPAA_OK;
+    if (!st && split && (filtered || run->v.tagroot || run->v.tagleaf))
+        st = sp_callees_split(run->profile, run->diags);
+    if (!st)
+        st = sp_run_tag_stacks(run);
+    if (!st && filtered)
+        st = filter(run);
+    grain.labels = grouping(run, &labels); /* lent of what telling labels apart made anew */
+    return st ? st : sp_coarsen(&run->profile, run->input, &grain, run->diags);
+}
+
+int sp_cmd_convert(struct sp_run *run)
+{
+    const struct sp_option *filter = first_filter(run);
+    if (run->files.n != 1)
+        return sp_run_usage(
+            run, "several are one with `spaa merge A B -o OUT`; views take them together: `spaa top A B`",
+            run->files.n ? "convert takes one input, not %zu" : "convert needs an input%.0zu", run->files.n);
+    if (!run->v.output && !run->v.to)
+        return sp_run_usage(run, "for example: spaa convert perf.data -o profile.spaa",
+                            "convert needs an output: -o FILE");
+    if (run->v.lossless && (run->v.tagroot || run->v.tagleaf))
+        return sp_run_usage(run, "add frames without --lossless", "--lossless keeps the stacks as they are");
+    if (run->v.lossless && filter)
+        return sp_run_usage(run, "filter without --lossless, or keep everything",
+                            "--lossless keeps all of the input, --%s does not", filter->name);
+    return sp_run_rewrite(run, change);
+}

@@ -1,0 +1,281 @@
+/* spaa flamegraph: the call tree as one SVG file. */
+#include "run/run.h"
+
+#include "analysis/chains.h"
+#include "answer/words.h"
+#include "ask/selection_words.h"
+#include "ask/where.h"
+
+#include "model/callees.h"
+#include "render/flamegraph.h"
+#include "render/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* NAME.svg beside the working directory, from the input's name without its extensions. */
+static void default_name(const struct sp_run *run, struct sp_buf *b)
+{
+    const char *path = run->files.v[0], *base = strrchr(path, '/');
+    base = strcmp(path, "-") == 0 ? "flamegraph" : base ? base + 1 : path;
+    static const char *const ends[] = {".zst", ".gz", ".data", ".spaa", ".folded", ".txt", ".script"};
+    size_t n = strlen(base);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t en = strlen(ends[i]);
+        if (n > en && memcmp(base + n - en, ends[i], en) == 0)
+            n -= en;
+    }
+    sp_buf_add(b, base, n);
+    sp_buf_puts(b, ".svg");
+}
+
+static void subtitle(const struct sp_run *run, const struct sp_selection *s, struct sp_buf *b)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_str event = sp_pstr(p, p->events.v[s->event].name),
+                  metric = sp_pstr(p, p->metrics.v[s->metric].name);
+    for (size_t i = 0; i < run->files.n && i < 3; i++)
+        sp_buf_printf(b, "%s%s", i ? ", " : "", run->files.v[i]);
+    if (run->files.n > 3)
+        sp_buf_printf(b, " and %zu more", run->files.n - 3);
+    sp_buf_puts(b, " · event ");
+    sp_buf_add(b, event.p, event.n);
+    sp_buf_puts(b, " · ");
+    sp_buf_add(b, metric.p, metric.n);
+    sp_buf_ch(b, ' ');
+    sp_text_weight(b, s->unit, s->scale, s->kept);
+    if (s->samples != SP_ABSENT) {
+        sp_buf_puts(b, " · ");
+        sp_text_grouped(b, s->samples, 0);
+        sp_buf_puts(b, " samples");
+    }
+    sp_kept_text(b, s, " · ");
+    if (sp_chains_tell(s)) {
+        sp_buf_puts(b, " · ");
+        sp_bounds_text(b, s);
+    }
+}
+
+static bool pixels(struct sp_run *run, const char *name, const char *value, double lo, double hi,
+                   double otherwise, double *out)
+{
+    char *end;
+    *out = value ? strtod(value, &end) : otherwise;
+    if (!value || (*value && !*end && *out >= lo && *out <= hi))
+        return true;
+    sp_run_usage(run, NULL, "--%s needs a number from %g to %g, not \"%s\"", name, lo, hi, value);
+    return false;
+}
+
+static spaa_status cannot_add(struct sp_run *run)
+{
+    sp_emit_hint(run->diags, SP_E036, SP_AT_NOTHING, "choose another with --metric",
+                 "values of this metric must not be added, so they have no flame graph");
+    return SPAA_ERR_USAGE;
+}
+
+/* The options of the base, and whether event and view are those of the new side where none are given. */
+struct base_side {
+    struct sp_options v;
+    bool event, view;
+};
+
+/* The selection of the profile that is compared with, by its own options. */
+static spaa_status base_select(struct sp_run *run, const struct sp_selection *fresh,
+                               const struct base_side *base, struct sp_profile **profile,
+                               struct sp_selection *s)
+{
+    struct sp_read_opts opts;
+    struct sp_profile *shown = run->profile;
+    struct sp_str event = sp_pstr(shown, shown->events.v[fresh->event].name);
+    spaa_status st =
+        sp_run_read_opts(run, &opts) ? sp_run_read(run, run->v.diff, &opts, profile) : SPAA_ERR_USAGE;
+    run->profile = *profile;
+    if (!st)
+        st = sp_run_regroup_labels(run);
+    if (!st)
+        st = sp_callees_split(*profile, run->diags);
+    if (!st)
+        st = sp_run_tag_stacks(run);
+    run->profile = shown;
+    if (st)
+        return st;
+    if (!run->v.event && base->event && sp_event_find(*profile, event.p, event.n) != SP_NONE)
+        run->v.event = event.p;
+    if (!run->v.view && !run->v.state && base->view)
+        run->v.view = fresh->view;
+    sp_diags_source(run->diags, run->v.diff, NULL);
+    run->profile = *profile;
+    st = sp_run_select(run, s);
+    if (!st)
+        sp_bounds_report(s, run->diags);
+    run->profile = shown;
+    sp_diags_source(run->diags, NULL, NULL);
+    return st;
+}
+
+/* The call tree of a profile read for comparison; its selection and the profile are the caller's to free. */
+static spaa_status base_tree(struct sp_run *run, const struct sp_selection *fresh,
+                             const struct sp_tree_opts *how, const struct base_side *base,
+                             struct sp_profile **profile, struct sp_selection *s, struct sp_tree *t)
+{
+    struct sp_options asked = run->v;
+    run->v = base->v;
+    spaa_status st = base_select(run, fresh, base, profile, s);
+    run->v = asked;
+    if (st)
+        return st;
+    st = s->cannot_add ? cannot_add(run) : sp_tree_build(s, how, run->diags, t);
+    if (st)
+        sp_selection_free(s);
+    return st;
+}
+
+/* The two trees as one, in place of the first. */
+static spaa_status cmd_flamegraph_compare(struct sp_run *run, const struct sp_selection *s,
+                                          const struct sp_tree_opts *how, const struct base_side *side,
+                                          const struct sp_tree *t, struct sp_diff_tree *out)
+{
+    struct sp_profile *profile = NULL;
+    struct sp_selection base;
+    struct sp_tree base_t;
+    spaa_status st = base_tree(run, s, how, side, &profile, &base, &base_t);
+    if (!st) {
+        st = sp_diff_tree_build(&base_t, base.scale, t, s->scale, run->diags, out);
+        sp_tree_free(&base_t);
+        sp_selection_free(&base);
+    }
+    sp_profile_free(profile);
+    return st;
+}
+
+static spaa_status write_svg(struct sp_run *run, const struct sp_selection *s, const struct sp_tree *t,
+                             struct sp_flamegraph_opts *opts, const char *path)
+{
+    struct sp_buf words;
+    struct sp_output *out = NULL;
+    char unit[32];
+    sp_buf_init(&words, 0);
+    if (run->v.diff)
+        sp_buf_printf(&words, "against %s · ", run->v.diff);
+    subtitle(run, s, &words);
+    snprintf(unit, sizeof unit, "%.*s", (int)s->unit.n, s->unit.p);
+    struct sp_str metric = sp_pstr(s->profile, s->profile->metrics.v[s->metric].name);
+    opts->unit = *unit ? unit : metric.p;
+    opts->subtitle = sp_buf_cstr(&words);
+    opts->scale = s->scale;
+    spaa_status st = sp_run_output_open(run, path, &out);
+    if (!st)
+        st = sp_flamegraph_svg(t, opts, run->diags, out);
+    if (!st)
+        st = sp_output_commit(out);
+    sp_run_output_close(run, out);
+    sp_buf_free(&words);
+    return st;
+}
+
+static spaa_status cmd_flamegraph_draw(struct sp_run *run, struct sp_selection *s,
+                                       const struct base_side *base, const char *path, double width,
+                                       double min_width, uint32_t *frames)
+{
+    struct sp_tree t;
+    struct sp_diff_tree both;
+    struct sp_tree_opts how = {.inverted = run->v.inverted != NULL,
+                               .by_comm = !run->v.inverted,
+                               .sort = SP_TREE_BY_NAME,
+                               .positive = true};
+    struct sp_flamegraph_opts opts = {.title = run->v.title  ? run->v.title
+                                               : run->v.diff ? "What changed"
+                                                             : NULL,
+                                      .inverted = run->v.inverted != NULL,
+                                      .width = (unsigned)width,
+                                      .min_width = min_width};
+    spaa_status st = sp_tree_build(s, &how, run->diags, &t);
+    if (st)
+        return st;
+    *frames = (uint32_t)t.nodes.n - 1;
+    if (!run->v.diff) {
+        st = write_svg(run, s, &t, &opts, path);
+    } else if (!(st = cmd_flamegraph_compare(run, s, &how, base, &t, &both))) {
+        *frames = (uint32_t)both.tree.nodes.n - 1;
+        opts.diff = &both;
+        st = write_svg(run, s, &both.tree, &opts, path);
+        sp_diff_tree_free(&both);
+    }
+    sp_tree_free(&t);
+    return st;
+}
+
+/* The picture of c's options, which are the new side's; base: what it is compared with. */
+static int flamegraph(struct sp_run *run, const struct base_side *base, double width, double min_width)
+{
+    struct sp_selection s;
+    struct sp_buf name;
+    uint32_t frames = 0;
+    run->needs.no_ids = true;
+    int rc = sp_run_open_default(run);
+    if (rc)
+        return rc;
+    spaa_status st = sp_run_select(run, &s);
+    if (st)
+        return sp_run_exit(run, st);
+    if (s.cannot_add) {
+        sp_selection_free(&s);
+        return sp_run_exit(run, cannot_add(run));
+    }
+    sp_bounds_report(&s, run->diags);
+    sp_buf_init(&name, 4096);
+    if (run->v.output)
+        sp_buf_puts(&name, run->v.output);
+    else
+        default_name(run, &name);
+    st = cmd_flamegraph_draw(run, &s, base, sp_buf_cstr(&name), width, min_width, &frames);
+    run->frames = st ? 0 : frames;
+    if (!st && strcmp(sp_buf_cstr(&name), "-") != 0 && !(run->written = strdup(sp_buf_cstr(&name))))
+        st = sp_nomem(run->diags);
+    sp_buf_free(&name);
+    sp_selection_free(&s);
+    return sp_run_exit(run, st);
+}
+
+/* Filters of one side alone are of a comparison: of two files, or within one. */
+static int cmd_flamegraph_sides(struct sp_run *run, struct sp_side_where where[2])
+{
+    for (unsigned side = 0; side < 2; side++) {
+        int rc = sp_run_exit(run, sp_where_parse(&run->v, side, run->diags, &where[side]));
+        if (rc)
+            return rc;
+    }
+    if (run->v.diff || (!where[0].filters.n && !where[1].filters.n))
+        return SP_EXIT_FINE;
+    if (run->files.n != 1 || strcmp(run->files.v[0], "-") == 0)
+        return sp_run_usage(run, NULL,
+                            "--base-where and --new-where compare one FILE with itself, or with --diff BASE");
+    run->v.diff = run->files.v[0];
+    return SP_EXIT_FINE;
+}
+
+static bool cmd_flamegraph_of_one_side(const struct sp_side_where where[2], const char *name)
+{
+    return sp_where_has(&where[0], name) || sp_where_has(&where[1], name);
+}
+
+int sp_cmd_flamegraph(struct sp_run *run)
+{
+    double width, min_width;
+    struct sp_side_where where[2] = {{{0}}, {{0}}};
+    if (!pixels(run, "width", run->v.width, 300, 20000, 0, &width) ||
+        !pixels(run, "min-width", run->v.min_width, 0.001, 100, 0, &min_width))
+        return SP_EXIT_USAGE;
+    int rc = cmd_flamegraph_sides(run, where);
+    if (!rc) {
+        struct base_side base = {
+            sp_where_values(&where[0], &run->v), !cmd_flamegraph_of_one_side(where, "event"),
+            !cmd_flamegraph_of_one_side(where, "view") && !cmd_flamegraph_of_one_side(where, "state")};
+        run->v = sp_where_values(&where[1], &run->v);
+        rc = flamegraph(run, &base, width, min_width);
+    }
+    sp_where_free(&where[0]);
+    sp_where_free(&where[1]);
+    return rc;
+}

@@ -1,0 +1,38 @@
+/*
+ * Output files of commands. Who runs one is told of a file that is half-written, so that it can be removed
+ * when the program ends before its time: at a moment at which no signal can come between the file and the
+ * telling.
+ */
+#include "run/run.h"
+
+#include <signal.h>
+
+spaa_status sp_run_output_open(struct sp_run *run, const char *path, struct sp_output **out)
+{
+    sigset_t all, before;
+    if (strcmp(path, "-") == 0) {
+        sp_run_stdout(run);
+        *out = run->out;
+        return run->out ? SPAA_OK : run->status;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    spaa_status st = sp_output_open(path, run->diags, out);
+    const char *name = st ? NULL : sp_output_temporary(*out);
+    if (name && run->temporary)
+        run->temporary(run->temporary_arg, name);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return st;
+}
+
+void sp_run_output_close(struct sp_run *run, struct sp_output *out)
+{
+    bool answer = out && out == run->out;
+    if (answer && run->fd < 0) /* its bytes are still to be handed over */
+        return;
+    sp_output_close(out);
+    if (answer)
+        run->out = NULL;
+    if (run->temporary)
+        run->temporary(run->temporary_arg, NULL);
+}
