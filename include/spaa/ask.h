@@ -67,6 +67,12 @@ struct spaa_ask_options {
                                               counts, or each where it says so */
     size_t option_count;
     size_t split; /* of questions about two sides: how many of the profiles are the base; else 0 */
+    /*
+     * What it is asked for, as spaa_render_options.form: "text" and "markdown" are for people, whose words a
+     * program has as facts and tables, "csv" is for a sheet with all columns. NULL: "json", all there is. Any
+     * answer can be rendered in any form; in this one it is what the command line shows.
+     */
+    const char *form;
 };
 
 struct spaa_answer;
@@ -101,8 +107,8 @@ struct spaa_render_options {
 };
 
 /*
- * JSON is the bytes that the command line shows. Text, Markdown and CSV are of the same tables; the command line
- * says some things there in words that a program has as facts. *text ends in a NUL, which *size (may be NULL) does not count; it
+ * In the form that it was asked for it is the bytes that the command line shows, without a --budget of the
+ * question's own. *text ends in a NUL, which *size (may be NULL) does not count; it
  * is the caller's, to be given to spaa_free. SPAA_ERR_USAGE: no such form.
  */
 SPAA_API spaa_status spaa_answer_render(struct spaa_answer *answer, const struct spaa_render_options *options,

@@ -123,9 +123,13 @@ static spaa_status api_find_question(const struct spaa_ask_options *o, struct sp
 static spaa_status api_ask_begin(struct spaa_answer *x, struct spaa_profile *const *profiles, size_t n,
                                  const struct spaa_ask_options *o)
 {
+    static const char *const forms[] = {"text", "json", "csv", "markdown", NULL}; /* enum sp_answer_form */
     const struct sp_question *question = NULL;
     const char *argument = NULL;
+    int form = SP_FORM_JSON;
     spaa_status st = api_find_question(o, &x->diags, &question);
+    if (!st && !sp_api_choice(&x->diags, "form", o->form, forms, SP_FORM_JSON, &form))
+        st = SPAA_ERR_USAGE;
     if (!st)
         st = api_set_options(x, question, o);
     if (!st && o->split >= n && o->split)
@@ -136,7 +140,7 @@ static spaa_status api_ask_begin(struct spaa_answer *x, struct spaa_profile *con
         return sp_nomem(&x->diags);
     sp_command_find(question->name, &x->run.command);
     x->a.schema = question->schema;
-    x->run.form = SP_FORM_JSON; /* all that there is */
+    x->run.form = (enum sp_answer_form)form;
     x->run.has_split = o->split != 0;
     x->run.split = o->split;
     st = sp_api_give(profiles, n, &x->diags, &x->given);

@@ -293,6 +293,7 @@ static char *asked(struct spaa_profile *const *p, size_t n, const char *question
                    const struct spaa_ask_option *option, const char *form)
 {
     struct spaa_ask_options o = {.size = sizeof o,
+                                 .form = form,
                                  .question = question,
                                  .argument = word,
                                  .options = option,
@@ -317,14 +318,15 @@ static void commands_and_asking_say_the_same(void **state)
     } same[] = {{"top", NULL, NULL, false},    {"tree", NULL, NULL, false},    {"function", "f", NULL, true},
                 {"stacks", NULL, NULL, false}, {"summary", NULL, NULL, false}, {"info", NULL, NULL, false},
                 {"top", NULL, &label, true},   {"top", NULL, &filter, true},   {"tree", NULL, &tag, true}};
+    static const char *const forms[] = {"text", "json", "markdown"};
     struct spaa_profile *p[2] = {opened(stacks, "a.folded"), opened(labelled, "b.spaa")};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        for (int form = 0; form < 2; form++) {
+        for (int form = 0; form < 3; form++) {
             struct spaa_profile *const *of = &p[same[i].labels];
             char *run = of_profiles(same[i].question, of, 1, same[i].word, same[i].option,
-                                    form ? "markdown" : "json");
+                                    form ? forms[form] : "table");
             char *ask =
-                asked(of, 1, same[i].question, same[i].word, same[i].option, form ? "markdown" : "json");
+                asked(of, 1, same[i].question, same[i].word, same[i].option, form ? forms[form] : "text");
             assert_string_equal(run, ask);
             spaa_free(run);
             spaa_free(ask);
@@ -360,7 +362,7 @@ static void profiles_are_drawn_queried_and_compared(void **state)
     char *rows = of_profiles("query", p, 1, "SELECT name FROM functions WHERE name = 'draw'", NULL, "csv");
     assert_string_equal(rows, "name\ndraw\n");
     char *both = of_profiles("top", p, 2, NULL, NULL, "json");
-    has(both, "190"); /* of 100 and 150: read, draw and parse */
+    has(both, "\"whole\":250"); /* of 100 and 150 */
     char *diff = of_profiles("diff", p, 2, NULL, NULL, "json");
     has(diff, "spaa.diff/");
     spaa_free(svg);
