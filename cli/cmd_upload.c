@@ -176,10 +176,11 @@ static int read_body(struct upload *u)
     struct sp_run *run = u->run;
     struct sp_read_opts opts;
     const char *path = run->files.v[1], *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
-    if (!sp_run_read_opts(run, &opts))
-        return SP_EXIT_USAGE;
+    spaa_status st = sp_run_read_opts(run, &opts);
+    if (st)
+        return sp_run_exit(run, st);
     sp_diags_source(run->diags, name, NULL);
-    spaa_status st = sp_input_open(path, run->diags, &u->in);
+    st = sp_input_open(path, run->diags, &u->in);
     if (!st)
         st = sp_input_format(u->in, run->v.from, run->diags, &run->input);
     if (!st) {

@@ -398,6 +398,8 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
         sp_warn_idle_filters(p, o, d);
         if (!s.rows.n && sp_narrows(o) && !o->may_be_empty)
             st = sp_nothing_left(&s, o, d);
+        if (!st && s.filters.failed)
+            st = sp_nomem(d);
     }
     if (o->time)
         sp_sample_times_free(&times);

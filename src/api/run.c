@@ -175,7 +175,8 @@ static spaa_status api_run_begin(struct sp_run *run, const struct spaa_run_optio
         st = api_run_form(run, o);
     run->has_split = o->has_split != 0;
     run->split = o->split;
-    if (!st && run->has_split && (!(run->command.groups & G_DIFF) || run->split > run->files.n))
+    bool drawn = run->command.groups & G_FLAME && run->ngiven == 2 && run->split == 1;
+    if (!st && run->has_split && ((!(run->command.groups & G_DIFF) && !drawn) || run->split > run->files.n))
         st = sp_api_usage(run->diags, "%s has no two sides, or not so many files", run->command.name);
     run->answering = o->answering;
     run->answering_arg = o->answering_arg;

@@ -90,7 +90,10 @@ static spaa_status where_add(struct sp_diags *d, unsigned side, const struct sp_
 {
     if (sp_where_has(out, o->name))
         return sp_usage(d, NULL, "%s has %s twice", words[side], o->name);
-    struct sp_where_filter f = {o, strdup(sp_buf_cstr(value))};
+    const char *text = sp_buf_cstr(value);
+    struct sp_where_filter f = {o, value->failed ? NULL : malloc(value->len + 1)};
+    if (f.value)
+        memcpy(f.value, text, value->len + 1);
     if (f.value && sp_vec_push(&out->filters, f))
         return SPAA_OK;
     free(f.value);

@@ -45,6 +45,7 @@ void sp_table_printf(struct sp_table *t, const char *fmt, ...)
     va_start(ap, fmt);
     sp_buf_vprintf(&b, fmt, ap);
     va_end(ap);
+    t->failed = t->failed || b.failed;
     sp_table_cell(t, b.data ? b.data : "", b.len);
     sp_buf_free(&b);
 }

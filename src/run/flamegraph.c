@@ -7,6 +7,7 @@
 #include "ask/where.h"
 
 #include "model/callees.h"
+#include "model/merge.h"
 #include "render/flamegraph.h"
 #include "render/text.h"
 
@@ -78,25 +79,38 @@ static spaa_status cannot_add(struct sp_run *run)
 struct base_side {
     struct sp_options v;
     bool event, view;
+    const struct sp_run_given *given; /* NULL: it is the file --diff */
 };
+
+/* The profile that is compared with, by its own options: of a file, or a copy of one that is there. */
+static spaa_status base_profile(struct sp_run *run, const struct sp_run_given *given,
+                                struct sp_profile **profile)
+{
+    const struct sp_merge_opts how = {.frames = SP_FRAMES_ADDRESS, .group_by = ~0u, .samples = true};
+    struct sp_read_opts opts;
+    spaa_status st = sp_run_read_opts(run, &opts);
+    if (!st && given)
+        st = sp_run_join(given, 1, &how, run->diags, profile);
+    else if (!st)
+        st = sp_run_read(run, run->v.diff, &opts, profile);
+    if (!st && given)
+        st = sp_callees_join(*profile);
+    run->profile = *profile;
+    if (!st)
+        st = given ? sp_run_regroup(run) : sp_run_regroup_labels(run);
+    if (!st)
+        st = sp_callees_split(*profile, run->diags);
+    return st ? st : sp_run_tag_stacks(run);
+}
 
 /* The selection of the profile that is compared with, by its own options. */
 static spaa_status base_select(struct sp_run *run, const struct sp_selection *fresh,
                                const struct base_side *base, struct sp_profile **profile,
                                struct sp_selection *s)
 {
-    struct sp_read_opts opts;
     struct sp_profile *shown = run->profile;
     struct sp_str event = sp_pstr(shown, shown->events.v[fresh->event].name);
-    spaa_status st =
-        sp_run_read_opts(run, &opts) ? sp_run_read(run, run->v.diff, &opts, profile) : SPAA_ERR_USAGE;
-    run->profile = *profile;
-    if (!st)
-        st = sp_run_regroup_labels(run);
-    if (!st)
-        st = sp_callees_split(*profile, run->diags);
-    if (!st)
-        st = sp_run_tag_stacks(run);
+    spaa_status st = base_profile(run, base->given, profile);
     run->profile = shown;
     if (st)
         return st;
@@ -164,7 +178,7 @@ static spaa_status write_svg(struct sp_run *run, const struct sp_selection *s, c
     opts->unit = *unit ? unit : metric.p;
     opts->subtitle = sp_buf_cstr(&words);
     opts->scale = s->scale;
-    spaa_status st = sp_run_output_open(run, path, &out);
+    spaa_status st = words.failed ? sp_nomem(run->diags) : sp_run_output_open(run, path, &out);
     if (!st)
         st = sp_flamegraph_svg(t, opts, run->diags, out);
     if (!st)
@@ -206,6 +220,13 @@ static spaa_status cmd_flamegraph_draw(struct sp_run *run, struct sp_selection *
     return st;
 }
 
+static char *flamegraph_copy(struct sp_buf *b)
+{
+    const char *text = sp_buf_cstr(b);
+    char *copy = b->failed ? NULL : malloc(b->len + 1);
+    return copy ? memcpy(copy, text, b->len + 1) : NULL;
+}
+
 /* The picture of c's options, which are the new side's; base: what it is compared with. */
 static int flamegraph(struct sp_run *run, const struct base_side *base, double width, double min_width)
 {
@@ -231,7 +252,7 @@ static int flamegraph(struct sp_run *run, const struct base_side *base, double w
         default_name(run, &name);
     st = cmd_flamegraph_draw(run, &s, base, sp_buf_cstr(&name), width, min_width, &frames);
     run->frames = st ? 0 : frames;
-    if (!st && strcmp(sp_buf_cstr(&name), "-") != 0 && !(run->written = strdup(sp_buf_cstr(&name))))
+    if (!st && strcmp(sp_buf_cstr(&name), "-") != 0 && !(run->written = flamegraph_copy(&name)))
         st = sp_nomem(run->diags);
     sp_buf_free(&name);
     sp_selection_free(&s);
@@ -245,6 +266,10 @@ static int cmd_flamegraph_sides(struct sp_run *run, struct sp_side_where where[2
         int rc = sp_run_exit(run, sp_where_parse(&run->v, side, run->diags, &where[side]));
         if (rc)
             return rc;
+    }
+    if (run->has_split && run->ngiven == 2) { /* profiles: the base, and what is drawn */
+        run->v.diff = run->given[0].name;
+        return SP_EXIT_FINE;
     }
     if (run->v.diff || (!where[0].filters.n && !where[1].filters.n))
         return SP_EXIT_FINE;
@@ -260,6 +285,21 @@ static bool cmd_flamegraph_of_one_side(const struct sp_side_where where[2], cons
     return sp_where_has(&where[0], name) || sp_where_has(&where[1], name);
 }
 
+/* Of profiles that are there: the one that is compared with, which is not drawn. */
+static const struct sp_run_given *take_base(struct sp_run *run, bool compared)
+{
+    const struct sp_run_given *base = run->given;
+    if (!run->ngiven || !compared)
+        return NULL;
+    if (run->has_split) {
+        run->given++;
+        run->ngiven--;
+        run->files.n--;
+        memmove(run->files.v, run->files.v + 1, run->files.n * sizeof *run->files.v);
+    }
+    return base;
+}
+
 int sp_cmd_flamegraph(struct sp_run *run)
 {
     double width, min_width;
@@ -267,11 +307,13 @@ int sp_cmd_flamegraph(struct sp_run *run)
     if (!pixels(run, "width", run->v.width, 300, 20000, 0, &width) ||
         !pixels(run, "min-width", run->v.min_width, 0.001, 100, 0, &min_width))
         return SP_EXIT_USAGE;
+    bool named = run->v.diff != NULL;
     int rc = cmd_flamegraph_sides(run, where);
     if (!rc) {
+        const struct sp_run_given *given = take_base(run, run->v.diff && !named);
         struct base_side base = {
             sp_where_values(&where[0], &run->v), !cmd_flamegraph_of_one_side(where, "event"),
-            !cmd_flamegraph_of_one_side(where, "view") && !cmd_flamegraph_of_one_side(where, "state")};
+            !cmd_flamegraph_of_one_side(where, "view") && !cmd_flamegraph_of_one_side(where, "state"), given};
         run->v = sp_where_values(&where[1], &run->v);
         rc = flamegraph(run, &base, width, min_width);
     }

@@ -65,7 +65,7 @@ void sp_run_json_close(struct sp_run *run, struct sp_jw *w)
     sp_jw_free(w);
 }
 
-void sp_run_heading(struct sp_run *run, const struct sp_selection *s)
+int sp_run_heading(struct sp_run *run, const struct sp_selection *s)
 {
     struct sp_buf words, b;
     sp_buf_init(&words, 0);
@@ -73,13 +73,17 @@ void sp_run_heading(struct sp_run *run, const struct sp_selection *s)
     sp_heading_text(&words, s);
     sp_text_safe(&b, words.data, words.len);
     sp_buf_ch(&b, '\n');
+    bool failed = words.failed;
     sp_buf_clear(&words);
     sp_bounds_text(&words, s);
     if (words.len) {
         sp_text_safe(&b, words.data, words.len);
         sp_buf_ch(&b, '\n');
     }
-    if (run->form == SP_FORM_MARKDOWN) {
+    failed = failed || words.failed || b.failed;
+    if (failed) {
+        sp_nomem(run->diags);
+    } else if (run->form == SP_FORM_MARKDOWN) {
         sp_markdown_text(run->out, b.data, b.len);
         sp_puts(run->out, "\n");
     } else if (run->form == SP_FORM_TEXT) {
@@ -87,6 +91,7 @@ void sp_run_heading(struct sp_run *run, const struct sp_selection *s)
     }
     sp_buf_free(&words);
     sp_buf_free(&b);
+    return sp_run_exit(run, failed ? SPAA_ERR_NOMEM : SPAA_OK);
 }
 
 int sp_run_table_write(struct sp_run *run, struct sp_table *t)

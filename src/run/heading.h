@@ -11,7 +11,7 @@ void sp_run_json_open(struct sp_run *run, struct sp_jw *w, const char *schema, c
 /* "diagnostics": […] and the closing brace. */
 void sp_run_json_close(struct sp_run *run, struct sp_jw *w);
 /* "event cycles, metric period (ns), …": the lines above a table. */
-void sp_run_heading(struct sp_run *run, const struct sp_selection *s);
+int sp_run_heading(struct sp_run *run, const struct sp_selection *s);
 /* Writes a finished table in the form asked for. */
 int sp_run_table_write(struct sp_run *run, struct sp_table *t);
 

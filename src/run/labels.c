@@ -16,8 +16,14 @@ void sp_run_label_keys_free(struct sp_run_keys *k)
 
 static bool labels_add(struct sp_run_keys *k, const char *p, size_t n)
 {
-    char *key = n ? strndup(p, n) : NULL;
-    if (!n || (key && sp_vec_push(&k->list, key)))
+    char *key = n ? malloc(n + 1) : NULL;
+    if (!n)
+        return true;
+    if (key) {
+        memcpy(key, p, n);
+        key[n] = '\0';
+    }
+    if (key && sp_vec_push(&k->list, key))
         return true;
     free(key);
     return false;

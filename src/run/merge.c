@@ -48,13 +48,14 @@ static int cmd_merge_merge(struct sp_run *run, const struct spaa_format *to)
 {
     struct sp_files_opts how = {.skip_bad = run->v.skip_bad != NULL};
     struct sp_write_opts w;
-    if (!sp_run_read_opts(run, &how.read))
-        return SP_EXIT_USAGE;
+    spaa_status st = sp_run_read_opts(run, &how.read);
+    if (st)
+        return sp_run_exit(run, st);
     how.merge = (struct sp_merge_opts){.frames = run->v.frames ? how.read.frames : SP_FRAMES_FOREIGN,
                                        .group_by = run->v.group_by ? how.read.group_by : ~0u,
                                        .canonical = true,
                                        .samples = run->v.samples != NULL};
-    spaa_status st = sp_run_read_all(run, &how);
+    st = sp_run_read_all(run, &how);
     if (st && st != SPAA_ERR_USAGE && st != SPAA_ERR_NOMEM && !how.skip_bad && run->files.n > 1)
         sp_emit(run->diags, SP_I628, SP_AT_NOTHING, "--skip-bad leaves out inputs that cannot be read");
     int rc = st ? sp_run_exit(run, st) : sp_run_check_own(run, to);

@@ -25,7 +25,7 @@ static unsigned filtered_groups(const struct sp_run *run)
            (run->v.state || run->v.view ? SP_BY_STATE : 0u);
 }
 
-bool sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
+spaa_status sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
 {
     int frames = SP_FRAMES_ADDRESS;
     long jobs;
@@ -33,8 +33,10 @@ bool sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
     if (!sp_option_choice(run->diags, "frames", run->v.frames, sp_granularity_names + 1,
                           SP_FRAMES_ADDRESS - 1, &frames) ||
         !sp_option_number(run->diags, "jobs", run->v.jobs, 1, 256, 1, &jobs) ||
-        sp_parse_groups(run->v.group_by, run->diags, &out->group_by) || !sp_run_label_keys(run))
-        return false;
+        sp_parse_groups(run->v.group_by, run->diags, &out->group_by))
+        return SPAA_ERR_USAGE;
+    if (!sp_run_label_keys(run))
+        return SPAA_ERR_NOMEM;
     out->labels = run->v.group_by ? &run->kept : NULL;
     out->group_by |= sp_run_needed_groups(run) | filtered_groups(run);
     out->frames = run->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
@@ -59,7 +61,7 @@ bool sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
     }
     out->own = run->own.v;
     out->nown = run->own.n;
-    return true;
+    return SPAA_OK;
 }
 
 /*
@@ -153,13 +155,14 @@ static spaa_status open_files(struct sp_run *run, struct sp_files_opts *how)
 int sp_run_open(struct sp_run *run)
 {
     struct sp_files_opts how = {0};
-    if (!sp_run_read_opts(run, &how.read))
-        return SP_EXIT_USAGE;
+    spaa_status st = sp_run_read_opts(run, &how.read);
+    if (st)
+        return sp_run_exit(run, st);
     if (!run->files.n)
         return sp_run_usage(run, "`spaa help` shows how", "%s needs a file", run->command.name);
     if (run->files.n > 1 && (run->v.time || run->needs.samples))
         return sp_run_usage(run, "ask each file alone", "several files as one have no common time");
-    spaa_status st = run->ngiven ? open_given(run) : open_files(run, &how);
+    st = run->ngiven ? open_given(run) : open_files(run, &how);
     return st ? sp_run_exit(run, st) : sp_run_check_own(run, NULL);
 }
 

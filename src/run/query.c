@@ -324,9 +324,9 @@ static int cmd_query_answer_rows(struct rows *a)
 {
     bool csv = a->run->form == SP_FORM_CSV;
     const struct sp_selection *s = sp_sql_selection(a->q);
-    if (s && !csv)
-        sp_run_heading(a->run, s);
-    int rc = a->t.goes_on && !a->t.cells.n ? SP_EXIT_FINE : sp_run_table_write(a->run, &a->t);
+    int rc = s && !csv ? sp_run_heading(a->run, s) : SP_EXIT_FINE;
+    if (!rc && !(a->t.goes_on && !a->t.cells.n))
+        rc = sp_run_table_write(a->run, &a->t);
     if (!rc && a->left_out && !csv)
         sp_printf(a->run->out, "%s%s%llu more rows; -n 0 shows all\n",
                   a->run->form == SP_FORM_MARKDOWN ? "\n" : "", a->at_least ? "at least " : "",

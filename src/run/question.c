@@ -13,7 +13,7 @@
 static spaa_status ask_read_each(struct sp_run *run, struct sp_run_asked *x)
 {
     struct sp_read_opts read;
-    spaa_status st = sp_run_read_opts(run, &read) ? SPAA_OK : SPAA_ERR_USAGE;
+    spaa_status st = sp_run_read_opts(run, &read);
     for (size_t i = 0; !st && i < run->files.n; i++) {
         st = sp_run_read(run, run->files.v[i], &read, &run->profile);
         if (!st)
@@ -76,7 +76,7 @@ static spaa_status ask_open_one(void *arg, size_t i, const struct sp_options *o,
     struct sp_options asked = run->v;
     struct sp_read_opts opts;
     run->v = *o;
-    spaa_status st = sp_run_read_opts(run, &opts) ? SPAA_OK : SPAA_ERR_USAGE;
+    spaa_status st = sp_run_read_opts(run, &opts);
     opts.samples = opts.samples || (run->split == 1 && run->files.n == 2);
     opts.no_ids = run->needs.no_ids;
     run->input = NULL;

@@ -149,7 +149,8 @@ spaa_status sp_run_read(struct sp_run *run, const char *path, const struct sp_re
                         struct sp_profile **out);
 /* All inputs as one, by how->read and how->merge. */
 spaa_status sp_run_read_all(struct sp_run *run, const struct sp_files_opts *how);
-bool sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out);
+/* SPAA_ERR_USAGE or SPAA_ERR_NOMEM, reported. Lent of the run. */
+spaa_status sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out);
 /* What of it is in the options; false: reported. Texts are lent. */
 bool sp_run_select_opts(struct sp_run *run, struct sp_select_opts *out);
 /* The selection that the options ask for. */

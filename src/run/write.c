@@ -113,10 +113,12 @@ int sp_run_rewrite(struct sp_run *run,
     if (sp_output_format_named(run->v.output, run->v.to, run->diags, &to))
         return SP_EXIT_USAGE;
     run->to = to;
-    if (!sp_run_read_opts(run, &opts) ||
-        !sp_option_choice(run->diags, "frame-order", run->v.frame_order, orders, -1, &order))
+    spaa_status st = sp_run_read_opts(run, &opts);
+    if (st)
+        return sp_run_exit(run, st);
+    if (!sp_option_choice(run->diags, "frame-order", run->v.frame_order, orders, -1, &order))
         return SP_EXIT_USAGE;
-    spaa_status st = sp_run_read(run, run->files.v[0], &opts, &run->profile);
+    st = sp_run_read(run, run->files.v[0], &opts, &run->profile);
     if (st)
         return sp_run_exit(run, st);
     int rc = sp_run_check_own(run, to);

@@ -366,6 +366,18 @@ static void profiles_are_drawn_queried_and_compared(void **state)
     char *diff = of_profiles("diff", p, 2, NULL, NULL, "json");
     has(diff, "spaa.diff/");
     spaa_free(svg);
+    struct spaa_run_options two = {.size = sizeof two,
+                                   .command = "flamegraph",
+                                   .profiles = p,
+                                   .profile_count = 2,
+                                   .has_split = 1,
+                                   .split = 1,
+                                   .options = &out,
+                                   .option_count = 1};
+    svg = ran(&two, 0);
+    has(svg, "against a.folded");
+    has(svg, "b.folded \302\267 event");
+    spaa_free(svg);
     spaa_free(rows);
     spaa_free(both);
     spaa_free(diff);

@@ -1,0 +1,128 @@
+/*
+ * Every command of the library, with every allocation failing in turn: it does what it does without the
+ * failure, or says that memory ran out. Nothing that was allocated may be left.
+ */
+#include "heap.h"
+#include "spaa/spaa.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char text[] =
+    "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"perf\",\"frame_order\":"
+    "\"leaf_to_root\",\"events\":[{\"name\":\"e\",\"kind\":\"software\",\"sampling\":{\"mode\":\"period\","
+    "\"primary_metric\":\"period\"}}],\"stack_id_mode\":\"local\"}\n"
+    "{\"type\":\"dso\",\"id\":1,\"name\":\"/bin/a\",\"is_kernel\":false}\n"
+    "{\"type\":\"frame\",\"id\":1,\"func\":\"v<int>::f(int)\",\"dso\":1,\"kind\":\"user\",\"srcline\":\"a.c:"
+    "1\"}\n"
+    "{\"type\":\"frame\",\"id\":2,\"func\":\"main\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"stack\",\"id\":\"s1\",\"frames\":[1,2],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2,"
+    "\"comm\":\"t\",\"x_labels\":{\"k\":\"v\"}},\"weights\":[{\"metric\":\"samples\",\"value\":2},{"
+    "\"metric\":"
+    "\"period\",\"value\":3}]}\n";
+
+static char in[] = "/tmp/spaa-sweep-XXXXXX";
+
+/* Words that begin with a dash are options, NAME=VALUE. */
+static const char *const commands[][6] = {
+    {"top", in},
+    {"top", in, in, "-by=label:k"},
+    {"tree", in, "-tagroot=k", "-json"},
+    {"function", in, "/./"},
+    {"summary", in, "-format=csv"},
+    {"diff", in, in},
+    {"info", in},
+    {"convert", in, "-output=-", "-to=folded"},
+    {"convert", in, "-output=-", "-to=spaa", "-label=k=v"},
+    {"merge", in, in, "-output=-", "-to=spaa"},
+    {"symbolize", in, "-output=-", "-to=spaa"},
+    {"flamegraph", in, "-output=-"},
+    {"flamegraph", in, "-output=-", "-base-where=user", "-new-where=pid=1"},
+    {"query", in, "SELECT name, self FROM functions"},
+    {"query", in, "SELECT * FROM ask_top", "-json"},
+    {"query", ".schema functions"},
+    {"formats"},
+    {"formats", "spaa", "-json"},
+    {"validate", in},
+    {"dump", in, "-from=spt"},
+    {"help"},
+    {"help", "top"},
+};
+
+/* The answer as a number. */
+static spaa_status once(size_t which, struct spaa_profile *given, uint64_t *hash)
+{
+    const char *const *words = commands[which], *files[6];
+    char names[6][16];
+    struct spaa_ask_option options[6];
+    struct spaa_run_options o = {.size = sizeof o, .command = words[0], .files = files, .options = options};
+    struct spaa_run_result result = {.size = sizeof result};
+    char *answer = NULL;
+    size_t n = 0;
+    for (size_t i = 1; i < 6 && words[i]; i++) {
+        const char *eq = words[i][0] == '-' ? strchr(words[i], '=') : NULL;
+        if (words[i][0] != '-') {
+            files[o.file_count++] = words[i];
+            continue;
+        }
+        int len = eq ? (int)(eq - words[i]) - 1 : (int)strlen(words[i]) - 1;
+        snprintf(names[o.option_count], sizeof names[0], "%.*s", len, words[i] + 1);
+        options[o.option_count] = (struct spaa_ask_option){names[o.option_count], eq ? eq + 1 : NULL};
+        o.option_count++;
+    }
+    if (given) {
+        o.profiles = &given;
+        o.profile_count = 1;
+        o.files++;
+        o.file_count--;
+    }
+    spaa_status st = spaa_run_memory(&o, &answer, &n, &result, NULL);
+    *hash = (uint64_t)result.exit_code;
+    for (size_t i = 0; i < n; i++)
+        *hash = (*hash ^ (unsigned char)answer[i]) * 0x100000001b3u;
+    spaa_free(answer);
+    return st;
+}
+
+/* All failures of one command; false: something is wrong, said. */
+static int sweep(size_t which, struct spaa_profile *given)
+{
+    uint64_t expected, hash;
+    spaa_status good = once(which, given, &expected);
+    for (unsigned long at = 1;; at++) {
+        long before = atomic_load(&heap.live);
+        heap_arm(at, false);
+        spaa_status st = once(which, given, &hash);
+        bool failed = atomic_load(&heap.failed);
+        heap_arm(0, false);
+        long left = atomic_load(&heap.live) - before;
+        bool same = st == good && hash == expected;
+        if ((failed && !given && left) || (!same && (!failed || !st))) {
+            printf("%s%s, allocation %lu: status %d, %ld left, %s answer\n", commands[which][0],
+                   given ? " of a profile" : "", at, (int)st, left, same ? "the same" : "another");
+            return 1;
+        }
+        if (!failed)
+            return 0;
+    }
+}
+
+int main(void)
+{
+    struct spaa_profile *given = NULL;
+    int fd = mkstemp(in), bad = 0;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd) ||
+        spaa_profile_open(in, NULL, &given, NULL))
+        return 1;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        bad += sweep(i, NULL);
+    static const size_t of_profiles[] = {0, 2, 3, 4, 11, 13};
+    for (size_t i = 0; i < sizeof of_profiles / sizeof *of_profiles; i++)
+        bad += sweep(of_profiles[i], given);
+    spaa_profile_free(given);
+    unlink(in);
+    return bad > 0;
+}
