@@ -187,6 +187,13 @@ def test_example_records(example, tmp_path):
     assert {row[2]: int(row[0]) for row in rows if int(row[0])} == {"render": 6600, "parse": 3400}
 
 
+def test_example_runs_commands(example, folded):
+    drawn, _, top = example("run", folded).partition("\n")
+    assert re.fullmatch(r"\d+ bytes of SVG, \d+ frames, titled", drawn)
+    spaa = os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))
+    assert top == run(spaa, "top", "-n", "5", folded)
+
+
 def test_example_merges_a_hundred_files(example, tmp_path):
     paths = [str(tmp_path / f"{i}.folded") for i in range(100)]
     for i, path in enumerate(paths):

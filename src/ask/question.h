@@ -1,6 +1,6 @@
 /*
  * A question: one file that takes a profile and options, and fills an answer. It prints nothing and knows of
- * no output form. Registered by one line in questions.def, it is a command with its help (cli/cmd_ask.c), a
+ * no output form. Registered by one line in questions.def, it is a command with its help (run/question.c), a
  * table of SQL (sql/questions.c), a page of docs/json.md, and spaa_ask of the library.
  */
 #ifndef SP_QUESTION_H
