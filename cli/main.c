@@ -67,16 +67,11 @@ static long time_limit(const struct cli *c)
 
 static void say_drawn(const struct cli *c, const struct spaa_run_result *result)
 {
-    char name[sizeof result->written];
-    size_t n = 0;
-    for (; result->written[n]; n++) /* what could harm a terminal */
-        name[n] = (char)((unsigned char)result->written[n] < 0x20 || result->written[n] == 0x7f
-                             ? '?'
-                             : result->written[n]);
-    name[n] = '\0';
-    if (n && !cli_option(c, "quiet"))
+    char *name = NULL;
+    if (*result->written && !cli_option(c, "quiet") && spaa_safe_text(result->written, 0, &name) == SPAA_OK)
         fprintf(stderr, "spaa: wrote %s (%llu frames); open it in a browser\n", name,
                 (unsigned long long)result->frames);
+    spaa_free(name);
 }
 
 static int run_with(struct cli *c, struct spaa_run_options *o)

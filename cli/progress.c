@@ -21,30 +21,11 @@ static void draw_bar(char bar[BAR + 1], uint64_t done, uint64_t whole)
     bar[BAR] = '\0';
 }
 
-/* The end of a path in at most NAME columns, with what could harm a terminal as "?". */
-static void progress_name(const char *path, char out[NAME * 4 + 8])
-{
-    size_t n = strlen(path), columns = 0, at = n, length = 0;
-    while (at && columns < NAME - 1) {
-        at--;
-        columns += ((unsigned char)path[at] & 0xc0) != 0x80;
-    }
-    while (at && at < n && ((unsigned char)path[at] & 0xc0) == 0x80)
-        at++;
-    if (at)
-        length = (size_t)snprintf(out, 8, "…");
-    for (; at < n && length < NAME * 4 + 7; at++) {
-        unsigned char c = (unsigned char)path[at];
-        out[length++] =
-            (char)(c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)path[at + 1] < 0xa0) ? '?' : c);
-    }
-    out[length] = '\0';
-}
-
 static void progress_show(struct progress *p, const struct spaa_progress *now)
 {
-    char bar[BAR + 1], name[NAME * 4 + 8];
-    progress_name(now->name, name);
+    char bar[BAR + 1], *name = NULL;
+    if (spaa_safe_text(now->name, NAME, &name) != SPAA_OK)
+        return;
     if (strcmp(now->what, "merging") == 0 && now->whole) {
         draw_bar(bar, now->done, now->whole);
         fprintf(stderr, "\r\033[Kspaa: %llu of %llu files [%s] %3llu%%", (unsigned long long)now->done,
@@ -57,6 +38,7 @@ static void progress_show(struct progress *p, const struct spaa_progress *now)
         fprintf(stderr, "\r\033[Kspaa: %s %s, %.1f s", now->what, name, progress_seconds(&p->began));
     }
     fflush(stderr);
+    spaa_free(name);
     p->shown = true;
 }
 

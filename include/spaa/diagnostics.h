@@ -72,6 +72,12 @@ SPAA_API uint64_t spaa_diagnostics_total(const struct spaa_diagnostics *diagnost
 SPAA_API spaa_status spaa_diagnostics_text(const struct spaa_diagnostics *diagnostics, size_t i, int colour,
                                            char **text);
 
+/*
+ * Any text as a terminal may show it: what would do something there stands as escapes. columns: cut to fit
+ * them; 0: whole. *safe is the caller's, to be given to spaa_free.
+ */
+SPAA_API spaa_status spaa_safe_text(const char *text, unsigned columns, char **safe);
+
 /* A code of which more messages were given than are kept. */
 struct spaa_unkept {
     size_t size;

@@ -104,6 +104,23 @@ spaa_status spaa_diagnostics_text(const struct spaa_diagnostics *diagnostics, si
     return copy ? SPAA_OK : SPAA_ERR_NOMEM;
 }
 
+spaa_status spaa_safe_text(const char *text, unsigned columns, char **safe)
+{
+    struct sp_buf b;
+    if (!text || !safe)
+        return SPAA_ERR_USAGE;
+    sp_buf_init(&b, 0);
+    if (columns)
+        sp_text_fit(&b, text, strlen(text), columns);
+    else
+        sp_text_safe(&b, text, strlen(text));
+    const char *made = sp_buf_cstr(&b);
+    char *copy = b.failed ? NULL : sp_api_copy(made);
+    sp_buf_free(&b);
+    *safe = copy ? copy : *safe;
+    return copy ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
 spaa_status spaa_diagnostics_unkept(const struct spaa_diagnostics *diagnostics, size_t k,
                                     struct spaa_unkept *out)
 {

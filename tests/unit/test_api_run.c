@@ -267,6 +267,12 @@ static void messages_of_ones_own(void **state)
     has(line, "\n  try that\n");
     spaa_free(line);
     assert_int_equal(spaa_diagnostics_text(said, 10, 0, &line), SPAA_ERR_NOT_FOUND);
+    assert_int_equal(spaa_safe_text("a\033b", 0, &line), SPAA_OK);
+    assert_null(strchr(line, '\033'));
+    spaa_free(line);
+    assert_int_equal(spaa_safe_text("a long name of a file", 8, &line), SPAA_OK);
+    assert_true(strlen(line) < 12);
+    spaa_free(line);
     assert_int_equal(spaa_diagnostics_add(&said, "SPAA-X000", NULL, "no code"), SPAA_ERR_USAGE);
     spaa_diagnostics_free(said);
 }

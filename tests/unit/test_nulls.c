@@ -401,6 +401,14 @@ static void run_fd(void)
     USAGE(spaa_run_fd(&o, 1, NULL, NULL));
 }
 
+static void safe_text(void)
+{
+    char *safe = NULL;
+    USAGE(spaa_safe_text(NULL, 0, &safe));
+    USAGE(spaa_safe_text("words", 0, NULL));
+    assert_null(safe);
+}
+
 static void run_memory(void)
 {
     char *text = NULL;
@@ -675,6 +683,7 @@ static const struct {
     {"spaa_rows_whole", rows_whole},
     {"spaa_run_fd", run_fd},
     {"spaa_run_memory", run_memory},
+    {"spaa_safe_text", safe_text},
     {"spaa_stack_frame", stack_frame},
     {"spaa_stack_label", stack_label},
     {"spaa_stack_weight", stack_weight},
