@@ -133,9 +133,11 @@ def test_the_program_and_the_library_are_bound_at_start(installed):
 
 
 def check_example(program, folded, **env):
-    out = run(program, folded, "1", env={**os.environ, **env})
-    lines = out.splitlines()
-    assert len(lines) == 2 and lines[1].split()[:3] == ["60", "66.7%", "draw"], out
+    out = run(program, folded, env={**os.environ, **env})
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert lines[0] == ["# folded, value in counts"], out
+    row = dict(zip(lines[1], lines[2]))
+    assert (row["self"], row["self_percent"], row["name"], len(lines)) == ("60", "66.67%", "draw", 6), out
     failed = subprocess.run([program, folded + ".none"], capture_output=True, text=True, env={**os.environ, **env})
     assert failed.returncode == 1 and "SPAA-E001" in failed.stderr
 
@@ -170,12 +172,26 @@ def example(cc, shared, installed, pkg_config, tmp_path):
     return call
 
 
-def test_example_asks(example, folded):
-    assert example("ask", folded, "function").splitlines()[0].split("\t")[::2] == ["60", "draw"]
-    answer = json.loads(example("ask", folded, "function", "json"))
-    assert answer["schema"].startswith("spaa.top/") and answer["rows"][0]["self"] == 60
+def columns(out):
+    """The rows that docs/examples/top.c prints."""
+    titles, *rows = [line.split("\t") for line in out.splitlines()[1:]]
+    return [dict(zip(titles, row)) for row in rows]
+
+
+def test_example_asks_for_columns(example, folded):
+    rows = columns(example("top", folded, "dso,function"))
+    assert (rows[0]["self"], rows[0]["name"], rows[0]["dso"]) == ("60", "[unknown] / draw", "[unknown]")
+    assert columns(example("top", folded, "cpu")) == [
+        {"self": "90", "self_percent": "100.00%", "total": "90", "total_percent": "100.00%", "name": "?"}]
+
+
+def test_example_asks_any_question(example, folded):
     spaa = os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))
-    assert answer["rows"] == json.loads(run(spaa, "top", folded, "--json"))["rows"]
+    answer = example("ask", "json", folded, "top", "sort=total", "limit=2")
+    assert answer == run(spaa, "top", folded, "--json", "--sort", "total", "-n", "2")
+    assert [row["function"] for row in json.loads(answer)["rows"]] == ["main", "draw"]
+    assert example("ask", "csv", folded, "function:draw") == run(spaa, "function", folded, "draw", "--format", "csv")
+    assert "draw" in example("ask", "text", folded, "tree", "inverted").splitlines()[2]
 
 
 def test_example_records(example, tmp_path):
@@ -183,8 +199,8 @@ def test_example_records(example, tmp_path):
     example("record", path)
     spaa = os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))
     run(spaa, "validate", path)
-    rows = [line.split("\t") for line in example("ask", path, "function").splitlines()]
-    assert {row[2]: int(row[0]) for row in rows if int(row[0])} == {"render": 6600, "parse": 3400}
+    rows = columns(example("top", path))
+    assert {row["name"]: int(row["self"]) for row in rows if int(row["self"])} == {"render": 6600, "parse": 3400}
 
 
 def test_example_runs_commands(example, folded):

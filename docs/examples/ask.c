@@ -1,15 +1,18 @@
 /*
- * Asks a profile what is heaviest by some key: prints a column of the answer, or all of it as JSON.
+ * Asks a profile any question of `spaa help`, with any of its options, and prints the answer in one form.
  *
  *     cc -o ask ask.c $(pkg-config --cflags --libs spaa)
- *     ./ask perf.data comm,function
- *     ./ask perf.data dso json
+ *     ./ask json perf.data top by=comm,function limit=5
+ *     ./ask text perf.data tree inverted
+ *     ./ask markdown perf.data function:main
  */
 #include <spaa/spaa.h>
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { MOST = 32 };
 
 static void say(const struct spaa_diagnostics *said)
 {
@@ -20,36 +23,13 @@ static void say(const struct spaa_diagnostics *said)
     }
 }
 
-/* Of the table "rows" the self weights, each beside the texts of its row. */
-static spaa_status print_columns(struct spaa_answer *answer, struct spaa_diagnostics **said)
+/* What stands behind the first `mark` of a word, which ends there then; NULL: it has none. */
+static char *cut_at(char *word, char mark)
 {
-    size_t t = spaa_answer_find_table(answer, "rows");
-    struct spaa_table table = {.size = sizeof table};
-    struct spaa_column self = {.size = sizeof self};
-    spaa_status st = spaa_answer_table(answer, t, &table);
-    if (st == SPAA_OK)
-        st = spaa_answer_column(answer, t, spaa_answer_find_column(answer, t, "self"), &self, said);
-    for (size_t row = 0; st == SPAA_OK && row < table.rows; row++) {
-        printf("%" PRId64, self.integers[row]);
-        for (size_t k = 0; st == SPAA_OK && k < table.columns; k++) {
-            struct spaa_column c = {.size = sizeof c};
-            st = spaa_answer_column(answer, t, k, &c, said);
-            if (st == SPAA_OK && c.title && c.texts && !c.first && c.texts[row])
-                printf("\t%s", c.texts[row]);
-        }
-        printf("\n");
-    }
-    return st;
-}
-
-static spaa_status print_json(struct spaa_answer *answer, struct spaa_diagnostics **said)
-{
-    char *text = NULL;
-    spaa_status st = spaa_answer_render(answer, NULL, &text, NULL, said);
-    if (st == SPAA_OK)
-        printf("%s", text);
-    spaa_free(text);
-    return st;
+    char *at = strchr(word, mark);
+    if (at)
+        *at++ = '\0';
+    return at;
 }
 
 int main(int argc, char **argv)
@@ -57,20 +37,29 @@ int main(int argc, char **argv)
     struct spaa_profile *profile = NULL;
     struct spaa_answer *answer = NULL;
     struct spaa_diagnostics *said = NULL;
-    if (argc < 3) {
-        fprintf(stderr, "usage: ask FILE KEYS [json]   (libspaa %s)\n", spaa_version());
+    struct spaa_ask_option options[MOST];
+    struct spaa_ask_options o = {.size = sizeof o, .options = options};
+    if (argc < 4 || argc - 4 > MOST) {
+        fprintf(stderr, "usage: ask FORM FILE QUESTION[:ARGUMENT] [OPTION[=VALUE]]...   (libspaa %s)\n",
+                spaa_version());
         return 2;
     }
-    struct spaa_ask_option by = {"by", argv[2]};
-    struct spaa_ask_options o = {.size = sizeof o, .question = "top", .options = &by, .option_count = 1};
-    spaa_status st = spaa_profile_open(argv[1], NULL, &profile, &said);
+    struct spaa_render_options how = {.size = sizeof how, .form = argv[1], .width = 120};
+    o.argument = cut_at(argv[3], ':');
+    o.question = argv[3];
+    for (; o.option_count < (size_t)argc - 4; o.option_count++) {
+        char *word = argv[o.option_count + 4], *value = cut_at(word, '=');
+        options[o.option_count] = (struct spaa_ask_option){word, value};
+    }
+    spaa_status st = spaa_profile_open(argv[2], NULL, &profile, &said);
     if (st == SPAA_OK)
         st = spaa_ask(&profile, 1, &o, &answer, &said);
     if (st == SPAA_OK)
-        st = argc > 3 ? print_json(answer, &said) : print_columns(answer, &said);
+        st = spaa_answer_write_fd(answer, STDOUT_FILENO, &how, &said);
+    int verdict = spaa_answer_verdict(answer); /* as the exit code of the command line */
     say(said);
     spaa_answer_free(answer); /* before the profile it is about */
     spaa_profile_free(profile);
     spaa_diagnostics_free(said);
-    return st == SPAA_OK ? 0 : 1;
+    return st == SPAA_OK ? verdict : 2;
 }

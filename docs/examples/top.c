@@ -1,14 +1,16 @@
 /*
- * Prints the heaviest functions of a profile, of any format that spaa reads.
+ * Prints what is heaviest in a profile of any format that spaa reads: some columns of the rows of `spaa top`.
  *
  *     cc -o top top.c $(pkg-config --cflags --libs spaa)
- *     ./top perf.data 10
+ *     ./top perf.data
+ *     ./top perf.data comm,function
  */
 #include <spaa/spaa.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 static void say(const struct spaa_diagnostics *said)
 {
@@ -19,36 +21,73 @@ static void say(const struct spaa_diagnostics *said)
     }
 }
 
-static void print(const struct spaa_rows *rows, size_t limit)
+/* A cell, by the array that its column has. Weights are exact integers at the scale of their measure. */
+static void print_cell(const struct spaa_column *c, size_t row)
 {
-    struct spaa_whole whole = {.size = sizeof whole};
-    if (spaa_rows_whole(rows, &whole) != SPAA_OK)
-        return;
-    printf("%s, %s in %s\n", whole.event, whole.metric, *whole.unit ? whole.unit : "counts");
-    for (size_t i = 0; i < spaa_rows_count(rows) && i < limit; i++) {
-        struct spaa_row row = {.size = sizeof row};
-        if (spaa_rows_get(rows, i, &row) == SPAA_OK)
-            printf("%14" PRId64 " %5.1f%%  %s (%s)\n", row.self,
-                   whole.whole ? 100.0 * (double)row.self / (double)whole.whole : 0.0, row.name, row.dso);
+    if (c->texts)
+        printf("%s", c->texts[row] ? c->texts[row] : "");
+    else if (c->reals && !isnan(c->reals[row]))
+        printf("%.2f%s", c->reals[row], strcmp(c->type, "percent") == 0 ? "%" : "");
+    else if (c->integers && c->integers[row] != SPAA_ABSENT)
+        printf("%" PRId64, c->integers[row]);
+}
+
+/* Columns of the table "rows" by their names, as docs/json.md lists them; between tabs. */
+static spaa_status print_rows(struct spaa_answer *answer, struct spaa_diagnostics **said)
+{
+    static const char *const names[] = {"self", "self_percent", "total", "total_percent", "name", "dso"};
+    enum { NAMES = sizeof names / sizeof *names };
+    struct spaa_column columns[NAMES];
+    struct spaa_table table = {.size = sizeof table};
+    size_t t = spaa_answer_find_table(answer, "rows"), n = 0;
+    spaa_status st = spaa_answer_table(answer, t, &table);
+    for (size_t i = 0; st == SPAA_OK && i < NAMES; i++) {
+        size_t k = spaa_answer_find_column(answer, t, names[i]);
+        if (k == SPAA_NONE) /* rows that are in no binary have no "dso" */
+            continue;
+        columns[n].size = sizeof *columns;
+        st = spaa_answer_column(answer, t, k, &columns[n], said); /* all rows at once */
+        if (st == SPAA_OK)
+            printf("%s%s", n++ ? "\t" : "", names[i]);
     }
+    for (size_t row = 0; st == SPAA_OK && row < table.rows; row++)
+        for (size_t i = 0; i < n; i++) {
+            printf(i ? "\t" : "\n");
+            print_cell(&columns[i], row);
+        }
+    printf("\n");
+    return st;
+}
+
+static spaa_status print_answer(struct spaa_answer *answer, struct spaa_diagnostics **said)
+{
+    struct spaa_measure m = {.size = sizeof m};
+    spaa_status st = spaa_answer_measure(answer, 0, &m);
+    if (st != SPAA_OK)
+        return st;
+    printf("# %s, %s in %s", m.event, m.metric, *m.unit ? m.unit : "counts");
+    printf(m.scale ? ", to be divided by 10^%u\n" : "\n", m.scale);
+    return print_rows(answer, said);
 }
 
 int main(int argc, char **argv)
 {
     struct spaa_profile *profile = NULL;
-    struct spaa_rows *rows = NULL;
+    struct spaa_answer *answer = NULL;
     struct spaa_diagnostics *said = NULL;
     if (argc < 2) {
-        fprintf(stderr, "usage: top FILE [ROWS]   (libspaa %s)\n", spaa_version());
+        fprintf(stderr, "usage: top FILE [KEYS]   (libspaa %s)\n", spaa_version());
         return 2;
     }
+    struct spaa_ask_option by = {"by", argc > 2 ? argv[2] : "function"};
+    struct spaa_ask_options o = {.size = sizeof o, .question = "top", .options = &by, .option_count = 1};
     spaa_status st = spaa_profile_open(argv[1], NULL, &profile, &said);
     if (st == SPAA_OK)
-        st = spaa_top(profile, NULL, &rows, &said);
+        st = spaa_ask(&profile, 1, &o, &answer, &said);
     if (st == SPAA_OK)
-        print(rows, argc > 2 ? strtoul(argv[2], NULL, 10) : 10);
+        st = print_answer(answer, &said);
     say(said);
-    spaa_rows_free(rows); /* before the profile it is about */
+    spaa_answer_free(answer); /* before the profile it is about */
     spaa_profile_free(profile);
     spaa_diagnostics_free(said);
     return st == SPAA_OK ? 0 : 1;

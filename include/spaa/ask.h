@@ -104,6 +104,9 @@ struct spaa_render_options {
     unsigned width;   /* of text, in columns; 0: as wide as it is */
     int full_names;   /* names in text are not shortened */
     size_t budget;    /* bytes that it may take, for which rows are left out, and told; 0: any number */
+    int colour;       /* text has escape sequences, as terminals take them */
+    int no_notes;     /* text and Markdown say no notes and warnings beneath the answer: who asks has them as
+                         diagnostics */
 };
 
 /*
@@ -113,6 +116,25 @@ struct spaa_render_options {
  */
 SPAA_API spaa_status spaa_answer_render(struct spaa_answer *answer, const struct spaa_render_options *options,
                                         char **text, size_t *size, struct spaa_diagnostics **diagnostics);
+
+/*
+ * The same bytes to a descriptor, which stays the caller's, and open. They are written as they are made, but
+ * for a budget, which takes several tries in memory; what failed in the middle has been written in part. A
+ * pipe whose reader went away is SPAA_ERR_CLOSED, and raises SIGPIPE unless the program ignores it.
+ * SPAA_ERR_IO: it cannot be written.
+ */
+SPAA_API spaa_status spaa_answer_write_fd(struct spaa_answer *answer, int fd,
+                                          const struct spaa_render_options *options,
+                                          struct spaa_diagnostics **diagnostics);
+
+/* What the answer of a question that judges (`diff` with the option "fail-on") comes to. */
+enum { SPAA_ANSWER_FINE = 0, SPAA_ANSWER_NO = 1, SPAA_ANSWER_UNSURE = 5 };
+
+/*
+ * One of these, which are the exit codes of the command line: no limit is exceeded, as of all questions that
+ * judge nothing, and of NULL; one is; or the data cannot tell. It only reads.
+ */
+SPAA_API int spaa_answer_verdict(const struct spaa_answer *answer);
 
 /*
  * ---- the answer as data ----

@@ -222,8 +222,8 @@ struct spaa_write_options {
  * standard output for "-", with options->format. Equal profiles and options give equal bytes.
  *
  * SPAA_ERR_IO: cannot be written; nothing is left behind. SPAA_ERR_CLOSED: the reader of the pipe went
- * away. SPAA_ERR_UNSUPPORTED: the format is read only, or a question changed the profile (spaa_ask). SPAA_ERR_USAGE: no such format, event, metric or
- * option, or the extension tells none.
+ * away. SPAA_ERR_UNSUPPORTED: the format is read only, or a question changed the profile (spaa_ask).
+ * SPAA_ERR_USAGE: no such format, event, metric or option, or the extension tells none.
  */
 SPAA_API spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,
                                         const struct spaa_write_options *options,

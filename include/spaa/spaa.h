@@ -14,7 +14,6 @@
 #include <spaa/query.h>
 #include <spaa/run.h>
 #include <spaa/status.h>
-#include <spaa/top.h>
 #include <spaa/version.h>
 #include <spaa/watch.h>
 

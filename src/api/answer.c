@@ -3,7 +3,6 @@
 #include "api/answer.h"
 
 #include "base/num.h"
-#include "render/answer_render.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -122,8 +121,7 @@ static bool list_fact(struct spaa_answer *x, struct fact_path *path, const struc
     return sp_vec_push(&x->facts, f);
 }
 
-/* Rows that are made: as many as the question shows. */
-static void uncut(struct spaa_answer *x)
+void sp_api_answer_uncut(struct spaa_answer *x)
 {
     for (size_t i = 0; i < x->a.items.n; i++) {
         struct sp_answer_table *t = x->a.items.v[i].table;
@@ -149,7 +147,7 @@ bool sp_api_answer_list(struct spaa_answer *x)
     for (size_t i = 0; ok && i < x->tables.n * SP_TABLE_COLUMNS; i++)
         ok = sp_vec_push(&x->columns, NULL);
     ok = ok && !path.path.failed;
-    uncut(x);
+    sp_api_answer_uncut(x);
     sp_buf_free(&path.path);
     return ok;
 }
@@ -167,58 +165,6 @@ void spaa_answer_free(struct spaa_answer *answer)
     sp_arena_free(&answer->arena);
     sp_diags_free(&answer->diags);
     free(answer);
-}
-
-/* ---- rendering ---- */
-
-static spaa_status api_render(struct spaa_answer *x, const struct spaa_render_options *o, char **text,
-                              size_t *size, struct sp_diags *d)
-{
-    static const char *const forms[] = {"text", "json", "csv", "markdown", NULL}; /* enum sp_answer_form */
-    struct sp_output *out = NULL;
-    int form;
-    size_t n = 0;
-    if (!sp_api_choice(d, "form", o->form, forms, SP_FORM_JSON, &form))
-        return SPAA_ERR_USAGE;
-    const struct sp_render_opts how = {.form = (enum sp_answer_form)form,
-                                       .width = o->width,
-                                       .full_names = o->full_names != 0,
-                                       .notes = true,
-                                       .budget = o->budget,
-                                       .more = o->budget ? "a larger --budget shows more" : "-n 0 shows all"};
-    spaa_status st = sp_output_memory(d, &out);
-    if (!st)
-        st = sp_render(&x->a, &how, &x->diags, out);
-    uncut(x);
-    if (!st)
-        st = out->status;
-    const char *made = st ? NULL : sp_output_data(out, &n);
-    char *copy = made ? malloc(n + 1) : NULL;
-    if (!st && !copy)
-        st = sp_nomem(d);
-    if (!st) {
-        memcpy(copy, made, n);
-        copy[n] = '\0';
-        *text = copy;
-        if (size)
-            *size = n;
-    }
-    sp_output_close(out);
-    return st;
-}
-
-spaa_status spaa_answer_render(struct spaa_answer *answer, const struct spaa_render_options *options,
-                               char **text, size_t *size, struct spaa_diagnostics **diagnostics)
-{
-    struct spaa_render_options o;
-    struct sp_diags d;
-    sp_diags_init(&d);
-    spaa_status st = sp_api_options(&o, sizeof o, options, &d);
-    if (!st && (!answer || !text))
-        st = sp_api_usage(&d, "no answer, or no place for the text");
-    if (!st)
-        st = api_render(answer, &o, text, size, &d);
-    return sp_api_deliver(&d, diagnostics, st);
 }
 
 /* ---- measures, facts, next ---- */
@@ -257,6 +203,11 @@ size_t spaa_answer_find_fact(const struct spaa_answer *answer, const char *name)
         if (strcmp(answer->facts.v[i].name, name) == 0)
             return i;
     return SPAA_NONE;
+}
+
+int spaa_answer_verdict(const struct spaa_answer *answer)
+{
+    return answer ? answer->a.verdict : SPAA_ANSWER_FINE;
 }
 
 const char *spaa_answer_next(const struct spaa_answer *answer, size_t i)

@@ -21,5 +21,7 @@ struct spaa_answer {
 
 /* Once it is filled: lists its facts and tables. False: out of memory. */
 bool sp_api_answer_list(struct spaa_answer *x);
+/* Rows that are made when they are looked at are as many again as the question shows. */
+void sp_api_answer_uncut(struct spaa_answer *x);
 
 #endif

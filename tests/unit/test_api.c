@@ -186,104 +186,6 @@ static void structures_of_other_versions_fit(void **state)
     spaa_profile_free(p);
 }
 
-static void top_counts_recursion_once(void **state)
-{
-    (void)state;
-    struct spaa_profile *p = opened(folded);
-    struct spaa_top_options o = {.size = sizeof o, .sort = "total"};
-    struct spaa_rows *rows = NULL;
-    struct spaa_whole whole = {.size = sizeof whole};
-    struct spaa_row row = {.size = sizeof row};
-    assert_int_equal(spaa_top(p, &o, &rows, NULL), SPAA_OK);
-    assert_int_equal(spaa_rows_whole(rows, &whole), SPAA_OK);
-    assert_int_equal(whole.whole, 100);
-    assert_int_equal(whole.kept, 100);
-    assert_int_equal(whole.scale, 0);
-    assert_string_equal(whole.filters, "");
-    assert_int_equal(spaa_rows_count(rows), 5);
-    assert_int_equal(spaa_rows_get(rows, 0, &row), SPAA_OK);
-    assert_string_equal(row.name, "main");
-    assert_int_equal(row.total, 100);
-    assert_int_equal(row.self, 0);
-    for (size_t i = 0; spaa_rows_get(rows, i, &row) == SPAA_OK; i++)
-        if (strcmp(row.name, "draw") == 0)
-            assert_true(row.self == 60 && row.total == 60);
-    assert_int_equal(spaa_rows_get(rows, 5, &row), SPAA_ERR_NOT_FOUND);
-    spaa_rows_free(rows);
-    spaa_profile_free(p);
-}
-
-static void top_joins_the_threads_of_a_pool(void **state)
-{
-    (void)state;
-    static const char threads[] =
-        "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"t\",\"frame_order\":"
-        "\"leaf_to_root\",\"events\":[{\"name\":\"e\",\"kind\":\"software\",\"sampling\":{\"mode\":"
-        "\"period\","
-        "\"primary_metric\":\"period\"}}],\"stack_id_mode\":\"local\"}\n"
-        "{\"type\":\"dso\",\"id\":1,\"name\":\"a\",\"is_kernel\":false}\n"
-        "{\"type\":\"frame\",\"id\":1,\"func\":\"f\",\"dso\":1,\"kind\":\"user\"}\n"
-        "{\"type\":\"stack\",\"id\":1,\"frames\":[1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2,"
-        "\"comm\":"
-        "\"w1\"},\"weights\":[{\"metric\":\"period\",\"value\":1}]}\n"
-        "{\"type\":\"stack\",\"id\":2,\"frames\":[1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":3,"
-        "\"comm\":"
-        "\"w2\"},\"weights\":[{\"metric\":\"period\",\"value\":2}]}\n"
-        "{\"type\":\"stack\",\"id\":3,\"frames\":[1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":4,"
-        "\"comm\":"
-        "\"w3\"},\"weights\":[{\"metric\":\"period\",\"value\":4}]}\n";
-    struct spaa_profile *p = opened(threads);
-    for (int apart = 0; apart < 2; apart++) {
-        struct spaa_top_options o = {.size = sizeof o, .by = "thread", .no_pool = apart};
-        struct spaa_rows *rows = NULL;
-        struct spaa_row row = {.size = sizeof row};
-        assert_int_equal(spaa_top(p, &o, &rows, NULL), SPAA_OK);
-        assert_int_equal(spaa_rows_count(rows), apart ? 3 : 1);
-        assert_int_equal(spaa_rows_get(rows, 0, &row), SPAA_OK);
-        assert_string_equal(row.name, apart ? "w3 (tid 4)" : "w* (3)");
-        assert_int_equal(row.self, apart ? 4 : 7);
-        spaa_rows_free(rows);
-    }
-    spaa_profile_free(p);
-}
-
-static void top_answers_filters_and_slips(void **state)
-{
-    (void)state;
-    struct spaa_profile *p = opened(folded);
-    struct spaa_rows *rows = NULL;
-    struct spaa_diagnostics *said = NULL;
-    struct spaa_whole whole = {.size = sizeof whole};
-    struct spaa_top_options focus = {.size = sizeof focus, .focus = "^parse$"};
-    assert_int_equal(spaa_top(p, &focus, &rows, &said), SPAA_OK);
-    assert_int_equal(spaa_rows_whole(rows, &whole), SPAA_OK);
-    assert_int_equal(whole.kept, 40);
-    assert_int_equal(whole.whole, 100);
-    assert_non_null(strstr(whole.filters, "parse"));
-    spaa_rows_free(rows);
-    rows = NULL;
-
-    static const struct {
-        struct spaa_top_options o;
-        spaa_status st;
-    } slips[] = {
-        {{.by = "functoin"}, SPAA_ERR_USAGE},   {{.sort = "x"}, SPAA_ERR_USAGE},
-        {{.view = "x"}, SPAA_ERR_USAGE},        {{.event = "cycles"}, SPAA_ERR_USAGE},
-        {{.metric = "x"}, SPAA_ERR_USAGE},      {{.focus = "("}, SPAA_ERR_USAGE},
-        {{.root_at = "x"}, SPAA_ERR_NOT_FOUND},
-    };
-    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
-        struct spaa_top_options o = slips[i].o;
-        o.size = sizeof o;
-        size_t before = spaa_diagnostics_count(said);
-        assert_int_equal(spaa_top(p, &o, &rows, &said), slips[i].st);
-        assert_null(rows);
-        assert_true(spaa_diagnostics_count(said) > before);
-    }
-    spaa_diagnostics_free(said);
-    spaa_profile_free(p);
-}
-
 static void failures_say_why_and_leave_outputs_alone(void **state)
 {
     (void)state;
@@ -308,7 +210,6 @@ static void failures_say_why_and_leave_outputs_alone(void **state)
     assert_int_equal(spaa_diagnostics_count(NULL), 0);
     spaa_diagnostics_free(NULL);
     spaa_profile_free(NULL);
-    spaa_rows_free(NULL);
 }
 
 static void options_of_opening_are_checked(void **state)
@@ -398,20 +299,23 @@ static void what_leaves_have_is_told_and_kept(void **state)
     temp_name(b, ".folded");
     struct spaa_profile *p = opened(in);
     for (int i = 0; i < 2; i++) {
-        struct spaa_rows *rows = NULL;
-        struct spaa_row row = {.size = sizeof row};
-        assert_int_equal(spaa_top(p, NULL, &rows, NULL), SPAA_OK);
-        assert_int_equal(spaa_rows_count(rows), 2);
-        assert_int_equal(spaa_rows_get(rows, 0, &row), SPAA_OK);
-        assert_string_equal(row.name, "[callees not recorded]");
-        assert_int_equal(row.self, 725);
+        struct spaa_ask_options top = {.size = sizeof top, .question = "top"};
+        struct spaa_answer *answer = NULL;
+        struct spaa_column name = {.size = sizeof name}, self = {.size = sizeof self};
+        assert_int_equal(spaa_ask(&p, 1, &top, &answer, NULL), SPAA_OK);
+        size_t rows = spaa_answer_find_table(answer, "rows");
+        spaa_answer_column(answer, rows, spaa_answer_find_column(answer, rows, "function"), &name, NULL);
+        spaa_answer_column(answer, rows, spaa_answer_find_column(answer, rows, "self"), &self, NULL);
+        assert_int_equal(name.rows, 2);
+        assert_string_equal(name.texts[0], "[callees not recorded]");
+        assert_int_equal(self.integers[0], 725);
         assert_int_equal(spaa_profile_write(p, a, NULL, NULL), SPAA_OK);
         assert_int_equal(content(a, text, sizeof text), strlen(in));
         assert_string_equal(text, in);
         assert_int_equal(spaa_profile_write(p, b, NULL, NULL), SPAA_OK);
         content(b, text, sizeof text);
         assert_string_equal(text, "leaf 3.25\nleaf;[callees not recorded] 7.25\n");
-        spaa_rows_free(rows);
+        spaa_answer_free(answer);
     }
     spaa_profile_free(p);
     unlink(a);
@@ -579,9 +483,6 @@ int main(void)
         cmocka_unit_test(stacks_are_walked_from_the_leaf),
         cmocka_unit_test(numbers_out_of_range_are_not_found),
         cmocka_unit_test(structures_of_other_versions_fit),
-        cmocka_unit_test(top_counts_recursion_once),
-        cmocka_unit_test(top_joins_the_threads_of_a_pool),
-        cmocka_unit_test(top_answers_filters_and_slips),
         cmocka_unit_test(failures_say_why_and_leave_outputs_alone),
         cmocka_unit_test(options_of_opening_are_checked),
         cmocka_unit_test(spaa_is_grouped_again),

@@ -1,12 +1,16 @@
 /* Questions and their answers through the public interface. */
 #include "spaa/spaa.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -101,6 +105,84 @@ static void columns_are_those_of_the_declaration(void **state)
     spaa_profile_free(p);
 }
 
+/* A weight of the answer's facts. */
+static int64_t weight(const struct spaa_answer *a, const char *name)
+{
+    struct spaa_fact f = {.size = sizeof f};
+    assert_int_equal(spaa_answer_fact(a, spaa_answer_find_fact(a, name), &f), SPAA_OK);
+    assert_string_equal(f.type, "weight");
+    return f.integer;
+}
+
+static void top_joins_the_threads_of_a_pool(void **state)
+{
+    (void)state;
+    static const char threads[] =
+        "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"t\",\"frame_order\":"
+        "\"leaf_to_root\",\"events\":[{\"name\":\"e\",\"kind\":\"software\",\"sampling\":{\"mode\":"
+        "\"period\","
+        "\"primary_metric\":\"period\"}}],\"stack_id_mode\":\"local\"}\n"
+        "{\"type\":\"dso\",\"id\":1,\"name\":\"a\",\"is_kernel\":false}\n"
+        "{\"type\":\"frame\",\"id\":1,\"func\":\"f\",\"dso\":1,\"kind\":\"user\"}\n"
+        "{\"type\":\"stack\",\"id\":1,\"frames\":[1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2,"
+        "\"comm\":"
+        "\"w1\"},\"weights\":[{\"metric\":\"period\",\"value\":1}]}\n"
+        "{\"type\":\"stack\",\"id\":2,\"frames\":[1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":3,"
+        "\"comm\":"
+        "\"w2\"},\"weights\":[{\"metric\":\"period\",\"value\":2}]}\n"
+        "{\"type\":\"stack\",\"id\":3,\"frames\":[1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":4,"
+        "\"comm\":"
+        "\"w3\"},\"weights\":[{\"metric\":\"period\",\"value\":4}]}\n";
+    struct spaa_profile *p = opened(threads, "t");
+    for (int apart = 0; apart < 2; apart++) {
+        const struct spaa_ask_option options[] = {{"by", "thread"}, {"no-pool", NULL}};
+        struct spaa_ask_options o = {
+            .size = sizeof o, .question = "top", .options = options, .option_count = apart ? 2 : 1};
+        struct spaa_answer *a = NULL;
+        assert_int_equal(spaa_ask(&p, 1, &o, &a, NULL), SPAA_OK);
+        struct spaa_column thread = column(a, "rows", "name"), self = column(a, "rows", "self");
+        assert_int_equal(thread.rows, apart ? 3 : 1);
+        assert_string_equal(thread.texts[0], apart ? "w3 (tid 4)" : "w* (3)");
+        assert_int_equal(self.integers[0], apart ? 4 : 7);
+        spaa_answer_free(a);
+    }
+    spaa_profile_free(p);
+}
+
+static void filters_are_told_and_slips_say_why(void **state)
+{
+    (void)state;
+    struct spaa_profile *p = opened(folded, "f");
+    struct spaa_answer *a = asked(p, "top", NULL, "focus", "^parse$");
+    struct spaa_fact filters = {.size = sizeof filters};
+    assert_int_equal(weight(a, "kept"), 40);
+    assert_int_equal(weight(a, "whole"), 100);
+    assert_int_equal(spaa_answer_fact(a, spaa_answer_find_fact(a, "profile.filters"), &filters), SPAA_OK);
+    assert_non_null(strstr(filters.text, "parse"));
+    spaa_answer_free(a);
+    a = NULL;
+
+    static const struct {
+        struct spaa_ask_option o;
+        spaa_status st;
+    } slips[] = {
+        {{"by", "functoin"}, SPAA_ERR_USAGE},   {{"sort", "x"}, SPAA_ERR_USAGE},
+        {{"view", "x"}, SPAA_ERR_USAGE},        {{"event", "cycles"}, SPAA_ERR_USAGE},
+        {{"metric", "x"}, SPAA_ERR_USAGE},      {{"focus", "("}, SPAA_ERR_USAGE},
+        {{"root-at", "x"}, SPAA_ERR_NOT_FOUND},
+    };
+    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
+        struct spaa_diagnostics *said = NULL;
+        struct spaa_ask_options o = {
+            .size = sizeof o, .question = "top", .options = &slips[i].o, .option_count = 1};
+        assert_int_equal(spaa_ask(&p, 1, &o, &a, &said), slips[i].st);
+        assert_null(a);
+        assert_true(spaa_diagnostics_count(said) > 0);
+        spaa_diagnostics_free(said);
+    }
+    spaa_profile_free(p);
+}
+
 static void facts_have_the_paths_of_json(void **state)
 {
     (void)state;
@@ -178,6 +260,128 @@ static void answers_render_in_each_form(void **state)
     assert_null(text);
     spaa_answer_free(a);
     spaa_profile_free(p);
+}
+
+/* What a descriptor is written; ends in a NUL. */
+static size_t written(struct spaa_answer *a, const struct spaa_render_options *o, char *text, size_t room)
+{
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    assert_int_equal(spaa_answer_write_fd(a, fileno(f), o, NULL), SPAA_OK);
+    rewind(f);
+    size_t n = fread(text, 1, room - 1, f);
+    text[n] = '\0';
+    fclose(f);
+    return n;
+}
+
+static void descriptors_get_what_memory_gets(void **state)
+{
+    (void)state;
+    struct spaa_profile *p = opened(folded, "f");
+    struct spaa_answer *a = asked(p, "function", "parse", NULL, NULL);
+    static const struct spaa_render_options how[] = {
+        {.form = NULL},
+        {.form = "text", .width = 60, .colour = 1},
+        {.form = "csv"},
+        {.form = "markdown"},
+        {.form = "text", .no_notes = 1, .full_names = 1},
+        {.form = "csv", .budget = 200},
+    };
+    char text[16384];
+    for (size_t again = 0; again < 2; again++) /* a budget leaves the answer as it was */
+        for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+            struct spaa_render_options o = how[i];
+            char *memory = NULL;
+            size_t n = 0;
+            o.size = sizeof o;
+            assert_int_equal(spaa_answer_render(a, &o, &memory, &n, NULL), SPAA_OK);
+            assert_int_equal(written(a, &o, text, sizeof text), n);
+            assert_string_equal(text, memory);
+            assert_true(o.colour || !strchr(text, 27));
+            assert_true(!o.budget || n <= o.budget);
+            spaa_free(memory);
+        }
+    spaa_answer_free(a);
+    spaa_profile_free(p);
+}
+
+static void terminals_get_colour(void **state)
+{
+    (void)state;
+    struct spaa_profile *p = opened(folded, "f");
+    struct spaa_answer *a = asked(p, "summary", NULL, NULL, NULL);
+    struct spaa_render_options o = {.size = sizeof o, .form = "text", .colour = 1};
+    char text[8192];
+    written(a, &o, text, sizeof text);
+    assert_non_null(strstr(text, "\033[1mweight"));
+    spaa_answer_free(a);
+    spaa_profile_free(p);
+}
+
+static void descriptors_that_take_nothing_say_so(void **state)
+{
+    (void)state;
+    struct spaa_profile *p = opened(folded, "f");
+    struct spaa_answer *a = asked(p, "top", NULL, NULL, NULL);
+    struct spaa_diagnostics *said = NULL;
+    struct spaa_render_options bad = {.size = sizeof bad, .form = "xml"};
+    int ends[2], full = open("/dev/full", O_WRONLY);
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(spaa_answer_write_fd(a, ends[1], &bad, &said), SPAA_ERR_USAGE);
+    assert_int_equal(spaa_answer_write_fd(a, ends[1], NULL, &said), SPAA_ERR_CLOSED);
+    signal(SIGPIPE, SIG_DFL);
+    assert_int_equal(close(ends[1]), 0); /* it stayed open */
+    if (full >= 0) {
+        size_t before = spaa_diagnostics_count(said);
+        assert_int_equal(spaa_answer_write_fd(a, full, NULL, &said), SPAA_ERR_IO);
+        assert_true(spaa_diagnostics_count(said) > before);
+        close(full);
+    }
+    spaa_diagnostics_free(said);
+    spaa_answer_free(a);
+    spaa_profile_free(p);
+}
+
+static void a_judging_answer_has_a_verdict(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fail_on;
+        int verdict;
+    } cases[] = {{NULL, SPAA_ANSWER_FINE},
+                 {"whole>50%", SPAA_ANSWER_FINE},
+                 {"whole>5%", SPAA_ANSWER_NO},
+                 {"whole>20.001%", SPAA_ANSWER_UNSURE}};
+    static const char *const runs[] = {"main;a 60001\nmain;b 40000\n", "main;a 60002\nmain;b 40000\n",
+                                       "main;a 60003\nmain;b 40000\n", "main;a 80001\nmain;b 40000\n",
+                                       "main;a 80002\nmain;b 40000\n", "main;a 80003\nmain;b 40000\n"};
+    struct spaa_profile *p[6];
+    for (size_t i = 0; i < 6; i++)
+        p[i] = opened(runs[i], "run");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct spaa_ask_option fail_on = {"fail-on", cases[i].fail_on};
+        struct spaa_ask_options o = {.size = sizeof o,
+                                     .question = "diff",
+                                     .options = &fail_on,
+                                     .option_count = cases[i].fail_on ? 1 : 0,
+                                     .split = 3};
+        struct spaa_answer *a = NULL;
+        assert_int_equal(spaa_ask(p, 6, &o, &a, NULL), SPAA_OK);
+        assert_int_equal(spaa_answer_verdict(a), cases[i].verdict);
+        for (int quiet = 0; quiet < 2; quiet++) { /* what the data lack is a warning */
+            struct spaa_render_options how = {.size = sizeof how, .form = "text", .no_notes = quiet};
+            char text[8192];
+            written(a, &how, text, sizeof text);
+            assert_true((strstr(text, "SPAA-W642") != NULL) ==
+                        (cases[i].verdict == SPAA_ANSWER_UNSURE && !quiet));
+        }
+        spaa_answer_free(a);
+    }
+    for (size_t i = 0; i < 6; i++)
+        spaa_profile_free(p[i]);
 }
 
 static void several_profiles_are_asked_as_one(void **state)
@@ -288,9 +492,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(questions_tell_their_options),
         cmocka_unit_test(columns_are_those_of_the_declaration),
+        cmocka_unit_test(top_joins_the_threads_of_a_pool),
+        cmocka_unit_test(filters_are_told_and_slips_say_why),
         cmocka_unit_test(facts_have_the_paths_of_json),
         cmocka_unit_test(limits_and_details_are_told),
         cmocka_unit_test(answers_render_in_each_form),
+        cmocka_unit_test(descriptors_get_what_memory_gets),
+        cmocka_unit_test(terminals_get_colour),
+        cmocka_unit_test(descriptors_that_take_nothing_say_so),
+        cmocka_unit_test(a_judging_answer_has_a_verdict),
         cmocka_unit_test(several_profiles_are_asked_as_one),
         cmocka_unit_test(sides_are_compared_and_not_added_up),
         cmocka_unit_test(threads_ask_profiles_of_their_own),

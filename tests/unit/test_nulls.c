@@ -5,6 +5,7 @@
  */
 #include "spaa/spaa.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +18,6 @@
 static const char folded[] = "main;parse 10\nmain;draw 20\n";
 
 static struct spaa_profile *profile;
-static struct spaa_rows *rows;
 static struct spaa_builder *builder;
 static struct spaa_answer *answer;
 static struct spaa_diagnostics *said;
@@ -157,6 +157,20 @@ static void builder_event(void)
     USAGE(spaa_builder_event(NULL, &e, &n, NULL));
     USAGE(spaa_builder_event(builder, NULL, &n, NULL));
     USAGE(spaa_builder_event(builder, &e, NULL, NULL));
+}
+
+static void answer_verdict(void)
+{
+    assert_int_equal(spaa_answer_verdict(NULL), SPAA_ANSWER_FINE);
+}
+
+static void answer_write_fd(void)
+{
+    USAGE(spaa_answer_write_fd(NULL, 1, NULL, NULL));
+    USAGE(spaa_answer_write_fd(answer, -1, NULL, NULL));
+    int fd = open("/dev/null", O_WRONLY);
+    FINE(spaa_answer_write_fd(answer, fd, NULL, NULL));
+    assert_int_equal(close(fd), 0);
 }
 
 static void builder_dso(void)
@@ -544,32 +558,6 @@ static void profile_write(void)
     FINE(spaa_profile_write(profile, out_path, NULL, NULL));
 }
 
-static void rows_count(void)
-{
-    NOTHING(spaa_rows_count(NULL));
-}
-
-static void rows_free(void)
-{
-    spaa_rows_free(NULL);
-}
-
-static void rows_get(void)
-{
-    struct spaa_row r = {.size = sizeof r};
-    USAGE(spaa_rows_get(NULL, 0, &r));
-    USAGE(spaa_rows_get(rows, 0, NULL));
-    USAGE(spaa_rows_get(NULL, 0, NULL));
-}
-
-static void rows_whole(void)
-{
-    struct spaa_whole t = {.size = sizeof t};
-    USAGE(spaa_rows_whole(NULL, &t));
-    USAGE(spaa_rows_whole(rows, NULL));
-    USAGE(spaa_rows_whole(NULL, NULL));
-}
-
 static void stack_frame(void)
 {
     struct spaa_frame f = {.size = sizeof f};
@@ -584,17 +572,6 @@ static void stack_weight(void)
     USAGE(spaa_stack_weight(NULL, 0, 0, &w));
     USAGE(spaa_stack_weight(profile, 0, 0, NULL));
     USAGE(spaa_stack_weight(NULL, 0, 0, NULL));
-}
-
-static void top(void)
-{
-    struct spaa_rows *r = NULL;
-    USAGE(spaa_top(NULL, NULL, &r, NULL));
-    USAGE(spaa_top(profile, NULL, NULL, NULL));
-    USAGE(spaa_top(NULL, NULL, NULL, NULL));
-    assert_null(r);
-    FINE(spaa_top(profile, NULL, &r, NULL));
-    spaa_rows_free(r);
 }
 
 static void validate(void)
@@ -623,6 +600,8 @@ static const struct {
     {"spaa_answer_render", answer_render},
     {"spaa_answer_table", answer_table},
     {"spaa_answer_table_count", answer_table_count},
+    {"spaa_answer_verdict", answer_verdict},
+    {"spaa_answer_write_fd", answer_write_fd},
     {"spaa_ask", ask},
     {"spaa_builder_dso", builder_dso},
     {"spaa_builder_event", builder_event},
@@ -677,10 +656,6 @@ static const struct {
     {"spaa_result_free", result_free},
     {"spaa_result_more", result_more},
     {"spaa_result_rows", result_rows},
-    {"spaa_rows_count", rows_count},
-    {"spaa_rows_free", rows_free},
-    {"spaa_rows_get", rows_get},
-    {"spaa_rows_whole", rows_whole},
     {"spaa_run_fd", run_fd},
     {"spaa_run_memory", run_memory},
     {"spaa_safe_text", safe_text},
@@ -688,7 +663,6 @@ static const struct {
     {"spaa_stack_label", stack_label},
     {"spaa_stack_weight", stack_weight},
     {"spaa_status_name", takes_no_pointer},
-    {"spaa_top", top},
     {"spaa_validate", validate},
     {"spaa_version", takes_no_pointer},
     {"spaa_version_number", takes_no_pointer},
@@ -727,7 +701,7 @@ static void what_is_missing_is_said(void **state)
     USAGE(spaa_profile_open_memory(NULL, 1, NULL, NULL, NULL, &d));
     USAGE(spaa_profile_write(NULL, "x.spaa", NULL, &d));
     USAGE(spaa_convert(NULL, "x.spaa", NULL, NULL, &d));
-    USAGE(spaa_top(NULL, NULL, NULL, &d));
+    USAGE(spaa_ask(NULL, 1, NULL, NULL, &d));
     USAGE(spaa_validate(NULL, NULL, &v, &d));
     assert_int_equal(spaa_diagnostics_count(d), 6);
     assert_int_equal(spaa_diagnostics_total(d, "error"), 6);
@@ -746,13 +720,12 @@ static int set_up(void **state)
     struct spaa_ask_options o = {.size = sizeof o, .question = "top"};
     struct spaa_builder_options mine = {.size = sizeof mine, .source_tool = "mine"};
     return spaa_builder_new(&mine, &builder, NULL) || spaa_profile_open(in_path, NULL, &profile, NULL) ||
-           spaa_top(profile, NULL, &rows, NULL) || spaa_ask(&profile, 1, &o, &answer, NULL);
+           spaa_ask(&profile, 1, &o, &answer, NULL);
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    spaa_rows_free(rows);
     spaa_answer_free(answer);
     spaa_builder_free(builder);
     spaa_profile_free(profile);
