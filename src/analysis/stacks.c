@@ -1,23 +1,8 @@
 #include "analysis/stacks.h"
 
 #include "base/map.h"
-#include "model/identity.h"
-#include "model/order.h"
 
 #include <stdlib.h>
-
-spaa_status sp_stack_ids(struct sp_profile *p)
-{
-    struct sp_order order;
-    if (p->ids.n == p->stacks.n)
-        return SPAA_OK;
-    spaa_status st = sp_order_dictionaries(p, &order);
-    if (st)
-        return st;
-    st = sp_profile_identify(p, &order);
-    sp_order_free(&order);
-    return st;
-}
 
 void sp_stack_id_add(struct sp_buf *b, const struct sp_profile *p, uint32_t stack)
 {

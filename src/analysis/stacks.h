@@ -3,9 +3,8 @@
 #define SP_STACKS_H
 
 #include "analysis/select.h"
+#include "model/identity.h"
 
-/* Gives the stacks ids where the file had none. */
-spaa_status sp_stack_ids(struct sp_profile *p);
 void sp_stack_id_add(struct sp_buf *b, const struct sp_profile *p, uint32_t stack);
 /* A stack as it is shown: a row of the selection, or several that are one stack of threads of one pool. */
 struct sp_stack_row {

@@ -1,11 +1,11 @@
 #include "analysis/timeline.h"
 
 #include "analysis/select_private.h"
-#include "analysis/stacks.h"
 #include "analysis/tally.h"
 #include "base/num.h"
 #include "model/callees.h"
 #include "model/order.h"
+#include "model/windows.h"
 
 #include <stdlib.h>
 
@@ -259,7 +259,6 @@ struct writer {
     unsigned char *how;                    /* event * SP_METRICS_MAX + metric: enum sp_weighing */
     SP_VEC(uint32_t) stacks;               /* that the open window has */
     unsigned char *open;                   /* per stack: it is in that list */
-    uint32_t *rank;                        /* per stack: its place in a file */
 };
 
 static bool find_columns(struct writer *w)
@@ -363,46 +362,17 @@ static bool timeline_add_row(struct writer *w, uint32_t stack)
     return row.layout != SP_NONE && sp_vec_push(&p->window_rows, row);
 }
 
-static int timeline_cmp_stack(const void *va, const void *vb, void *arg)
-{
-    const uint32_t *rank = arg, a = rank[*(const uint32_t *)va], b = rank[*(const uint32_t *)vb];
-    return (a > b) - (a < b);
-}
-
-/* Rows of windows stand in the order that the stacks are written in. */
-static spaa_status timeline_find_ranks(struct writer *w)
-{
-    struct sp_profile *p = w->p;
-    struct sp_order o = {0};
-    spaa_status st = sp_stack_ids(p);
-    if (!st)
-        st = sp_order_stacks(p, &o);
-    if (st)
-        return st;
-    w->rank = malloc((p->stacks.n + 1) * sizeof *w->rank);
-    for (uint32_t i = 0; w->rank && i < p->stacks.n; i++)
-        w->rank[o.stacks[i]] = i;
-    sp_order_free(&o);
-    return w->rank ? SPAA_OK : sp_nomem(p->diags);
-}
-
 static bool timeline_add_window(struct writer *w, const struct sp_bucket *x, size_t number)
 {
     struct sp_profile *p = w->p;
     char t[64];
     struct sp_window out = {.first = (uint32_t)p->window_rows.n, .n = (uint32_t)w->stacks.n};
-    struct sp_buf id;
-    sp_buf_init(&id, 64);
-    sp_buf_printf(&id, "\"w%zu\"", number);
-    out.id = id.failed ? SP_STR_FAIL : sp_profile_str(p, id.data, id.len);
-    sp_buf_free(&id);
+    out.id = sp_window_id_of(p, t, (size_t)snprintf(t, sizeof t, "w%zu", number));
     out.start = sp_profile_str(p, t, sp_ns_seconds(x->lo, t));
     out.end = sp_profile_str(p, t, sp_ns_seconds(x->hi, t));
     out.unit = sp_profile_cstr(p, "seconds");
     bool ok = out.id != SP_STR_FAIL && out.start != SP_STR_FAIL && out.end != SP_STR_FAIL &&
               out.unit != SP_STR_FAIL && p->window_rows.n + w->stacks.n < UINT32_MAX;
-    if (w->stacks.n)
-        qsort_r(w->stacks.v, w->stacks.n, sizeof *w->stacks.v, timeline_cmp_stack, w->rank);
     for (size_t i = 0; ok && i < w->stacks.n; i++)
         ok = timeline_add_row(w, w->stacks.v[i]);
     for (size_t i = 0; i < w->stacks.n; i++) {
@@ -424,9 +394,6 @@ spaa_status sp_timeline_windows(struct sp_profile *p, const struct sp_sample_tim
     if (p->windows.n)
         sp_emit(d, SP_I615, SP_AT_NOTHING, "%zu", p->windows.n);
     p->windows.n = p->window_rows.n = 0;
-    spaa_status st = timeline_find_ranks(&w);
-    if (st)
-        return st;
     size_t n = t->buckets.n;
     bool ok = find_columns(&w) && (!n || timeline_sort_samples(m, t, n, &first, &order));
     for (size_t i = 0; ok && i < n; i++) {
@@ -436,11 +403,10 @@ spaa_status sp_timeline_windows(struct sp_profile *p, const struct sp_sample_tim
     }
     free(first);
     free(order);
-    free(w.rank);
     free(w.how);
     free(w.open);
     sp_vec_free(&w.stacks);
     for (uint32_t i = 0; i < SP_METRICS_MAX; i++)
         free(w.columns[i].sum);
-    return ok ? SPAA_OK : sp_nomem(d);
+    return ok ? sp_windows_order(p) : sp_nomem(d);
 }

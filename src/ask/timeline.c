@@ -5,7 +5,7 @@
 #include "analysis/timeline.h"
 #include "base/num.h"
 #include "model/callees.h"
-#include "json/json.h"
+#include "model/windows.h"
 
 #include <stdio.h>
 
@@ -77,22 +77,14 @@ static void sparkline(const struct sp_timeline *t, struct sp_buf *b)
     }
 }
 
-/* A JSON string is decoded; a number stays as it is written. */
-static void put_window(struct timeline *x, struct sp_answer_table *t, uint32_t raw)
+static void put_window(struct timeline *x, struct sp_answer_table *t, const struct sp_window *w)
 {
-    struct sp_str text = sp_pstr(x->x->s.profile, raw);
-    struct sp_json j;
-    struct sp_span decoded;
-    if (!text.n)
-        return;
-    sp_json_init(&j, text.p, text.n);
-    if (sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &decoded))
-        sp_put_text(x->x->out, t, WINDOW, decoded.p, decoded.n);
-    else if (!j.error)
-        sp_put_text(x->x->out, t, WINDOW, text.p, text.n);
-    else
-        x->x->out->failed = true; /* it was read as JSON before */
-    sp_json_free(&j);
+    struct sp_buf *b = &x->x->b;
+    sp_buf_clear(b);
+    if (!sp_window_id(x->x->s.profile, w, b))
+        x->x->out->failed = true;
+    else if (w->id)
+        sp_put_text(x->x->out, t, WINDOW, b->data ? b->data : "", b->len);
 }
 
 /* "parse 61.20%, read 12.00%" */
@@ -167,7 +159,7 @@ static void put_rows(struct timeline *x)
         sp_table_row(a, t);
         put_times(x, t, y);
         if (y->window != SP_NONE)
-            put_window(x, t, x->x->s.profile->windows.v[y->window].id);
+            put_window(x, t, &x->x->s.profile->windows.v[y->window]);
         sp_put_int(t, WEIGHT, y->weight);
         sp_put_int(t, SAMPLES, y->samples);
         put_names(x, t, y);

@@ -262,3 +262,16 @@ done:
     free(base);
     return st ? sp_nomem(p->diags) : SPAA_OK;
 }
+
+spaa_status sp_stack_ids(struct sp_profile *p)
+{
+    struct sp_order order;
+    if (p->ids.n == p->stacks.n)
+        return SPAA_OK;
+    spaa_status st = sp_order_dictionaries(p, &order);
+    if (st)
+        return st;
+    st = sp_profile_identify(p, &order);
+    sp_order_free(&order);
+    return st;
+}

@@ -25,6 +25,8 @@
  * frame ranks must be set (sp_order_dictionaries).
  */
 spaa_status sp_profile_identify(struct sp_profile *p, const struct sp_order *o);
+/* The same where there are no ids yet. */
+spaa_status sp_stack_ids(struct sp_profile *p);
 /*
  * What two profiles compare a function by: XXH3-64 of the hashes of its name, its DSO's base name and, where
  * there is something, what tells it from others of that name. Functions that only their starts tell apart

@@ -13,6 +13,7 @@
 #include "model/identity.h"
 #include "model/originals.h"
 #include "model/samples.h"
+#include "model/windows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -370,8 +371,8 @@ static spaa_status sort_windows(struct sp_profile *p)
         qsort_r(p->windows.v, p->windows.n, sizeof *p->windows.v, cmp_window, p);
     for (size_t i = 0; i < p->windows.n; i++) {
         char id[32];
-        int n = snprintf(id, sizeof id, "\"w%zu\"", i + 1);
-        p->windows.v[i].id = sp_profile_str(p, id, (size_t)n);
+        int n = snprintf(id, sizeof id, "w%zu", i + 1);
+        p->windows.v[i].id = sp_window_id_of(p, id, (size_t)n);
         if (p->windows.v[i].id == SP_STR_FAIL)
             return sp_nomem(p->diags);
     }

@@ -1,7 +1,7 @@
 /* windows: parts of the time that the profile states weights for. */
 #include "sql/internal.h"
 
-#include "json/json.h"
+#include "model/windows.h"
 
 enum { ID, WINDOW_ID, START, END, UNIT, STACKS, EXTRA_JSON };
 
@@ -23,22 +23,15 @@ static int sql_windows_rows(struct sql_at *at, uint64_t *n)
     return SQLITE_OK;
 }
 
-/* A JSON string is decoded; a number stays as it is written. */
-static void window_id(sqlite3_context *out, const struct sp_profile *p, uint32_t raw)
+static void window_id(sqlite3_context *out, const struct sp_profile *p, const struct sp_window *w)
 {
-    struct sp_str t = sp_pstr(p, raw);
-    struct sp_json j;
-    struct sp_span s;
-    if (!t.n)
-        return;
-    sp_json_init(&j, t.p, t.n);
-    if (sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &s))
-        sql_copy(out, s.p, s.n);
-    else if (!j.error)
-        sql_str(out, p, raw);
-    else
-        sqlite3_result_error_nomem(out); /* it was read as JSON before */
-    sp_json_free(&j);
+    struct sp_buf text;
+    sp_buf_init(&text, 0);
+    if (!sp_window_id(p, w, &text))
+        sqlite3_result_error_nomem(out);
+    else if (w->id)
+        sql_copy(out, text.data ? text.data : "", text.len);
+    sp_buf_free(&text);
 }
 
 static int sql_windows_value(struct sql_at *at, int column, sqlite3_context *out)
@@ -47,7 +40,7 @@ static int sql_windows_value(struct sql_at *at, int column, sqlite3_context *out
     const struct sp_window *w = &p->windows.v[at->row];
     switch (column) {
     case WINDOW_ID:
-        window_id(out, p, w->id);
+        window_id(out, p, w);
         break;
     case START:
     case END:

@@ -3,11 +3,12 @@
  * sums over windows are sums of the profile. How long the recording is shows last: when there are too many
  * windows, each two become one.
  */
+#include "model/windows.h"
 #include "base/buf.h"
 #include "base/num.h"
 #include "formats/heaptrack/heaptrack.h"
-#include "model/identity.h"
-#include "model/order.h"
+
+#include <stdio.h>
 
 #define FIRST_WIDTH 10 /* ms: as often as heaptrack writes its clock */
 
@@ -124,38 +125,20 @@ spaa_status sp_ht_windows_time(struct sp_ht *ht, int64_t now)
 
 struct window_row {
     struct sp_ht_row row;
-    uint32_t stack, order;
+    uint32_t stack;
 };
 
-static int heaptrack_window_cmp_order(const void *va, const void *vb)
+static int heaptrack_window_cmp_stack(const void *va, const void *vb)
 {
     const struct window_row *a = va, *b = vb;
-    return (a->order > b->order) - (a->order < b->order);
+    return (a->stack > b->stack) - (a->stack < b->stack);
 }
 
 struct writer {
     struct sp_ht *ht;
-    uint32_t *order; /* per stack: its place in a file */
     uint32_t layout;
     SP_VEC(struct window_row) rows;
 };
-
-static bool heaptrack_window_find_order(struct writer *w)
-{
-    struct sp_profile *p = w->ht->p;
-    struct sp_order o;
-    if (sp_order_dictionaries(p, &o))
-        return false;
-    spaa_status st = sp_profile_identify(p, &o);
-    sp_order_free(&o);
-    if (st || sp_order_stacks(p, &o))
-        return false;
-    w->order = malloc((p->stacks.n + 1) * sizeof *w->order);
-    for (uint32_t i = 0; w->order && i < p->stacks.n; i++)
-        w->order[o.stacks[i]] = i;
-    sp_order_free(&o);
-    return w->order;
-}
 
 enum { FIELDS = 6 };
 
@@ -199,24 +182,21 @@ static bool heaptrack_window_add(struct writer *w, const struct sp_ht_window *x,
     w->rows.n = 0;
     for (size_t i = 0; i < x->n; i++) {
         const struct sp_ht_row *r = &w->ht->windows.rows.v[x->first + i];
-        uint32_t stack = w->ht->stack_of.v[r->cost];
-        if (!sp_vec_push(&w->rows, ((struct window_row){*r, stack, w->order[stack]})))
+        if (!sp_vec_push(&w->rows, ((struct window_row){*r, w->ht->stack_of.v[r->cost]})))
             return false;
     }
     if (w->rows.n)
-        qsort(w->rows.v, w->rows.n, sizeof *w->rows.v, heaptrack_window_cmp_order);
+        qsort(w->rows.v, w->rows.n, sizeof *w->rows.v, heaptrack_window_cmp_stack);
     for (size_t i = 0, k; i < w->rows.n; i = k) { /* traces that are one stack */
-        for (k = i + 1; k < w->rows.n && w->rows.v[k].order == w->rows.v[i].order; k++)
+        for (k = i + 1; k < w->rows.n && w->rows.v[k].stack == w->rows.v[i].stack; k++)
             heaptrack_window_add_counts(&w->rows.v[i].row, &w->rows.v[k].row);
         if (!heaptrack_window_add_row(w, &w->rows.v[i]))
             return false;
         out.n++;
     }
     sp_buf_init(&b, 256);
-    sp_buf_printf(&b, "\"w%zu\"", number);
-    out.id = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data, b.len);
+    out.id = sp_window_id_of(p, t, (size_t)snprintf(t, sizeof t, "w%zu", number));
     if (x->rss >= 0 && x->rss <= INT64_MAX / (int64_t)(w->ht->page_size + 1)) {
-        sp_buf_clear(&b);
         sp_buf_printf(&b, "\"x_heaptrack\":{\"rss_bytes\":%lld}",
                       (long long)(x->rss * (int64_t)w->ht->page_size));
         out.extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data, b.len);
@@ -237,12 +217,11 @@ spaa_status sp_ht_windows_finish(struct sp_ht *ht)
     spaa_status st = heaptrack_window_close(ht, ht->now + 1);
     while (!st && ht->windows.list.n > ht->windows.most)
         heaptrack_windows_halve(&ht->windows);
-    bool ok = !st && heaptrack_window_find_order(&w) && heaptrack_window_layout(&w);
+    bool ok = !st && heaptrack_window_layout(&w);
     for (size_t i = 0; ok && i < ht->windows.list.n; i++)
         ok = heaptrack_window_add(&w, &ht->windows.list.v[i], i + 1);
-    free(w.order);
     sp_vec_free(&w.rows);
-    return st ? st : ok ? SPAA_OK : sp_nomem(ht->d);
+    return st ? st : ok ? sp_windows_order(ht->p) : sp_nomem(ht->d);
 }
 
 void sp_ht_windows_free(struct sp_ht_windows *w)
