@@ -14,7 +14,8 @@
  *
  * Every function gives a number for what was added, valid for this builder; equal content has one number, so
  * nothing has to be kept by the caller to save memory. Strings and arrays are copied. Bytes of names that are
- * no UTF-8 become U+FFFD. Structures begin with their size, as everywhere; a number that was not given out,
+ * no UTF-8 become U+FFFD. What is built is a valid profile (`spaa validate`): what would make it invalid is
+ * refused. Structures begin with their size, as everywhere; a number that was not given out,
  * a name that is needed and missing, and what is out of range are SPAA_ERR_USAGE, said in words, and change
  * nothing. SPAA_ERR_NOMEM: memory is exhausted; the builder can then only be freed.
  *
@@ -42,7 +43,7 @@ struct spaa_builder_options {
     const char *clock;    /* of all times: "monotonic" */
     const char *host, *os, *arch;
     uint32_t cpus;
-    int64_t start_ns, end_ns; /* of the recording, in the clock; both 0: that of the first and last sample */
+    int64_t start_ns, end_ns; /* of the recording, in the clock; both 0: that of the samples and windows */
     uint64_t lost;            /* observations that were lost; may be told later, too */
 };
 
@@ -69,7 +70,10 @@ struct spaa_event_spec {
 SPAA_API spaa_status spaa_builder_event(struct spaa_builder *builder, const struct spaa_event_spec *spec,
                                         size_t *event, struct spaa_diagnostics **diagnostics);
 
-/* A binary. build_id: lower-case hex; NULL: not known. */
+/*
+ * A binary. build_id: lower-case hex; NULL: not known. What is named as kernels are, "[kernel]" and the like,
+ * is the kernel's.
+ */
 SPAA_API spaa_status spaa_builder_dso(struct spaa_builder *builder, const char *path, const char *build_id,
                                       int is_kernel, size_t *dso, struct spaa_diagnostics **diagnostics);
 
@@ -77,15 +81,16 @@ SPAA_API spaa_status spaa_builder_dso(struct spaa_builder *builder, const char *
 struct spaa_frame_spec {
     size_t size;
     const char *name; /* of the function, as people read it; NULL: only the address is known */
-    int has_dso;      /* 0: it is in no binary that is known */
+    int has_dso;      /* 0: it is in no binary that is known: "[unknown]", of kernel frames "[kernel]" */
     size_t dso;       /* number */
-    const char *kind; /* "user", "kernel", "unknown"; NULL: by the binary, else "user" */
+    const char *kind; /* "user", "kernel", "unknown", as its binary is; NULL: by the binary, else "user" */
     int has_address;  /* needed where there is no name */
     uint64_t address; /* in the binary as linked; absolute where the binary is not known */
     int has_symbol_offset;
     uint64_t symbol_offset; /* in bytes from the start of the function */
     const char *srcline;    /* "file.c:12"; NULL */
-    uint32_t inline_depth;  /* 0: a physical frame; n: inlined n levels deep into the next physical one */
+    uint32_t inline_depth;  /* 0: a physical frame; n: inlined n levels deep into the next physical one, whose
+                               binary, address and offset it has if it has an address */
     const char *linkage;    /* the function's symbol in the binary; NULL */
     const char *file;       /* where the function is declared, and the line; NULL, 0 */
     uint32_t line;
@@ -113,15 +118,18 @@ struct spaa_stack_label {
 struct spaa_stack_spec {
     size_t size;
     size_t event;
-    const size_t *frames;     /* leaf first; inlined frames before the one they are in */
-    size_t frame_count;       /* 0 .. 1048576 */
-    const char *type;         /* "unified" (all frames there are), "user", "kernel"; NULL: "unified" */
-    int64_t pid, tid, cpu;    /* SPAA_ABSENT: not known; else not negative */
+    const size_t *frames;  /* leaf first; inlined frames before the one that they are in, at depths that
+                              count down to its 0: 2, 1, 0 */
+    size_t frame_count;    /* 0 .. 1048576 */
+    const char *type;      /* "unified" (all frames there are), "user" (no kernel frames), "kernel" (no user
+                              frames); NULL: "unified" */
+    int64_t pid, tid, cpu; /* SPAA_ABSENT: not known; else not negative; a tid stands with its pid */
     const char *comm, *state; /* NULL likewise */
     const struct spaa_stack_label *labels;
-    size_t label_count; /* at most 256 */
-    const struct spaa_stack_weight *weights;
-    size_t weight_count; /* at most 256 */
+    size_t label_count;                      /* at most 256 */
+    const struct spaa_stack_weight *weights; /* with the event's metric; what is derived ("cpu_time_ns",
+                                                "cache_misses", "branch_misses") beside what was counted */
+    size_t weight_count;                     /* 1 .. 256 */
 };
 
 /*
@@ -137,10 +145,34 @@ struct spaa_sample_spec {
     size_t size;
     size_t stack;
     int64_t time_ns;       /* in the clock, not negative */
-    int64_t pid, tid, cpu; /* SPAA_ABSENT: as the stack says, or not known */
+    int64_t pid, tid, cpu; /* SPAA_ABSENT: as the stack says, where it is kept, or not known; a tid stands
+                              with its pid */
     int64_t weight;        /* of the event's metric; SPAA_ABSENT: not known */
 };
 SPAA_API spaa_status spaa_builder_sample(struct spaa_builder *builder, const struct spaa_sample_spec *spec,
+                                         struct spaa_diagnostics **diagnostics);
+
+/* What a stack weighs in a window alone. */
+struct spaa_window_weights {
+    size_t stack;                            /* number */
+    const struct spaa_stack_weight *weights; /* may be negative: live bytes that were freed */
+    size_t weight_count;                     /* 1 .. 256 */
+};
+
+struct spaa_window_spec {
+    size_t size;
+    const char *id;                           /* needed, and of no other window: "w1" */
+    int64_t start_ns, end_ns;                 /* in the clock, not negative: from start, before end */
+    const struct spaa_window_weights *stacks; /* each stack once */
+    size_t stack_count;
+};
+
+/*
+ * A stretch of the recording, for profilers that add up as they go and have no samples to keep: what is hot
+ * when is told by windows then. Windows may overlap, and need not cover the recording; views of time take
+ * windows where the profile has no samples. Weights are not added to the stacks'.
+ */
+SPAA_API spaa_status spaa_builder_window(struct spaa_builder *builder, const struct spaa_window_spec *spec,
                                          struct spaa_diagnostics **diagnostics);
 
 /* Observations that were lost, beside those told before. */

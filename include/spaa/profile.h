@@ -204,6 +204,35 @@ SPAA_API size_t spaa_profile_sample_count(const struct spaa_profile *profile);
  */
 SPAA_API spaa_status spaa_profile_sample(struct spaa_profile *profile, size_t i, struct spaa_sample *out);
 
+/*
+ * A window: a stretch of the recording, with what stacks weigh in it alone. Windows may overlap, and need not
+ * cover the recording.
+ */
+struct spaa_window {
+    size_t size;
+    const char *id;           /* "w1"; a number as it is written */
+    int64_t start_ns, end_ns; /* in the profile's clock: from start, before end; SPAA_ABSENT: in no unit of
+                                 time that is known */
+    size_t stack_count;       /* that the window has weights of */
+};
+
+SPAA_API size_t spaa_profile_window_count(const struct spaa_profile *profile); /* 0 for NULL */
+SPAA_API spaa_status spaa_profile_window(const struct spaa_profile *profile, size_t window,
+                                         struct spaa_window *out);
+
+struct spaa_window_stack {
+    size_t size;
+    size_t stack; /* number; SPAA_NONE: the file names one that it does not have */
+    size_t weight_count;
+};
+
+/* Stack i of a window. */
+SPAA_API spaa_status spaa_window_stack(const struct spaa_profile *profile, size_t window, size_t i,
+                                       struct spaa_window_stack *out);
+/* Its weight k in the window. A change, as of live bytes, may be negative. */
+SPAA_API spaa_status spaa_window_weight(const struct spaa_profile *profile, size_t window, size_t i, size_t k,
+                                        struct spaa_weight *out);
+
 /* ---- writing ---- */
 
 /* How to write. Zero everywhere, or NULL instead of the structure: the defaults. */

@@ -21,8 +21,7 @@ static int sample_times_digits_of(struct sp_str unit)
     return -1;
 }
 
-/* Down to whole nanoseconds. */
-static bool to_ns(struct sp_str text, struct sp_str unit, int64_t *ns)
+bool sp_time_ns(struct sp_str text, struct sp_str unit, int64_t *ns)
 {
     int64_t m;
     unsigned scale;
@@ -58,7 +57,7 @@ bool sp_sample_time(const struct sp_sample_times *m, const struct sp_sample *x, 
         *ns = x->time;
         return true;
     }
-    return x->time_text && to_ns(sp_pstr(m->p, x->time_text), sp_pstr(m->p, m->p->header.time_unit), ns);
+    return x->time_text && sp_time_ns(sp_pstr(m->p, x->time_text), sp_pstr(m->p, m->p->header.time_unit), ns);
 }
 
 static int sample_times_cmp_window(const void *va, const void *vb)
@@ -78,7 +77,7 @@ static spaa_status find_windows(struct sp_sample_times *m, struct sp_diags *d)
         const struct sp_window *w = &p->windows.v[i];
         struct sp_str unit = sp_pstr(p, w->unit ? w->unit : p->header.time_unit);
         struct sp_timed_window x = {.window = i};
-        if (!to_ns(sp_pstr(p, w->start), unit, &x.lo) || !to_ns(sp_pstr(p, w->end), unit, &x.hi) ||
+        if (!sp_time_ns(sp_pstr(p, w->start), unit, &x.lo) || !sp_time_ns(sp_pstr(p, w->end), unit, &x.hi) ||
             x.hi < x.lo) {
             m->untimed += w->n;
             continue;
@@ -131,7 +130,7 @@ spaa_status sp_sample_times_of(const struct sp_profile *p, struct sp_diags *d, s
     if (m.untimed)
         sp_emit(d, SP_W610, SP_AT_NOTHING, "%llu%s", (unsigned long long)m.untimed,
                 m.rows ? "" : " stacks of windows");
-    if (!to_ns(sp_pstr(p, p->header.time_start), sp_pstr(p, p->header.time_unit), &m.zero))
+    if (!sp_time_ns(sp_pstr(p, p->header.time_start), sp_pstr(p, p->header.time_unit), &m.zero))
         m.zero = m.start;
     *out = m;
     return SPAA_OK;

@@ -29,6 +29,9 @@ struct sp_sample_times {
 /* SPAA_ERR_USAGE, reported (SP_E600), where the profile has neither. Free on success. */
 spaa_status sp_sample_times_of(const struct sp_profile *p, struct sp_diags *d, struct sp_sample_times *out);
 void sp_sample_times_free(struct sp_sample_times *m);
+/* A number as it stands in a file, in a unit ("seconds", "ms", …; none: seconds), down to whole nanoseconds;
+ * false: no number, no unit that is known, or more than 64 bits hold. */
+bool sp_time_ns(struct sp_str text, struct sp_str unit, int64_t *ns);
 /* The time of a sample; false: it has none. */
 bool sp_sample_time(const struct sp_sample_times *m, const struct sp_sample *x, int64_t *ns);
 /* "A..B", "A..", "..B", with @ absolute; ends that are left out are INT64_MIN and INT64_MAX. */

@@ -19,8 +19,9 @@ struct spaa_diagnostics {
 struct spaa_profile {
     struct sp_profile *p;
     const struct spaa_format *format;
-    char *name;     /* as it was opened */
-    bool sorted;    /* samples are in the order of time */
+    char *name;                  /* as it was opened */
+    bool sorted;                 /* samples are in the order of time */
+    SP_VEC(uint32_t) window_ids; /* as text, of all windows: sp_api_list_windows */
     bool regrouped; /* told apart anew from its samples, which know of fewer metrics: not to be written */
     /* The profile and its samples report here as long as they live; emptied at the end of each call. */
     struct sp_diags diags;
@@ -55,6 +56,8 @@ spaa_status sp_api_read_options(const struct spaa_open_options *o, struct sp_dia
 struct sp_run_given;
 spaa_status sp_api_give(struct spaa_profile *const *profiles, size_t n, struct sp_diags *d,
                         struct sp_run_given **out);
+/* Before a profile is handed out, and when its windows are others: makes their ids texts. */
+spaa_status sp_api_list_windows(struct spaa_profile *s);
 char *sp_api_copy(const char *s); /* malloced; NULL: out of memory */
 /* A string of the profile; NULL where absent. */
 const char *sp_api_str(const struct sp_profile *p, uint32_t s);

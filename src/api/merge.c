@@ -47,6 +47,8 @@ static struct spaa_profile *api_merged_new(void)
 static spaa_status api_merged_end(struct spaa_profile *s, spaa_status st, struct spaa_profile **merged,
                                   struct spaa_diagnostics **diagnostics)
 {
+    if (!st)
+        st = sp_api_list_windows(s);
     sp_api_deliver(&s->diags, diagnostics, st);
     if (st)
         spaa_profile_free(s);

@@ -51,7 +51,9 @@ static spaa_status api_open_fill(struct spaa_profile *s, struct sp_input *in,
     struct sp_grain grain = {o->frames ? r.frames : SP_FRAMES_FOREIGN, o->group_by != NULL, r.group_by, NULL};
     if (!st)
         st = sp_coarsen(&s->p, s->format, &grain, &s->diags);
-    return st ? st : sp_callees_split(s->p, &s->diags);
+    if (!st)
+        st = sp_callees_split(s->p, &s->diags);
+    return st ? st : sp_api_list_windows(s);
 }
 
 /* Where the bytes come from: memory, a descriptor, or a path. */
@@ -130,6 +132,7 @@ void spaa_profile_free(struct spaa_profile *profile)
         return;
     sp_profile_free(profile->p);
     sp_diags_free(&profile->diags);
+    sp_vec_free(&profile->window_ids);
     free(profile->name);
     free(profile);
 }

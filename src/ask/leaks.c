@@ -422,11 +422,15 @@ static spaa_status join_two(struct sp_ask *q, struct sp_leaks_opts *o, struct sp
     spaa_status st = sp_merger_new(&how, q->diags, &m);
     for (size_t i = 0; !st && i < 2; i++) {
         struct sp_profile *p = q->profiles[i];
+        size_t windows = p->windows.n;
         *(i ? &o->now_ns : &o->base_ns) = duration_of(p);
-        p->windows.n = p->window_rows.n = 0; /* not of use here: nothing to say of their loss */
         st = sp_callees_join(p);
+        p->windows.n = 0; /* not of use here: nothing to say of their loss */
         if (!st)
             st = sp_merger_add(m, p, i ? "later" : "base");
+        p->windows.n = windows;
+        spaa_status again = sp_callees_split(p, NULL);
+        st = st ? st : again;
     }
     if (!st)
         st = sp_merger_finish(m, out);

@@ -13,7 +13,7 @@ static spaa_status build(struct spaa_builder *b)
 {
     struct spaa_event_spec e = {.size = sizeof e, .name = "cpu"};
     const char *const names[] = {"leaf", "main"};
-    size_t frames[2], stack, event, dso;
+    size_t frames[2], stack = 0, event, dso;
     spaa_status st = spaa_builder_metric(b, "samples", NULL, &e.metric, NULL);
     if (!st)
         st = spaa_builder_event(b, &e, &event, NULL);
@@ -43,7 +43,12 @@ static spaa_status build(struct spaa_builder *b)
                                 .weights = &w,
                                 .weight_count = 1};
     st = spaa_builder_stack(b, &s, &stack, NULL);
-    return st ? st : spaa_builder_stack(b, &s, &stack, NULL);
+    if (!st)
+        st = spaa_builder_stack(b, &s, &stack, NULL);
+    const struct spaa_window_weights in = {stack, &w, 1};
+    struct spaa_window_spec window = {
+        .size = sizeof window, .id = "w", .end_ns = 5, .stacks = &in, .stack_count = 1};
+    return st ? st : spaa_builder_window(b, &window, NULL);
 }
 
 static spaa_status built(struct spaa_profile **p)

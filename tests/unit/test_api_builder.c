@@ -90,8 +90,8 @@ static void equal_stacks_add_up(void **state)
     struct built x = begin(NULL);
     const size_t frames[] = {x.inlined, x.work, x.main}, other[] = {x.hex};
     const struct spaa_stack_weight w[] = {{x.samples, 1}, {x.time, 10}},
-                                   more[] = {{x.samples, 2}, {x.peak, 5}};
-    struct spaa_stack_spec a = stack_of(&x, frames, 3, w, 2), b = stack_of(&x, frames, 3, more, 2),
+                                   more[] = {{x.time, 0}, {x.samples, 2}, {x.peak, 5}};
+    struct spaa_stack_spec a = stack_of(&x, frames, 3, w, 2), b = stack_of(&x, frames, 3, more, 3),
                            c = stack_of(&x, other, 1, w, 2);
     size_t first, second, third;
     assert_int_equal(spaa_builder_stack(x.b, &a, &first, NULL), SPAA_OK);
@@ -196,24 +196,293 @@ static void what_is_built_is_valid_and_comes_back(void **state)
     unlink(path);
 }
 
+/* What `refused` is of is refused, and said in words with `says` in them. */
+static void stack_refused(struct built *x, const struct spaa_stack_spec *s, const char *says)
+{
+    struct spaa_diagnostics *said = NULL;
+    struct spaa_diagnostic d = {.size = sizeof d};
+    size_t out = 77;
+    assert_int_equal(spaa_builder_stack(x->b, s, &out, &said), SPAA_ERR_USAGE);
+    assert_int_equal(out, 77);
+    assert_int_equal(spaa_diagnostics_get(said, 0, &d), SPAA_OK);
+    if (!strstr(d.message, says))
+        fail_msg("\"%s\" does not say \"%s\"", d.message, says);
+    spaa_diagnostics_free(said);
+}
+
+static void a_stack_has_the_weight_of_its_event(void **state)
+{
+    (void)state;
+    struct built x = begin(NULL);
+    const struct spaa_stack_weight others[] = {{x.samples, 1}, {x.peak, 1}}, derived = {x.time, 1},
+                                   both[] = {{x.samples, 1}, {x.time, 1}};
+    struct spaa_stack_spec s = stack_of(&x, &x.main, 1, others, 2);
+    stack_refused(&x, &s, "lacks its weight, cpu_time_ns");
+    s.weight_count = 0;
+    stack_refused(&x, &s, "lacks its weight, cpu_time_ns");
+    s.weights = &derived, s.weight_count = 1;
+    stack_refused(&x, &s, "derived weights only");
+    size_t stack;
+    s.weights = both, s.weight_count = 2;
+    assert_int_equal(spaa_builder_stack(x.b, &s, &stack, NULL), SPAA_OK);
+    struct spaa_profile *p = finished(&x);
+    assert_int_equal(spaa_profile_stack_count(p), 1);
+    spaa_profile_free(p);
+}
+
+static void inlined_frames_stand_before_their_physical_one(void **state)
+{
+    (void)state;
+    struct built x = begin(NULL);
+    struct spaa_frame_spec at = {
+        .name = "at", .has_dso = 1, .dso = x.dso, .has_address = 1, .address = 0x20, .inline_depth = 1};
+    size_t one = x.inlined, two, placed, elsewhere, physical;
+    two = frame(&x, (struct spaa_frame_spec){.name = "two", .inline_depth = 2});
+    placed = frame(&x, at);
+    at.address = 0x30;
+    elsewhere = frame(&x, at);
+    at.name = "physical", at.address = 0x20, at.inline_depth = 0;
+    physical = frame(&x, at);
+    const struct spaa_stack_weight w[] = {{x.samples, 1}, {x.time, 1}};
+    const struct {
+        size_t frames[4], n;
+        const char *says; /* NULL: it is fine */
+    } cases[] = {
+        {{two, one, x.work, x.main}, 4, NULL},
+        {{placed, physical}, 2, NULL},
+        {{one, x.work, one, x.main}, 4, NULL},
+        {{one}, 1, "frame 0 of a stack is inlined 1 levels deep, and the frame after it is missing"},
+        {{x.work, one}, 2, "frame 1 of a stack"},
+        {{one, two, x.work}, 3, "the frame after it 2 levels"},
+        {{two, x.work}, 2, "the frame after it 0 levels"},
+        {{one, one, x.work}, 3, "count down"},
+        {{elsewhere, physical}, 2, "another binary, address or offset"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct spaa_stack_spec s = stack_of(&x, cases[i].frames, cases[i].n, w, 2);
+        size_t out;
+        if (cases[i].says)
+            stack_refused(&x, &s, cases[i].says);
+        else
+            assert_int_equal(spaa_builder_stack(x.b, &s, &out, NULL), SPAA_OK);
+    }
+    struct spaa_profile *p = finished(&x);
+    assert_int_equal(spaa_profile_stack_count(p), 3);
+    spaa_profile_free(p);
+}
+
+static void kernel_frames_are_in_kernel_binaries(void **state)
+{
+    (void)state;
+    struct built x = begin(NULL);
+    size_t kernel, vmlinux, user, out = 77;
+    assert_int_equal(spaa_builder_dso(x.b, "/boot/vmlinux", NULL, 1, &vmlinux, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_dso(x.b, "[kernel]", NULL, 0, &out, NULL), SPAA_ERR_USAGE);
+    struct spaa_frame_spec bad[] = {{.name = "f", .has_dso = 1, .dso = vmlinux, .kind = "user"},
+                                    {.name = "f", .has_dso = 1, .dso = x.dso, .kind = "kernel"}};
+    for (size_t i = 0; i < 2; i++) {
+        bad[i].size = sizeof *bad;
+        assert_int_equal(spaa_builder_frame(x.b, &bad[i], &out, NULL), SPAA_ERR_USAGE);
+    }
+    assert_int_equal(out, 77);
+    kernel = frame(&x, (struct spaa_frame_spec){.name = "schedule", .kind = "kernel"});
+    user = x.main;
+    const struct spaa_stack_weight w[] = {{x.samples, 1}, {x.time, 1}};
+    struct spaa_stack_spec s = stack_of(&x, &kernel, 1, w, 2);
+    s.type = "user";
+    stack_refused(&x, &s, "a kernel frame in a stack of type user");
+    s.frames = &user, s.type = "kernel";
+    stack_refused(&x, &s, "a user frame in a stack of type kernel");
+    s.frames = &kernel;
+    assert_int_equal(spaa_builder_stack(x.b, &s, &out, NULL), SPAA_OK);
+    struct spaa_profile *p = finished(&x);
+    struct spaa_frame f = {.size = sizeof f};
+    assert_int_equal(spaa_stack_frame(p, out, 0, &f), SPAA_OK);
+    assert_string_equal(f.dso, "[kernel]");
+    spaa_profile_free(p);
+}
+
+/* Two windows of two stacks, the later one first. */
+static struct spaa_profile *with_windows(size_t stacks[2])
+{
+    struct built x = begin(NULL);
+    const struct spaa_stack_weight w[] = {{x.samples, 3}, {x.time, 30}},
+                                   first[] = {{x.samples, 1}, {x.time, 10}},
+                                   rest[] = {{x.samples, 2}, {x.time, 20}}, less = {x.time, -5};
+    struct spaa_stack_spec a = stack_of(&x, &x.main, 1, w, 2), b = stack_of(&x, &x.work, 1, w, 2);
+    assert_int_equal(spaa_builder_stack(x.b, &a, &stacks[0], NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_stack(x.b, &b, &stacks[1], NULL), SPAA_OK);
+    const struct spaa_window_weights late[] = {{stacks[1], w, 2}, {stacks[0], rest, 2}},
+                                     early[] = {{stacks[0], first, 2}}, twice[] = {late[0], late[0]},
+                                     none = {99, w, 2}, empty = {stacks[0], w, 0},
+                                     negative = {stacks[0], &less, 1};
+    struct spaa_window_spec good[] = {
+        {.id = "\"b\"", .start_ns = 2000000000, .end_ns = 3500000000, .stacks = late, .stack_count = 2},
+        {.id = "a", .start_ns = 1000000000, .end_ns = 2000000000, .stacks = early, .stack_count = 1},
+        {.id = "c", .start_ns = 1500000000, .end_ns = 1500000000, .stacks = &negative, .stack_count = 1},
+    };
+    struct spaa_window_spec bad[] = {
+        {.start_ns = 1, .end_ns = 2},
+        {.id = "x", .start_ns = -1},
+        {.id = "x", .start_ns = 2, .end_ns = 1},
+        {.id = "x", .stack_count = 1},
+        {.id = "x", .stack_count = SIZE_MAX, .stacks = early},
+        {.id = "x", .stacks = twice, .stack_count = 2},
+        {.id = "x", .stacks = &none, .stack_count = 1},
+        {.id = "x", .stacks = &empty, .stack_count = 1},
+        {.id = "a", .stacks = early, .stack_count = 1},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        good[i].size = sizeof *good;
+        assert_int_equal(spaa_builder_window(x.b, &good[i], NULL), SPAA_OK);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        bad[i].size = sizeof *bad;
+        assert_int_equal(spaa_builder_window(x.b, &bad[i], NULL), SPAA_ERR_USAGE);
+    }
+    return finished(&x);
+}
+
+static void check_windows(const struct spaa_profile *p)
+{
+    struct spaa_window w = {.size = sizeof w};
+    struct spaa_window_stack s = {.size = sizeof s};
+    struct spaa_weight v = {.size = sizeof v};
+    struct spaa_stack stack = {.size = sizeof stack};
+    struct spaa_frame f = {.size = sizeof f};
+    assert_int_equal(spaa_profile_window_count(p), 3);
+    assert_int_equal(spaa_profile_window(p, 0, &w), SPAA_OK);
+    assert_string_equal(w.id, "\"b\"");
+    assert_true(w.start_ns == 2000000000 && w.end_ns == 3500000000 && w.stack_count == 2);
+    int64_t sum = 0;
+    for (size_t i = 0; i < w.stack_count; i++) {
+        assert_int_equal(spaa_window_stack(p, 0, i, &s), SPAA_OK);
+        assert_int_equal(s.weight_count, 2);
+        assert_int_equal(spaa_profile_stack(p, s.stack, &stack), SPAA_OK);
+        assert_int_equal(spaa_stack_frame(p, s.stack, 0, &f), SPAA_OK);
+        assert_int_equal(spaa_window_weight(p, 0, i, 1, &v), SPAA_OK);
+        assert_string_equal(v.metric, "cpu_time_ns");
+        assert_string_equal(v.unit, "ns");
+        assert_int_equal(v.value, strcmp(f.name, "main") == 0 ? 20 : 30);
+        sum += v.value;
+    }
+    assert_int_equal(sum, 50);
+    assert_int_equal(spaa_window_stack(p, 0, 2, &s), SPAA_ERR_NOT_FOUND);
+    assert_int_equal(spaa_window_stack(p, 3, 0, &s), SPAA_ERR_NOT_FOUND);
+    assert_int_equal(spaa_window_weight(p, 0, 0, 2, &v), SPAA_ERR_NOT_FOUND);
+    assert_int_equal(spaa_profile_window(p, 3, &w), SPAA_ERR_NOT_FOUND);
+    assert_int_equal(spaa_window_weight(p, 2, 0, 0, &v), SPAA_OK);
+    assert_int_equal(v.value, -5);
+}
+
+static void windows_are_kept_and_answer_when(void **state)
+{
+    (void)state;
+    size_t stacks[2], size;
+    char *text = NULL;
+    struct spaa_profile *p = with_windows(stacks), *again = NULL;
+    check_windows(p);
+    assert_int_equal(spaa_profile_write_memory(p, &text, &size, NULL, NULL), SPAA_OK);
+    spaa_profile_free(p);
+    assert_int_equal(spaa_profile_open_memory(text, size, NULL, NULL, &again, NULL), SPAA_OK);
+    check_windows(again);
+
+    struct spaa_ask_options o = {.size = sizeof o, .question = "timeline"};
+    struct spaa_answer *a = NULL;
+    struct spaa_column weight = {.size = sizeof weight}, window = {.size = sizeof window};
+    assert_int_equal(spaa_ask(&again, 1, &o, &a, NULL), SPAA_OK);
+    size_t t = spaa_answer_find_table(a, "rows");
+    assert_int_equal(spaa_answer_column(a, t, spaa_answer_find_column(a, t, "weight"), &weight, NULL),
+                     SPAA_OK);
+    assert_int_equal(spaa_answer_column(a, t, spaa_answer_find_column(a, t, "window"), &window, NULL),
+                     SPAA_OK);
+    assert_int_equal(weight.rows, 3);
+    assert_string_equal(window.texts[2], "\"b\"");
+    assert_true(weight.integers[0] == 10 && weight.integers[2] == 50); /* by time */
+    spaa_answer_free(a);
+    spaa_profile_free(again);
+    spaa_free(text);
+}
+
+/* A heap as it is after `times` as many allocations, with a window of all of it. */
+static struct spaa_profile *heap(int64_t times)
+{
+    struct spaa_builder_options o = {.size = sizeof o, .source_tool = "heaptrack"};
+    struct spaa_builder *b = NULL;
+    struct spaa_profile *p = NULL;
+    struct spaa_event_spec e = {.size = sizeof e, .name = "alloc", .kind = "allocation", .mode = "event"};
+    struct spaa_frame_spec f = {.size = sizeof f, .name = "main"};
+    size_t event, main;
+    assert_int_equal(spaa_builder_new(&o, &b, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_metric(b, "live_bytes", "bytes", &e.metric, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_event(b, &e, &event, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_frame(b, &f, &main, NULL), SPAA_OK);
+    const struct spaa_stack_weight w = {e.metric, 1000 * times};
+    struct spaa_stack_spec s = {.size = sizeof s,
+                                .event = event,
+                                .frames = &main,
+                                .frame_count = 1,
+                                .pid = SPAA_ABSENT,
+                                .tid = SPAA_ABSENT,
+                                .cpu = SPAA_ABSENT,
+                                .weights = &w,
+                                .weight_count = 1};
+    struct spaa_window_weights in = {.weights = &w, .weight_count = 1};
+    struct spaa_window_spec all = {
+        .size = sizeof all, .id = "all", .end_ns = 1000, .stacks = &in, .stack_count = 1};
+    assert_int_equal(spaa_builder_stack(b, &s, &in.stack, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_window(b, &all, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_finish(b, &p, NULL), SPAA_OK);
+    spaa_builder_free(b);
+    return p;
+}
+
+static void asking_what_leaks_leaves_profiles_as_they_were(void **state)
+{
+    (void)state;
+    struct spaa_profile *p[2] = {heap(1), heap(3)};
+    struct spaa_ask_options o = {.size = sizeof o, .question = "leaks"};
+    char *before = NULL, *after = NULL, *said[2] = {NULL, NULL};
+    assert_int_equal(spaa_profile_write_memory(p[0], &before, NULL, NULL, NULL), SPAA_OK);
+    for (int i = 0; i < 2; i++) {
+        struct spaa_answer *a = NULL;
+        assert_int_equal(spaa_ask(p, 2, &o, &a, NULL), SPAA_OK);
+        assert_int_equal(spaa_answer_render(a, NULL, &said[i], NULL, NULL), SPAA_OK);
+        spaa_answer_free(a);
+    }
+    assert_string_equal(said[0], said[1]);
+    assert_int_equal(spaa_profile_write_memory(p[0], &after, NULL, NULL, NULL), SPAA_OK);
+    assert_string_equal(before, after);
+    assert_non_null(strstr(after, "\"type\":\"window\""));
+    spaa_free(before);
+    spaa_free(after);
+    spaa_free(said[0]);
+    spaa_free(said[1]);
+    spaa_profile_free(p[0]);
+    spaa_profile_free(p[1]);
+}
+
 static void slips_are_told_and_change_nothing(void **state)
 {
     (void)state;
     struct built x = begin(NULL);
     const size_t frames[] = {x.main}, no_frame[] = {1000};
-    const struct spaa_stack_weight w = {x.samples, 1}, no_metric = {99, 1}, absent = {x.samples, SPAA_ABSENT},
+    const struct spaa_stack_weight w[] = {{x.time, 5}, {x.samples, 1}}, no_metric = {99, 1},
+                                   absent = {x.samples, SPAA_ABSENT},
                                    twice[] = {{x.samples, 1}, {x.samples, 1}};
     const struct spaa_stack_label no_key = {.text = "x"};
-    struct spaa_stack_spec bad[12];
+    struct spaa_stack_spec bad[14];
     size_t n = 0, out = 77;
-    struct spaa_stack_spec good = stack_of(&x, frames, 1, &w, 1);
-    for (size_t i = 0; i < 12; i++)
+    struct spaa_stack_spec good = stack_of(&x, frames, 1, w, 2);
+    for (size_t i = 0; i < 14; i++)
         bad[i] = good;
     bad[n++].event = 5;
     bad[n++].frames = no_frame;
     bad[n++].frames = NULL;
     bad[n++].frame_count = SIZE_MAX;
     bad[n++].pid = -5;
+    bad[n++].pid = SPAA_ABSENT;
+    bad[n++].weight_count = 0;
     bad[n++].type = "both";
     bad[n++].weights = &no_metric;
     bad[n++].weights = &absent;
@@ -288,6 +557,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_stacks_add_up),
         cmocka_unit_test(what_is_built_is_valid_and_comes_back),
+        cmocka_unit_test(a_stack_has_the_weight_of_its_event),
+        cmocka_unit_test(inlined_frames_stand_before_their_physical_one),
+        cmocka_unit_test(kernel_frames_are_in_kernel_binaries),
+        cmocka_unit_test(windows_are_kept_and_answer_when),
+        cmocka_unit_test(asking_what_leaks_leaves_profiles_as_they_were),
         cmocka_unit_test(slips_are_told_and_change_nothing),
     };
     return cmocka_run_group_tests_name("api_builder", tests, NULL, NULL);

@@ -225,6 +225,40 @@ static void builder_finish(void)
     assert_null(p);
 }
 
+static void builder_window(void)
+{
+    struct spaa_window_spec w = {.size = sizeof w, .id = "w", .stack_count = 1};
+    USAGE(spaa_builder_window(NULL, &w, NULL));
+    USAGE(spaa_builder_window(builder, NULL, NULL));
+    USAGE(spaa_builder_window(builder, &w, NULL));
+}
+
+static void profile_window(void)
+{
+    struct spaa_window w = {.size = sizeof w};
+    USAGE(spaa_profile_window(NULL, 0, &w));
+    USAGE(spaa_profile_window(profile, 0, NULL));
+}
+
+static void profile_window_count(void)
+{
+    NOTHING(spaa_profile_window_count(NULL));
+}
+
+static void window_stack(void)
+{
+    struct spaa_window_stack s = {.size = sizeof s};
+    USAGE(spaa_window_stack(NULL, 0, 0, &s));
+    USAGE(spaa_window_stack(profile, 0, 0, NULL));
+}
+
+static void window_weight(void)
+{
+    struct spaa_weight w = {.size = sizeof w};
+    USAGE(spaa_window_weight(NULL, 0, 0, 0, &w));
+    USAGE(spaa_window_weight(profile, 0, 0, 0, NULL));
+}
+
 static void builder_free(void)
 {
     spaa_builder_free(NULL);
@@ -617,6 +651,11 @@ static const struct {
     {"spaa_command_count", command_count},
     {"spaa_command_get", command_get},
     {"spaa_command_option_get", command_option_get},
+    {"spaa_builder_window", builder_window},
+    {"spaa_profile_window", profile_window},
+    {"spaa_profile_window_count", profile_window_count},
+    {"spaa_window_stack", window_stack},
+    {"spaa_window_weight", window_weight},
     {"spaa_convert", convert},
     {"spaa_diagnostics_add", diagnostics_add},
     {"spaa_diagnostics_count", diagnostics_count},
