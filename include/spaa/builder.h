@@ -58,6 +58,19 @@ SPAA_API spaa_status spaa_builder_new(const struct spaa_builder_options *options
 SPAA_API spaa_status spaa_builder_metric(struct spaa_builder *builder, const char *name, const char *unit,
                                          size_t *metric, struct spaa_diagnostics **diagnostics);
 
+/* The same with more to say of it. */
+struct spaa_metric_spec {
+    size_t size;
+    const char *name, *unit;
+    const char *combine;    /* how two of its values become one: "sum", "max", "min", or "none" of what two
+                               stacks    cannot have together, as a mean or a peak; NULL: as the format's vocabulary
+                               has it,    else "sum". Views add up what is a sum, and nothing else. */
+    const char *derivation; /* how it came about; of "cpu_time_ns" the format asks for it. NULL: not said */
+};
+SPAA_API spaa_status spaa_builder_metric_spec(struct spaa_builder *builder,
+                                              const struct spaa_metric_spec *spec, size_t *metric,
+                                              struct spaa_diagnostics **diagnostics);
+
 struct spaa_event_spec {
     size_t size;
     const char *name; /* needed, and of no other event: "cycles" */
@@ -134,8 +147,9 @@ struct spaa_stack_spec {
 
 /*
  * Adds an observation. A stack that is there already with the same event, frames, type and kept keys gets the
- * weights added: sums, or the larger and smaller one of "max" and "min"; a weight that must not be added
- * (a mean, a peak) is SPAA_ERR_USAGE then. A sum beyond 64 bits stays at the largest, and is reported.
+ * weights added: sums, or the larger or smaller one of metrics that combine so; a weight that does not
+ * combine (a mean, a peak) is SPAA_ERR_USAGE then. A sum beyond 64 bits stays at the largest, and is
+ * reported.
  */
 SPAA_API spaa_status spaa_builder_stack(struct spaa_builder *builder, const struct spaa_stack_spec *spec,
                                         size_t *stack, struct spaa_diagnostics **diagnostics);

@@ -163,14 +163,15 @@ SPAA_API spaa_status spaa_stack_frame(const struct spaa_profile *profile, size_t
 
 struct spaa_weight {
     size_t size;
-    const char *metric; /* "samples", "period", "alloc_bytes", ... */
-    const char *unit;   /* "ns", "bytes"; NULL where the source does not say */
-    int64_t value;      /* SPAA_ABSENT where `text` says it */
-    const char *text;   /* a number that is no 64-bit integer, as exact decimal text; else NULL */
+    const char *metric;  /* "samples", "period", "alloc_bytes", ... */
+    const char *unit;    /* "ns", "bytes"; NULL where the source does not say */
+    int64_t value;       /* SPAA_ABSENT where `text` says it */
+    const char *text;    /* a number that is no 64-bit integer, as exact decimal text; else NULL */
+    const char *combine; /* how two values of the metric become one: "sum", "max", "min", or "none" (a peak, a
+                            mean) */
 };
 
-/* Weight i of a stack. Weights of different metrics never add; those of one metric add over stacks unless
- * it is a peak or a mean. */
+/* Weight i of a stack. Weights of different metrics never add. */
 SPAA_API spaa_status spaa_stack_weight(const struct spaa_profile *profile, size_t stack, size_t i,
                                        struct spaa_weight *out);
 

@@ -7,6 +7,8 @@
 #include "model/order.h"
 #include "model/windows.h"
 
+#include <stdio.h>
+
 #include <stdlib.h>
 
 struct builder {

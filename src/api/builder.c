@@ -2,9 +2,11 @@
 #include "api/building.h"
 
 #include "base/num.h"
+#include "formats/open.h"
 #include "model/callees.h"
 #include "model/samples.h"
 #include "model/windows.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -98,6 +100,7 @@ spaa_status spaa_builder_new(const struct spaa_builder_options *options, struct 
         return SPAA_ERR_NOMEM;
     }
     b->s = s;
+    sp_buf_init(&b->derivations, 0);
     s->format = sp_format_by_name("spaa");
     sp_diags_init(&s->diags);
     spaa_status st = sp_api_options(&o, sizeof o, options, &s->diags);
@@ -126,40 +129,94 @@ void spaa_builder_free(struct spaa_builder *builder)
     sp_vec_free(&builder->fields);
     sp_vec_free(&builder->marked);
     sp_map_free(&builder->windows);
+    sp_buf_free(&builder->derivations);
     free(builder);
 }
 
 /* ---- metrics, events, binaries ---- */
 
-static spaa_status build_metric(struct spaa_builder *b, const char *name, const char *unit, size_t *out)
+/* How the metric came about, as the header says it. */
+static bool build_derivation(struct spaa_builder *b, const char *name, const char *how)
 {
-    struct sp_profile *p = b->s->p;
-    struct built_metric m;
-    if (!name || !*name)
-        return sp_api_usage(&b->s->diags, "a metric needs a name");
-    if (sp_metric_find(p, name, strlen(name)) == SP_NONE && p->metrics.n >= SP_METRICS_MAX) {
-        sp_emit(&b->s->diags, SP_E007, SP_AT_NOTHING, "more than %u metrics", SP_METRICS_MAX);
+    struct sp_buf *d = &b->derivations;
+    sp_buf_puts(d, d->len ? "," : "\"x_derivation\":{");
+    sp_json_string(d, name, strlen(name));
+    sp_buf_ch(d, ':');
+    sp_json_string(d, how, strlen(how));
+    return !d->failed;
+}
+
+static spaa_status check_metric(struct spaa_builder *b, const struct spaa_metric_spec *o, int *op)
+{
+    struct sp_diags *d = &b->s->diags;
+    if (!o->name || !*o->name)
+        return sp_api_usage(d, "a metric needs a name");
+    const struct sp_metric_info *info = sp_metric_info(o->name, strlen(o->name));
+    if (!sp_api_choice(d, "combine", o->combine, sp_metric_op_names, (int)info->op, op))
+        return SPAA_ERR_USAGE;
+    if (*info->name && (int)info->op != *op)
+        return sp_api_usage(d, "values of %s combine as \"%s\"", o->name, sp_metric_op_names[info->op]);
+    if (sp_metric_find(b->s->p, o->name, strlen(o->name)) == SP_NONE &&
+        b->s->p->metrics.n >= SP_METRICS_MAX) {
+        sp_emit(d, SP_E007, SP_AT_NOTHING, "more than %u metrics", SP_METRICS_MAX);
         return SPAA_ERR_LIMIT;
     }
-    if (!sp_build_text(p, unit, &m.unit) || (m.metric = sp_metric_intern(p, name, strlen(name))) == SP_NONE)
+    return SPAA_OK;
+}
+
+/* One that is there already is said to be the same. */
+static spaa_status check_metric_again(struct spaa_builder *b, size_t i, const struct built_metric *m,
+                                      const struct spaa_metric_spec *o, int op)
+{
+    struct sp_diags *d = &b->s->diags;
+    if (b->metrics.v[i].unit != m->unit)
+        return sp_api_usage(d, "the metric %s has another unit already", o->name);
+    if (o->combine && (int)b->s->p->metrics.v[m->metric].info->op != op)
+        return sp_api_usage(d, "values of the metric %s combine otherwise already", o->name);
+    return SPAA_OK;
+}
+
+static spaa_status build_metric(struct spaa_builder *b, const struct spaa_metric_spec *spec, size_t *out)
+{
+    struct spaa_metric_spec o;
+    struct sp_profile *p = b->s->p;
+    struct built_metric m;
+    int op;
+    spaa_status st = sp_api_options(&o, sizeof o, spec, &b->s->diags);
+    if (!st)
+        st = check_metric(b, &o, &op);
+    if (st)
+        return st;
+    if (!sp_build_text(p, o.unit, &m.unit) ||
+        (m.metric = sp_metric_intern(p, o.name, strlen(o.name))) == SP_NONE)
         return SPAA_ERR_NOMEM;
     size_t i = 0;
     while (i < b->metrics.n && b->metrics.v[i].metric != m.metric)
         i++;
-    if (i < b->metrics.n && b->metrics.v[i].unit != m.unit)
-        return sp_api_usage(&b->s->diags, "the metric %s has another unit already", name);
-    if (i == b->metrics.n && !sp_vec_push(&b->metrics, m))
-        return SPAA_ERR_NOMEM;
+    if (i < b->metrics.n && (st = check_metric_again(b, i, &m, &o, op)))
+        return st;
     *out = i;
-    return SPAA_OK;
+    if (i < b->metrics.n)
+        return SPAA_OK;
+    sp_metric_combine(p, m.metric, (enum sp_metric_op)op);
+    if (o.derivation && *o.derivation && !build_derivation(b, o.name, o.derivation))
+        return SPAA_ERR_NOMEM;
+    return sp_vec_push(&b->metrics, m) ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
+spaa_status spaa_builder_metric_spec(struct spaa_builder *builder, const struct spaa_metric_spec *spec,
+                                     size_t *metric, struct spaa_diagnostics **diagnostics)
+{
+    return sp_build_ready(builder, metric)
+               ? sp_build_end(builder, build_metric(builder, spec, metric), diagnostics)
+               : sp_build_not_ready(diagnostics);
 }
 
 spaa_status spaa_builder_metric(struct spaa_builder *builder, const char *name, const char *unit,
                                 size_t *metric, struct spaa_diagnostics **diagnostics)
 {
-    return sp_build_ready(builder, metric)
-               ? sp_build_end(builder, build_metric(builder, name, unit, metric), diagnostics)
-               : sp_build_not_ready(diagnostics);
+    const struct spaa_metric_spec spec = {.size = sizeof spec, .name = name, .unit = unit};
+    return spaa_builder_metric_spec(builder, &spec, metric, diagnostics);
 }
 
 static spaa_status build_event(struct spaa_builder *b, const struct spaa_event_spec *spec, size_t *out)
@@ -346,6 +403,12 @@ static spaa_status build_finish(struct spaa_builder *b)
              sp_build_seconds(p, b->last_ns, &h->time_end) &&
              sp_build_seconds(p, b->last_ns - b->first_ns, &h->duration) &&
              sp_build_text(p, "seconds", &h->time_unit);
+    if (ok && b->derivations.len) {
+        sp_buf_ch(&b->derivations, '}');
+        ok = !b->derivations.failed;
+        h->extra_json = ok ? sp_profile_str(p, b->derivations.data, b->derivations.len) : SP_STR_FAIL;
+        ok = h->extra_json != SP_STR_FAIL;
+    }
     if (!ok)
         return SPAA_ERR_NOMEM;
     spaa_status st = p->samples ? sp_samples_sort(p->samples) : SPAA_OK;

@@ -8,6 +8,7 @@
 
 #include "api/api.h"
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "spaa/builder.h"
 
@@ -17,7 +18,8 @@ struct built_metric {
 struct spaa_builder {
     struct spaa_profile *s; /* NULL: finished, or out of memory */
     SP_VEC(struct built_metric) metrics;
-    SP_VEC(uint32_t) frames; /* scratch */
+    struct sp_buf derivations; /* of metrics: members of the header */
+    SP_VEC(uint32_t) frames;   /* scratch */
     SP_VEC(struct sp_label) labels;
     SP_VEC(struct sp_weight_field) fields;
     struct sp_map windows;   /* by id */

@@ -147,6 +147,7 @@ spaa_status spaa_stack_weight(const struct spaa_profile *profile, size_t stack, 
         .metric = sp_str_cstr(&p->strs, p->metrics.v[f->metric].name),
         .unit = sp_api_str(p, f->unit),
         .value = sp_weight(p, (uint32_t)stack, f->metric),
+        .combine = sp_metric_op_names[p->metrics.v[f->metric].info->op],
     };
     if (found.value == SP_DECIMAL) {
         found.value = SPAA_ABSENT;

@@ -85,6 +85,7 @@ spaa_status spaa_window_weight(const struct spaa_profile *profile, size_t window
     struct spaa_weight found = {.metric = sp_str_cstr(&p->strs, p->metrics.v[f->metric].name),
                                 .unit = sp_api_str(p, f->unit),
                                 .value = v->v == SP_DECIMAL ? SPAA_ABSENT : v->v,
-                                .text = v->v == SP_DECIMAL ? sp_api_str(p, v->text) : NULL};
+                                .text = v->v == SP_DECIMAL ? sp_api_str(p, v->text) : NULL,
+                                .combine = sp_metric_op_names[p->metrics.v[f->metric].info->op]};
     return sp_api_result(out, &found, sizeof found);
 }

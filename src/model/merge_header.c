@@ -200,6 +200,8 @@ spaa_status sp_absorb_events(struct sp_absorber *a)
     const struct sp_profile *from = a->from;
     for (uint32_t i = 0; i < from->metrics.n; i++) {
         struct sp_str name = sp_pstr(from, from->metrics.v[i].name);
+        enum sp_metric_op op = from->metrics.v[i].info->op;
+        size_t known = a->to->metrics.n;
         a->metrics[i] = sp_metric_intern(a->to, name.p, name.n);
         if (a->metrics[i] == SP_NONE && a->to->metrics.n >= SP_METRICS_MAX) {
             sp_emit(a->d, SP_E007, SP_AT_NOTHING, "more than %u metrics in all inputs", SP_METRICS_MAX);
@@ -207,6 +209,15 @@ spaa_status sp_absorb_events(struct sp_absorber *a)
         }
         if (a->metrics[i] == SP_NONE)
             return sp_nomem(a->d);
+        if (a->metrics[i] == known)
+            sp_metric_combine(a->to, a->metrics[i], op);
+        if (a->to->metrics.v[a->metrics[i]].info->op != op) {
+            sp_emit_hint(a->d, SP_E034, SP_AT_NOTHING, "merge or open the files apart",
+                         "values of metric \"%s\" combine as \"%s\" in one file and as \"%s\" in another",
+                         name.p, sp_metric_op_names[a->to->metrics.v[a->metrics[i]].info->op],
+                         sp_metric_op_names[op]);
+            return SPAA_ERR_USAGE;
+        }
     }
     for (uint32_t i = 0; i < from->events.n; i++) {
         struct sp_event e = from->events.v[i];

@@ -181,6 +181,14 @@ uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n)
     return (uint32_t)p->metrics.n - 1;
 }
 
+bool sp_metric_combine(struct sp_profile *p, uint32_t metric, enum sp_metric_op op)
+{
+    const struct sp_metric_info **info = &p->metrics.v[metric].info;
+    if (!*(*info)->name)
+        *info = sp_metric_info_own(op);
+    return (*info)->op == op;
+}
+
 /*
  * Finds the equal element of a table of plain structs, or appends a copy. Structs hash and compare as
  * bytes, so they are built with their padding zeroed (see the callers).

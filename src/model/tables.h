@@ -40,7 +40,8 @@ struct sp_event {
 
 struct sp_metric {
     uint32_t name;
-    const struct sp_metric_info *info; /* how it adds; never NULL (unknown metrics sum) */
+    const struct sp_metric_info
+        *info; /* how it adds; never NULL: of the vocabulary, or as is said of it (sp_metric_combine) */
 };
 
 /*

@@ -48,14 +48,25 @@ static const struct sp_metric_info metrics[] = {
     {"stddev", SP_OP_NONE, NULL},
 };
 
-static const struct sp_metric_info unknown = {"", SP_OP_SUM, NULL};
+const char *const sp_metric_op_names[] = {"sum", "max", "min", "none", NULL};
+
+const struct sp_metric_info *sp_metric_info_own(enum sp_metric_op op)
+{
+    static const struct sp_metric_info own[] = {
+        [SP_OP_SUM] = {"", SP_OP_SUM, NULL},
+        [SP_OP_MAX] = {"", SP_OP_MAX, NULL},
+        [SP_OP_MIN] = {"", SP_OP_MIN, NULL},
+        [SP_OP_NONE] = {"", SP_OP_NONE, NULL},
+    };
+    return &own[op];
+}
 
 const struct sp_metric_info *sp_metric_info(const char *name, size_t n)
 {
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         if (strlen(metrics[i].name) == n && memcmp(metrics[i].name, name, n) == 0)
             return &metrics[i];
-    return &unknown;
+    return sp_metric_info_own(SP_OP_SUM);
 }
 
 bool sp_metric_is_derived(const char *name, size_t n)
@@ -67,5 +78,5 @@ bool sp_metric_is_derived(const char *name, size_t n)
 size_t sp_metric_place(const struct sp_metric_info *info)
 {
     size_t n = sizeof metrics / sizeof *metrics;
-    return info == &unknown ? n : (size_t)(info - metrics);
+    return *info->name ? (size_t)(info - metrics) : n;
 }

@@ -45,19 +45,22 @@ extern const char *const sp_known_tools[];
 /* The position of a name in such a list, or -1. */
 int sp_name_index(const char *const *names, const char *s, size_t n);
 
-/* How weights of two stacks combine. */
+/* How weights of two stacks combine; NONE: not at all. */
 enum sp_metric_op { SP_OP_SUM, SP_OP_MAX, SP_OP_MIN, SP_OP_NONE };
+extern const char *const sp_metric_op_names[];
 
 struct sp_metric_info {
-    const char *name;
+    const char *name; /* "": none of the vocabulary */
     enum sp_metric_op op;
     const char *unit; /* usual unit, or NULL */
 };
 
-/* Never NULL: a metric that is not in the vocabulary sums. */
 /* Metrics that are worked out from what was counted, and never stand alone. */
 bool sp_metric_is_derived(const char *name, size_t n);
+/* Never NULL: a metric that is not in the vocabulary sums. */
 const struct sp_metric_info *sp_metric_info(const char *name, size_t n);
+/* Of metrics that are not in the vocabulary, and combine so. */
+const struct sp_metric_info *sp_metric_info_own(enum sp_metric_op op);
 /* Its place in the vocabulary; metrics that are not in it come last, all at one place. */
 size_t sp_metric_place(const struct sp_metric_info *info);
 

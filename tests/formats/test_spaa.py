@@ -372,3 +372,37 @@ def test_folded_from_spaa_has_the_chosen_event():
     for name, total in (("a", 3), ("b", 40)):
         out = run("convert", "-", "--to", "folded", "-o", "-", "--event", name, stdin=text, code=0).out
         assert sum(int(line.rsplit(" ", 1)[1]) for line in out.split("\n") if line) == total
+
+
+COMBINED = [
+    {"type": "header", "format": "spaa", "version": "1.0", "source_tool": "perf", "frame_order": "leaf_to_root",
+     "events": [{"name": "e", "kind": "timer", "sampling": {"mode": "period", "primary_metric": "samples",
+                                                            "sample_period": 1}}],
+     "stack_id_mode": "content_addressable",
+     "x_spaa": {"frames": "address", "group_by": [], "combine": {"x_b": "max", "x_a": "none"}}},
+    {"type": "dso", "id": 1, "name": "app", "is_kernel": False},
+    {"type": "frame", "id": 1, "func": "main", "dso": 1, "kind": "user"},
+    {"type": "stack", "id": "s", "frames": [1], "stack_type": "unified", "context": {"event": "e"},
+     "weights": [{"metric": m, "value": 5} for m in ("samples", "x_a", "x_b", "x_c")]}]
+
+
+def combined(combine):
+    records = json.loads(json.dumps(COMBINED))
+    records[0]["x_spaa"]["combine"] = combine
+    return "".join(json.dumps(r) + "\n" for r in records)
+
+
+def test_how_metrics_combine_is_kept_and_decides_what_is_added():
+    out = convert(combined({"x_b": "max", "x_a": "none", "x_c": "sum"}))
+    assert json.loads(out.splitlines()[0])["x_spaa"]["combine"] == {"x_a": "none", "x_b": "max"}
+    assert convert(out) == out
+    whole = {m: json.loads(run("top", "-", "--metric", m, "--json", stdin=out).out)["whole"]
+             for m in ("samples", "x_a", "x_b", "x_c")}
+    assert whole == {"samples": 5, "x_a": None, "x_b": None, "x_c": 5}
+
+
+@pytest.mark.parametrize("odd", [[], "none", {"x_a": 1}, {"samples": "none"}, {"x_a": "average"}])
+def test_combine_that_means_nothing_changes_nothing(odd):
+    out = convert(combined(odd))
+    assert json.loads(run("top", "-", "--metric", "x_a", "--json", stdin=out).out)["whole"] == 5
+    assert json.loads(run("top", "-", "--json", stdin=out).out)["whole"] == 5

@@ -14,7 +14,12 @@ static spaa_status build(struct spaa_builder *b)
     struct spaa_event_spec e = {.size = sizeof e, .name = "cpu"};
     const char *const names[] = {"leaf", "main"};
     size_t frames[2], stack = 0, event, dso;
+    struct spaa_metric_spec mean = {
+        .size = sizeof mean, .name = "x_mean", .unit = "ns", .combine = "none", .derivation = "measured"};
+    size_t not_used;
     spaa_status st = spaa_builder_metric(b, "samples", NULL, &e.metric, NULL);
+    if (!st)
+        st = spaa_builder_metric_spec(b, &mean, &not_used, NULL);
     if (!st)
         st = spaa_builder_event(b, &e, &event, NULL);
     if (!st)

@@ -462,6 +462,149 @@ static void asking_what_leaks_leaves_profiles_as_they_were(void **state)
     spaa_profile_free(p[1]);
 }
 
+/* A profile with a mean and a peak of its own beside samples; `combine` is of the mean. */
+static struct spaa_profile *with_mean(const char *combine)
+{
+    struct built x = begin(NULL);
+    struct spaa_metric_spec
+        mean = {.size = sizeof mean, .name = "x_rss_mean", .unit = "bytes", .combine = combine},
+        slowest = {.size = sizeof slowest, .name = "x_slowest", .unit = "ns", .combine = "max"}, other = mean,
+        known = {.size = sizeof known, .name = "samples", .combine = "max"},
+        odd = {.size = sizeof odd, .name = "x_odd", .combine = "average"};
+    size_t m, s, n = 77;
+    assert_int_equal(spaa_builder_metric_spec(x.b, &mean, &m, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_metric_spec(x.b, &slowest, &s, NULL), SPAA_OK);
+    other.combine = "min";
+    assert_int_equal(spaa_builder_metric_spec(x.b, &other, &n, NULL), SPAA_ERR_USAGE);
+    assert_int_equal(spaa_builder_metric_spec(x.b, &known, &n, NULL), SPAA_ERR_USAGE);
+    assert_int_equal(spaa_builder_metric_spec(x.b, &odd, &n, NULL), SPAA_ERR_USAGE);
+    assert_int_equal(n, 77);
+    assert_int_equal(spaa_builder_metric(x.b, "x_rss_mean", "bytes", &n, NULL), SPAA_OK);
+    assert_int_equal(n, m);
+
+    const struct spaa_stack_weight w[] = {{x.samples, 1}, {x.time, 10}, {m, 100}, {s, 7}},
+                                   more[] = {{x.samples, 1}, {x.time, 10}, {s, 9}};
+    struct spaa_stack_spec a = stack_of(&x, &x.main, 1, w, 4), b = stack_of(&x, &x.work, 1, w, 4),
+                           again = stack_of(&x, &x.main, 1, more, 3);
+    assert_int_equal(spaa_builder_stack(x.b, &a, &n, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_stack(x.b, &b, &n, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_stack(x.b, &again, &n, NULL), SPAA_OK);
+    if (strcmp(combine, "none") == 0)
+        assert_int_equal(spaa_builder_stack(x.b, &a, &n, NULL), SPAA_ERR_USAGE);
+    return finished(&x);
+}
+
+/* How a metric of the first stack of a profile combines, and its value. */
+static int64_t value_of(const struct spaa_profile *p, const char *metric, const char *combine)
+{
+    struct spaa_weight v = {.size = sizeof v};
+    for (size_t i = 0; spaa_stack_weight(p, 0, i, &v) == SPAA_OK; i++)
+        if (strcmp(v.metric, metric) == 0) {
+            assert_string_equal(v.combine, combine);
+            return v.value;
+        }
+    fail();
+    return 0;
+}
+
+static void check_means(struct spaa_profile *p)
+{
+    struct spaa_ask_option metric = {"metric", "x_rss_mean"};
+    struct spaa_ask_options o = {.size = sizeof o, .question = "top", .options = &metric, .option_count = 1};
+    struct spaa_answer *a = NULL;
+    struct spaa_measure m = {.size = sizeof m};
+    struct spaa_column self = {.size = sizeof self};
+    value_of(p, "x_rss_mean", "none");
+    value_of(p, "x_slowest", "max");
+    value_of(p, "samples", "sum");
+    assert_int_equal(spaa_ask(&p, 1, &o, &a, NULL), SPAA_OK);
+    assert_int_equal(spaa_answer_measure(a, 0, &m), SPAA_OK);
+    assert_true(m.cannot_add);
+    size_t t = spaa_answer_find_table(a, "rows");
+    assert_int_equal(spaa_answer_column(a, t, spaa_answer_find_column(a, t, "self"), &self, NULL), SPAA_OK);
+    for (size_t i = 0; i < self.rows; i++)
+        assert_true(self.integers[i] == SPAA_ABSENT);
+    spaa_answer_free(a);
+}
+
+static void what_does_not_add_up_is_not_added(void **state)
+{
+    (void)state;
+    struct spaa_profile *p = with_mean("none"), *again = NULL, *merged = NULL;
+    struct spaa_diagnostics *said = NULL;
+    char *text = NULL;
+    size_t size;
+    assert_int_equal(value_of(p, "x_slowest", "max"), 9);
+    check_means(p);
+    assert_int_equal(spaa_profile_write_memory(p, &text, &size, NULL, NULL), SPAA_OK);
+    assert_non_null(strstr(text, "\"combine\":{\"x_rss_mean\":\"none\",\"x_slowest\":\"max\"}"));
+    assert_int_equal(spaa_profile_open_memory(text, size, NULL, NULL, &again, NULL), SPAA_OK);
+    check_means(again);
+
+    struct spaa_profile *both[] = {p, again}, *unlike[] = {p, with_mean("sum")};
+    assert_int_equal(spaa_merge(both, 2, NULL, &merged, NULL), SPAA_OK);
+    check_means(merged);
+    spaa_profile_free(merged);
+    merged = NULL;
+    assert_int_equal(spaa_merge(unlike, 2, NULL, &merged, &said), SPAA_ERR_USAGE);
+    assert_null(merged);
+    assert_int_equal(spaa_diagnostics_count(said), 1);
+    spaa_diagnostics_free(said);
+    spaa_profile_free(unlike[1]);
+    spaa_profile_free(again);
+    spaa_profile_free(p);
+    spaa_free(text);
+}
+
+/* All that a builder says, of a tool that is known: spaa validate finds nothing. */
+static void validation_finds_nothing(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/spaa-built-XXXXXX.spaa";
+    int fd = mkstemps(path, 5);
+    assert_true(fd >= 0);
+    struct spaa_builder_options o = {.size = sizeof o, .source_tool = "spaa", .clock = "monotonic"};
+    struct spaa_metric_spec time = {
+        .size = sizeof time, .name = "cpu_time_ns", .unit = "ns", .derivation = "read from the \"clock\""};
+    struct built x = {0};
+    assert_int_equal(spaa_builder_new(&o, &x.b, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_metric(x.b, "samples", NULL, &x.samples, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_metric_spec(x.b, &time, &x.time, NULL), SPAA_OK);
+    struct spaa_event_spec e = {.size = sizeof e, .name = "cpu", .metric = x.samples, .sample_period = 1};
+    assert_int_equal(spaa_builder_event(x.b, &e, &x.event, NULL), SPAA_OK);
+    x.work = frame(&x, (struct spaa_frame_spec){.name = "work", .has_address = 1, .address = 16});
+    x.inlined =
+        frame(&x, (struct spaa_frame_spec){.name = "in", .has_address = 1, .address = 16, .inline_depth = 1});
+    x.main = frame(&x, (struct spaa_frame_spec){.name = "syscall", .kind = "kernel"});
+    const size_t frames[] = {x.main, x.inlined, x.work};
+    const struct spaa_stack_weight w[] = {{x.samples, 1}, {x.time, 10}};
+    struct spaa_stack_spec s = stack_of(&x, frames, 3, w, 2);
+    struct spaa_sample_spec at = {
+        .size = sizeof at, .time_ns = 50, .pid = 1, .tid = 77, .cpu = SPAA_ABSENT, .weight = 1};
+    struct spaa_window_weights in = {.weights = w, .weight_count = 2};
+    struct spaa_window_spec window = {
+        .size = sizeof window, .id = "w", .start_ns = 40, .end_ns = 60, .stacks = &in, .stack_count = 1};
+    assert_int_equal(spaa_builder_stack(x.b, &s, &at.stack, NULL), SPAA_OK);
+    in.stack = at.stack;
+    assert_int_equal(spaa_builder_sample(x.b, &at, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_window(x.b, &window, NULL), SPAA_OK);
+    struct spaa_profile *p = finished(&x);
+    struct spaa_write_options how = {.size = sizeof how, .format = "spaa"};
+    assert_int_equal(spaa_profile_write_fd(p, fd, &how, NULL), SPAA_OK);
+    spaa_profile_free(p);
+    close(fd);
+
+    struct spaa_verdict v = {.size = sizeof v};
+    struct spaa_diagnostics *said = NULL;
+    struct spaa_diagnostic first = {.size = sizeof first};
+    assert_int_equal(spaa_validate(path, NULL, &v, &said), SPAA_OK);
+    if (spaa_diagnostics_get(said, 0, &first) == SPAA_OK)
+        fail_msg("%s %s %s", first.code, first.field ? first.field : "", first.message);
+    assert_true(v.valid && !v.errors && !v.warnings);
+    spaa_diagnostics_free(said);
+    unlink(path);
+}
+
 static void slips_are_told_and_change_nothing(void **state)
 {
     (void)state;
@@ -562,6 +705,8 @@ int main(void)
         cmocka_unit_test(kernel_frames_are_in_kernel_binaries),
         cmocka_unit_test(windows_are_kept_and_answer_when),
         cmocka_unit_test(asking_what_leaks_leaves_profiles_as_they_were),
+        cmocka_unit_test(what_does_not_add_up_is_not_added),
+        cmocka_unit_test(validation_finds_nothing),
         cmocka_unit_test(slips_are_told_and_change_nothing),
     };
     return cmocka_run_group_tests_name("api_builder", tests, NULL, NULL);

@@ -225,6 +225,16 @@ static void builder_finish(void)
     assert_null(p);
 }
 
+static void builder_metric_spec(void)
+{
+    struct spaa_metric_spec m = {.size = sizeof m};
+    size_t n;
+    USAGE(spaa_builder_metric_spec(NULL, &m, &n, NULL));
+    USAGE(spaa_builder_metric_spec(builder, NULL, &n, NULL));
+    USAGE(spaa_builder_metric_spec(builder, &m, &n, NULL));
+    USAGE(spaa_builder_metric_spec(builder, &m, NULL, NULL));
+}
+
 static void builder_window(void)
 {
     struct spaa_window_spec w = {.size = sizeof w, .id = "w", .stack_count = 1};
@@ -651,6 +661,7 @@ static const struct {
     {"spaa_command_count", command_count},
     {"spaa_command_get", command_get},
     {"spaa_command_option_get", command_option_get},
+    {"spaa_builder_metric_spec", builder_metric_spec},
     {"spaa_builder_window", builder_window},
     {"spaa_profile_window", profile_window},
     {"spaa_profile_window_count", profile_window_count},

@@ -238,6 +238,30 @@ static bool own_host(struct reader *r)
     return !r->j.error;
 }
 
+/* How metrics combine that the vocabulary does not have. */
+static bool own_combine(struct reader *r)
+{
+    struct sp_profile *p = r->p;
+    struct sp_span key;
+    if (!sp_json_object(&r->j))
+        return false;
+    while (sp_json_key(&r->j, &key)) {
+        uint32_t metric = SP_NONE;
+        int op = SP_OP_SUM;
+        bool known = *sp_metric_info(key.p, key.n)->name, ok;
+        if (!known && p->metrics.n < SP_METRICS_MAX &&
+            (metric = sp_metric_intern(p, key.p, key.n)) == SP_NONE)
+            return sp_json_fail(&r->j, "out of memory");
+        ok = metric == SP_NONE ? own_keep_odd(r, key, "a metric of its own")
+                               : own_name(r, key, sp_metric_op_names, SP_OP_SUM, &op);
+        if (!ok)
+            break;
+        if (metric != SP_NONE)
+            sp_metric_combine(p, metric, (enum sp_metric_op)op);
+    }
+    return !r->j.error;
+}
+
 static bool own_groups(struct reader *r, unsigned *out)
 {
     struct sp_span s;
@@ -321,6 +345,8 @@ static bool own_x_spaa(struct reader *r)
             ok = own_str(r, key, &h->id_name);
         } else if (sp_span_is(key, "default_event")) {
             ok = own_str(r, key, &h->default_event);
+        } else if (sp_span_is(key, "combine")) {
+            ok = sp_json_type(&r->j) == SP_JSON_OBJECT ? own_combine(r) : own_keep_odd(r, key, "an object");
         } else if (sp_span_is(key, "clock")) {
             ok = own_str(r, key, &h->clock);
         } else if (sp_span_is(key, "duration")) {

@@ -74,6 +74,37 @@ static void write_label_keys(struct writer *w, const char *comma)
     sp_vec_free(&keys.list);
 }
 
+/* The metric of the vocabulary's unknown ones that does not add up, and is the next by name; SP_NONE: no
+ * more. */
+static uint32_t next_combined(const struct sp_profile *p, uint32_t last)
+{
+    uint32_t next = SP_NONE;
+    for (uint32_t i = 0; i < p->metrics.n; i++) {
+        const struct sp_metric *m = &p->metrics.v[i];
+        if (*m->info->name || m->info->op == SP_OP_SUM)
+            continue;
+        struct sp_str name = sp_pstr(p, m->name);
+        if ((last == SP_NONE || sp_str_cmp(name, sp_pstr(p, p->metrics.v[last].name)) > 0) &&
+            (next == SP_NONE || sp_str_cmp(name, sp_pstr(p, p->metrics.v[next].name)) < 0))
+            next = i;
+    }
+    return next;
+}
+
+static void write_combine(struct writer *w)
+{
+    const struct sp_profile *p = w->p;
+    uint32_t first = next_combined(p, SP_NONE);
+    for (uint32_t i = first; i != SP_NONE; i = next_combined(p, i)) {
+        struct sp_str name = sp_pstr(p, p->metrics.v[i].name);
+        sp_buf_puts(&w->b, i == first ? ",\"combine\":{" : ",");
+        sp_json_string(&w->b, name.p, name.n);
+        sp_buf_printf(&w->b, ":\"%s\"", sp_metric_op_names[p->metrics.v[i].info->op]);
+    }
+    if (first != SP_NONE)
+        sp_buf_ch(&w->b, '}');
+}
+
 static void write_x_spaa(struct writer *w)
 {
     const struct sp_header *h = &w->p->header;
@@ -92,6 +123,7 @@ static void write_x_spaa(struct writer *w)
     if (h->ips)
         sp_buf_printf(b, ",\"ip\":\"%s\"", sp_ips_names[h->ips]);
     sp_write_opt_str(w, ",\"default_event\":", "default_event", h->default_event);
+    write_combine(w);
     sp_write_opt_str(w, ",\"clock\":", "clock", h->clock);
     sp_write_raw(w, ",\"duration\":", h->duration);
     write_host(w, &h->host);
