@@ -73,6 +73,8 @@ struct spaa_ask_options {
      * answer can be rendered in any form; in this one it is what the command line shows.
      */
     const char *form;
+    const struct spaa_watch *watch; /* hears "asking", without a number, and "merging", in profiles; may
+                                       leave. NULL: nobody */
 };
 
 struct spaa_answer;

@@ -22,6 +22,8 @@ struct spaa_merge_options {
                              NULL: all */
     int samples;          /* keep raw samples and windows, where they were read */
     int skip_bad;         /* of spaa_merge_files: leave out files that cannot be read, and say so */
+    const struct spaa_watch *watch; /* hears "merging", in files; may leave. NULL: nobody. That of the
+                                       spaa_open_options of spaa_merge_files is not asked */
 };
 
 /*

@@ -25,6 +25,7 @@
 #include <spaa/diagnostics.h>
 #include <spaa/export.h>
 #include <spaa/status.h>
+#include <spaa/watch.h>
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,6 +62,7 @@ struct spaa_open_options {
     size_t own_count;
     int no_inline; /* do not look up inlined functions */
     int no_lines;  /* do not look up source lines */
+    const struct spaa_watch *watch; /* hears "reading" of a file in bytes, and "symbols"; may leave. NULL: nobody */
 };
 
 /*
@@ -245,6 +247,7 @@ struct spaa_write_options {
     const char *frame_order; /* of SPAA: "leaf_to_root" or "root_to_leaf"; NULL: as it was read */
     const struct spaa_format_option *own; /* options of the format */
     size_t own_count;
+    const struct spaa_watch *watch; /* hears "writing", in bytes; may leave: no file appears. NULL: nobody */
 };
 
 /*
@@ -290,6 +293,7 @@ struct spaa_validate_options {
     size_t size;
     const char *format; /* NULL: found by content, SPAA where nothing else fits */
     int strict;         /* warnings make a file invalid, too */
+    const struct spaa_watch *watch; /* hears "reading", in bytes; may leave. NULL: nobody */
 };
 
 struct spaa_verdict {

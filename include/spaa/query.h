@@ -35,6 +35,7 @@ struct spaa_query_options {
     unsigned timeout_s;         /* seconds; 0: any */
     uint64_t memory;            /* bytes that SQLite may use, in the whole process; 0: any */
     const char *event, *metric; /* what weights of tables are of, as in asking; NULL: the default */
+    const struct spaa_watch *watch; /* hears "asking", in rows; may leave. NULL: nobody */
 };
 
 struct spaa_result;

@@ -2,6 +2,7 @@
 
 #include "analysis/tags.h"
 #include "base/hash.h"
+#include "base/watch.h"
 #include "model/callgraph.h"
 #include "model/edges.h"
 #include "model/entries.h"
@@ -270,6 +271,8 @@ static bool chains_settle(struct judge *j, const unsigned char *unsure)
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < j->s->rows.n; i++) {
             uint32_t stack = outer_record(j->s, i);
+            if (sp_leaving(p->diags, i))
+                return false;
             if (pass ? !unsure[i] : depth_of(p, stack, DEEP) < DEEP)
                 continue;
             uint32_t thread = chains_thread_of(j, p->stacks.v[stack].context);
@@ -360,6 +363,7 @@ static bool judge_rows(struct judge *j)
     bool ok = unsure && j->root && j->by_dso && j->c->rows;
     for (size_t i = 0; ok && i < s->rows.n; i++) {
         bool is_unsure;
+        ok = !sp_leaving(s->profile->diags, i);
         j->c->rows[i] = (unsigned char)judge_stack(j, outer_record(j->s, i), &is_unsure);
         if (j->c->rows[i] == SP_CHAIN_WHOLE && sp_selected_broken(s, i))
             j->c->rows[i] = SP_CHAIN_EDGE;
@@ -417,10 +421,11 @@ spaa_status sp_chains_before(struct sp_selection *s, const struct sp_select_opts
     all.dso = all.focus = all.ignore = all.hide = all.root_at = NULL;
     all.user_only = false;
     sp_diags_init(&quiet);
+    quiet.watch = d->watch;
     spaa_status st = sp_select(s->profile, &all, &quiet, &whole);
     sp_diags_free(&quiet);
     if (st)
-        return st == SPAA_ERR_NOMEM ? sp_nomem(d) : sp_chains_of(s, d);
+        return st == SPAA_ERR_NOMEM || st == SPAA_ERR_CANCELLED ? sp_nomem(d) : sp_chains_of(s, d);
     st = sp_chains_of(&whole, d);
     if (!st) {
         s->chains = whole.chains;

@@ -1,5 +1,7 @@
 #include "analysis/fold.h"
 
+#include "base/watch.h"
+
 #include <stdlib.h>
 
 struct fold_pair {
@@ -131,7 +133,7 @@ static bool fold_stacks(struct fold *x)
         uint32_t group = fold_context(x, i);
         if (group == SP_NONE)
             continue;
-        if (!fold_room(x, group))
+        if (sp_leaving(x->s->profile->diags, i) || !fold_room(x, group))
             return false;
         sp_fold_self(x->out, group, &row);
         sp_fold_total(x->out, group, &row, (uint32_t)i + 1);

@@ -3,6 +3,7 @@
 #include "analysis/sample_times.h"
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/watch.h"
 #include "model/merge.h"
 
 #include <stdlib.h>
@@ -136,7 +137,7 @@ static spaa_status regroup_all(struct sp_profile *p, unsigned keys, const struct
     size_t n = 0;
     spaa_status st = p->samples ? sp_samples_rows(p->samples, &rows, &n) : SPAA_OK;
     for (size_t i = 0; !st && i < n; i++)
-        if (!stays(p, &rows[i]) && !regroup_move(&w, &rows[i]))
+        if (sp_leaving(d, i) || (!stays(p, &rows[i]) && !regroup_move(&w, &rows[i])))
             st = sp_nomem(d);
     sp_vec_free(&w.list);
     sp_vec_free(&w.frames);

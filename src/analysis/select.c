@@ -6,6 +6,7 @@
 #include "analysis/select_private.h"
 #include "analysis/tally.h"
 #include "base/num.h"
+#include "base/watch.h"
 #include "model/edges.h"
 #include "model/events.h"
 #include "model/order.h"
@@ -245,6 +246,8 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
     spaa_status st = sp_vec_reserve(&s->rows, p->stacks.n) ? SPAA_OK : sp_nomem(d);
     for (uint32_t i = 0; !st && i < p->stacks.n; i++) {
         bool skip = false;
+        if (sp_leaving(d, i))
+            return SPAA_ERR_CANCELLED;
         unsigned char fit = fits[p->stacks.v[i].context];
         if (!fit || (whole && fit == 2 && take_plain(s, i, g)))
             continue;

@@ -15,6 +15,7 @@
 
 #include "analysis/pool.h"
 #include "base/buf.h"
+#include "base/watch.h"
 #include "model/events.h"
 #include "model/profile.h"
 
@@ -104,7 +105,8 @@ const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size
 
 /*
  * The visible frames of a selected row, leaf first: lent, until the next call on this selection.
- * Filters that drop frames are applied; an empty stack gives *n = 0. NULL: out of memory. Frames that are
+ * Filters that drop frames are applied; an empty stack gives *n = 0. NULL: out of memory, or the call is to be
+ * left (base/watch.h): all that takes long goes through here. Frames that are
  * proven to be missing stand in their places, and SP_BROKEN_CHAIN where a call cannot have been made
  * (model/edges.h): both have SP_FRAME_INFERRED.
  */
@@ -113,6 +115,8 @@ static inline const uint32_t *sp_selected_frames(struct sp_selection *s, size_t 
     static const uint32_t none;
     const struct sp_selected *r = &s->rows.v[row];
     const struct sp_stack *stack = &s->profile->stacks.v[r->stack];
+    if (sp_leaving(s->profile->diags, row))
+        return NULL;
     if (r->kernel != SP_NONE || stack->edges || s->hidden || s->roots || s->no_inlined)
         return sp_selected_made_frames(s, row, n);
     *n = stack->n;

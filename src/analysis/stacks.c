@@ -1,6 +1,7 @@
 #include "analysis/stacks.h"
 
 #include "base/map.h"
+#include "base/watch.h"
 
 #include <stdlib.h>
 
@@ -107,7 +108,7 @@ spaa_status sp_stacks_by_weight(const struct sp_selection *s, struct sp_diags *d
     bool ok = j.rows != NULL;
     *n = 0;
     for (uint32_t i = 0; ok && i < s->rows.n; i++)
-        ok = join_row(&j, i, n);
+        ok = !sp_leaving(d, i) && join_row(&j, i, n);
     sp_map_free(&j.map);
     if (!ok) {
         free(j.rows);
@@ -128,6 +129,8 @@ spaa_status sp_stack_find(const struct sp_selection *s, const char *id, struct s
     uint32_t exact = SP_NONE, begun = SP_NONE;
     sp_buf_init(&b, 0);
     for (uint32_t i = 0; i < p->stacks.n && exact == SP_NONE; i++) {
+        if (sp_leaving(d, i))
+            break;
         sp_buf_clear(&b);
         sp_stack_id_add(&b, p, i);
         if (b.len < n || memcmp(b.data, id, n) != 0)

@@ -12,6 +12,7 @@
 
 #include "analysis/name_order.h"
 #include "analysis/tree_paths.h"
+#include "base/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -219,7 +220,8 @@ static bool tree_add_node(struct builder *b, const struct waiting *w)
                                 .total = w->total,
                                 .samples = w->samples,
                                 .order = nodes_made(b)};
-    return nodes_made(b) < SP_NONE && (b->opts->max_nodes || b->opts->take || begin_node(b, w->depth)) &&
+    return nodes_made(b) < SP_NONE && !sp_leaving(b->p->diags, nodes_made(b)) &&
+           (b->opts->max_nodes || b->opts->take || begin_node(b, w->depth)) &&
            sp_vec_push(&b->t.nodes, node) && (!b->opts->by_comm || sp_vec_push(&b->t.comms, w->comm)) &&
            (!b->opts->max_nodes || sp_vec_push(&b->sibling, w->sibling));
 }

@@ -89,6 +89,25 @@ spaa_status sp_api_options(void *to, size_t size, const void *from, struct sp_di
     return SPAA_OK;
 }
 
+spaa_status sp_api_watch(struct sp_watch *w, const struct spaa_watch *asked, struct sp_diags *d)
+{
+    struct spaa_watch own;
+    spaa_status st = sp_api_options(&own, sizeof own, asked, d);
+    sp_watch_begin(w, st ? NULL : &own, d);
+    return st;
+}
+
+void sp_api_watch_profile(struct sp_watch *w, struct spaa_profile *s)
+{
+    s->diags.watch = w->asked.progress ? w : NULL;
+}
+
+spaa_status sp_api_unwatch(struct sp_watch *w, struct sp_diags *d, spaa_status st)
+{
+    spaa_status left = sp_watch_end(w, d);
+    return left ? left : st;
+}
+
 spaa_status sp_api_result(void *to, const void *from, size_t size)
 {
     size_t room = to ? api_size_of(to) : 0, head = sizeof room;

@@ -8,6 +8,7 @@
 #ifndef SP_API_H
 #define SP_API_H
 
+#include "base/watch.h"
 #include "formats/format.h"
 #include "model/merge.h"
 #include "spaa/spaa.h"
@@ -40,6 +41,14 @@ spaa_status sp_api_missing(const char *what, struct spaa_diagnostics **to);
  * not know are refused unless zero.
  */
 spaa_status sp_api_options(void *to, size_t size, const void *from, struct sp_diags *d);
+/*
+ * Who watches this call (options.watch, or NULL), from here to sp_api_unwatch, which must be called though this
+ * failed: it returns st, or that the call was left. sp_api_watch_profile has a profile's reports watched, too,
+ * until they are delivered.
+ */
+spaa_status sp_api_watch(struct sp_watch *w, const struct spaa_watch *asked, struct sp_diags *d);
+void sp_api_watch_profile(struct sp_watch *w, struct spaa_profile *s);
+spaa_status sp_api_unwatch(struct sp_watch *w, struct sp_diags *d, spaa_status st);
 /* Our result into the caller's structure, as much as its size says; SPAA_ERR_USAGE when that is none. */
 spaa_status sp_api_result(void *to, const void *from, size_t size);
 

@@ -178,6 +178,7 @@ spaa_status spaa_ask(struct spaa_profile *const *profiles, size_t count,
                      struct spaa_diagnostics **diagnostics)
 {
     struct spaa_ask_options o;
+    struct sp_watch watch;
     struct spaa_answer *x = calloc(1, sizeof *x);
     if (!x)
         return SPAA_ERR_NOMEM;
@@ -186,13 +187,18 @@ spaa_status spaa_ask(struct spaa_profile *const *profiles, size_t count,
     sp_answer_init(&x->a, NULL, &x->diags);
     sp_run_init(&x->run, &x->diags);
     spaa_status st = sp_api_options(&o, sizeof o, options, &x->diags);
+    spaa_status watched = sp_api_watch(&watch, o.watch, &x->diags);
+    st = st ? st : watched;
     bool all = profiles && count && answer && count <= 1 << 20;
     for (size_t i = 0; all && i < count; i++)
         all = profiles[i] != NULL;
     if (!st && !all)
         st = sp_api_usage(&x->diags, "no profile, or no place for the answer");
+    for (size_t i = 0; all && i < count; i++)
+        sp_api_watch_profile(&watch, profiles[i]);
     if (!st)
         st = api_ask(x, profiles, count, &o);
+    st = sp_api_unwatch(&watch, &x->diags, st);
     for (size_t i = 0; all && i < count; i++) /* what was said where the profile reports */
         sp_api_deliver(&profiles[i]->diags, diagnostics, st);
     api_deliver_copy(x, diagnostics);

@@ -27,6 +27,7 @@ spaa_status sp_api_deliver(struct sp_diags *d, struct spaa_diagnostics **to, spa
             sp_diags_merge(&(*to)->d, d);
     }
     sp_diags_free(d);
+    d->watch = NULL; /* the call is over */
     return st;
 }
 

@@ -1,6 +1,7 @@
 /* Several profiles as one, of those that are there and of files. */
 #include "api/api.h"
 
+#include "base/watch.h"
 #include "formats/files.h"
 #include "model/callees.h"
 #include "run/run.h"
@@ -64,6 +65,7 @@ spaa_status spaa_merge(struct spaa_profile *const *profiles, size_t count,
     struct spaa_merge_options o;
     struct sp_merge_opts how;
     struct sp_run_given *given = NULL;
+    struct sp_watch watch;
     bool all = profiles && count && merged;
     for (size_t i = 0; all && i < count; i++)
         all = profiles[i] != NULL;
@@ -73,6 +75,10 @@ spaa_status spaa_merge(struct spaa_profile *const *profiles, size_t count,
     if (!s)
         return SPAA_ERR_NOMEM;
     spaa_status st = sp_api_options(&o, sizeof o, options, &s->diags);
+    spaa_status watched = sp_api_watch(&watch, o.watch, &s->diags);
+    st = st ? st : watched;
+    for (size_t i = 0; i < count; i++)
+        sp_api_watch_profile(&watch, profiles[i]);
     if (!st)
         st = api_merge_options(&o, &s->diags, &how);
     if (!st)
@@ -80,6 +86,7 @@ spaa_status spaa_merge(struct spaa_profile *const *profiles, size_t count,
     if (!st)
         st = sp_run_join(given, count, &how, &s->diags, &s->p);
     free(given);
+    st = sp_api_unwatch(&watch, &s->diags, st);
     for (size_t i = 0; i < count; i++) /* what was said where the profile reports */
         sp_api_deliver(&profiles[i]->diags, diagnostics, st);
     return api_merged_end(s, st, merged, diagnostics);
@@ -109,6 +116,7 @@ spaa_status spaa_merge_files(const char *const *paths, size_t count, const struc
 {
     struct spaa_merge_options o;
     struct spaa_open_options how;
+    struct sp_watch watch;
     bool all = paths && count && merged;
     for (size_t i = 0; all && i < count; i++)
         all = paths[i] != NULL;
@@ -118,9 +126,12 @@ spaa_status spaa_merge_files(const char *const *paths, size_t count, const struc
     if (!s)
         return SPAA_ERR_NOMEM;
     spaa_status st = sp_api_options(&o, sizeof o, options, &s->diags);
+    spaa_status watched = sp_api_watch(&watch, o.watch, &s->diags);
+    st = st ? st : watched;
     if (!st)
         st = sp_api_options(&how, sizeof how, open, &s->diags);
     if (!st)
         st = api_merge_files(s, paths, count, &how, &o);
+    st = sp_api_unwatch(&watch, &s->diags, st);
     return api_merged_end(s, st, merged, diagnostics);
 }

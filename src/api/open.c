@@ -77,12 +77,15 @@ static spaa_status open_any(const struct api_source *from, const struct spaa_ope
                             struct spaa_profile **profile, struct spaa_diagnostics **diagnostics)
 {
     struct spaa_open_options o;
+    struct sp_watch watch;
     struct sp_input *in = NULL;
     struct spaa_profile *s = calloc(1, sizeof *s);
     if (!s)
         return SPAA_ERR_NOMEM;
     sp_diags_init(&s->diags);
     spaa_status st = sp_api_options(&o, sizeof o, options, &s->diags);
+    spaa_status watched = sp_api_watch(&watch, o.watch, &s->diags);
+    st = st ? st : watched;
     if (!st && (!profile || !from->name))
         st = sp_api_usage(&s->diags, "no input, or no place for the profile");
     if (!st)
@@ -92,6 +95,7 @@ static spaa_status open_any(const struct api_source *from, const struct spaa_ope
     if (!st)
         st = api_open_fill(s, in, &o);
     sp_input_close(in);
+    st = sp_api_unwatch(&watch, &s->diags, st);
     sp_api_deliver(&s->diags, diagnostics, st);
     if (st)
         spaa_profile_free(s);

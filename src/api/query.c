@@ -64,7 +64,9 @@ static spaa_status result_fill(struct spaa_result *r, struct sp_sql *q, uint64_t
         return sp_nomem(d);
     for (;;) {
         bool row;
-        spaa_status st = sp_sql_step(q, &row);
+        spaa_status st = sp_progress(d, "asking", "", "rows", r->rows, limit);
+        if (!st)
+            st = sp_sql_step(q, &row);
         if (st || !row)
             return st;
         if (limit && r->rows == limit) {
@@ -113,6 +115,7 @@ spaa_status spaa_query(struct spaa_profile *profile, const struct spaa_query_opt
                        struct spaa_result **result, struct spaa_diagnostics **diagnostics)
 {
     struct spaa_query_options o;
+    struct sp_watch watch;
     if (!profile || !result)
         return sp_api_missing("no profile, or no place for the rows", diagnostics);
     struct spaa_result *r = calloc(1, sizeof *r);
@@ -120,8 +123,11 @@ spaa_status spaa_query(struct spaa_profile *profile, const struct spaa_query_opt
         return SPAA_ERR_NOMEM;
     sp_arena_init(&r->texts, 0);
     spaa_status st = sp_api_options(&o, sizeof o, options, &profile->diags);
+    spaa_status watched = sp_api_watch(&watch, o.watch, &profile->diags);
+    st = st ? st : watched;
     if (!st)
         st = query_ask(profile, &o, r);
+    st = sp_api_unwatch(&watch, &profile->diags, st);
     if (st)
         spaa_result_free(r);
     else

@@ -208,6 +208,8 @@ static spaa_status api_run_do(struct running *x, const struct spaa_run_options *
         result->exit_code = SP_EXIT_USAGE;
         return SPAA_ERR_UNSUPPORTED;
     }
+    for (size_t i = 0; i < run->ngiven; i++)
+        sp_api_watch_profile(&x->watch, o->profiles[i]);
     int code = program ? program->run(program->arg, run) : sp_run_command(run);
     result->exit_code = sp_run_finish(run, code);
     result->told = run->told;
@@ -250,18 +252,20 @@ static spaa_status api_run_any(const struct spaa_run_options *options, const str
     sp_run_init(&x->run, &x->diags);
     x->run.fd = fd;
     spaa_status st = sp_api_options(&o, sizeof o, options, &x->diags);
-    sp_watch_begin(&x->watch, st ? NULL : o.watch, &x->diags);
+    spaa_status watched = sp_api_watch(&x->watch, o.watch, &x->diags);
+    st = st ? st : watched;
     if (!st)
         st = api_run_do(x, &o, program, &how);
-    if (!st && text && (st = api_run_give(&x->run, text, size)))
-        how.exit_code = SP_EXIT_IO;
-    sp_watch_end(&x->watch, &x->diags);
+    st = sp_api_unwatch(&x->watch, &x->diags, st);
+    if (!st && text)
+        st = api_run_give(&x->run, text, size);
+    if (st && (how.exit_code == SP_EXIT_FINE || st == SPAA_ERR_CANCELLED))
+        how.exit_code = sp_run_exit(&x->run, st);
     sp_run_free(&x->run);
-    free(x->given);
-    for (size_t i = 0; options && !st && i < o.profile_count;
-         i++) /* what was said where the profile reports */
+    for (size_t i = 0; x->given && i < o.profile_count; i++) /* what was said where they report */
         sp_api_deliver(&o.profiles[i]->diags, diagnostics, st);
     sp_api_deliver(&x->diags, diagnostics, st);
+    free(x->given);
     free(x);
     if (result && sp_api_result(result, &how, sizeof how) && !st)
         st = SPAA_ERR_USAGE;

@@ -38,13 +38,17 @@ spaa_status spaa_validate(const char *path, const struct spaa_validate_options *
                           struct spaa_verdict *verdict, struct spaa_diagnostics **diagnostics)
 {
     struct spaa_validate_options o;
+    struct sp_watch watch;
     struct sp_diags d;
     sp_diags_init(&d);
     spaa_status st = sp_api_options(&o, sizeof o, options, &d);
+    spaa_status watched = sp_api_watch(&watch, o.watch, &d);
+    st = st ? st : watched;
     if (!st && (!path || !verdict))
         st = sp_api_usage(&d, "no path to validate, or no place for the verdict");
     if (!st)
         st = api_validate_check(path, &o, &d);
+    st = sp_api_unwatch(&watch, &d, st);
     if (!st) {
         struct spaa_verdict v = {.errors = sp_diags_count(&d, SP_ERROR)};
         v.warnings = sp_diags_count(&d, SP_WARNING) - v.errors;

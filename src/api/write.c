@@ -43,19 +43,12 @@ static spaa_status api_target_open(const struct api_target *to, struct sp_diags 
                          : sp_output_open(to->path, d, out);
 }
 
-static spaa_status api_target_give(const struct api_target *to, struct sp_output *out, struct sp_diags *d)
+static void api_target_give(const struct api_target *to, struct sp_output *out)
 {
     size_t n;
-    const char *made = sp_output_data(out, &n);
-    char *copy = malloc(n + 1);
-    if (!copy)
-        return sp_nomem(d);
-    memcpy(copy, made, n);
-    copy[n] = '\0';
-    *to->data = copy;
+    *to->data = sp_output_take(out, &n);
     if (to->size)
         *to->size = n;
-    return SPAA_OK;
 }
 
 static spaa_status write_to(struct spaa_profile *s, const struct api_target *to, const struct spaa_format *f,
@@ -70,11 +63,12 @@ static spaa_status write_to(struct spaa_profile *s, const struct api_target *to,
     spaa_status st = api_target_open(to, &s->diags, &out);
     if (!st)
         st = sp_write_profile(s->p, f, w, &s->diags, out);
-    spaa_status again = sp_callees_split(s->p, NULL);
     if (!st)
         st = sp_output_commit(out);
+    s->diags.watch = NULL; /* it is there, or it is left: what follows is to be as before */
+    spaa_status again = sp_callees_split(s->p, NULL);
     if (!st && !again && to->data)
-        st = api_target_give(to, out, &s->diags);
+        api_target_give(to, out);
     sp_output_close(out);
     return st ? st : again;
 }
@@ -86,12 +80,15 @@ static spaa_status write_any(struct spaa_profile *profile, const struct api_targ
     struct spaa_write_options o;
     struct sp_write_opts w;
     struct sp_own_opt *own = NULL;
+    struct sp_watch watch;
     const struct spaa_format *f = NULL;
     struct sp_diags *d = &profile->diags;
     struct sp_header *h = &profile->p->header;
     bool was = h->root_first;
     int order;
     spaa_status st = sp_api_options(&o, sizeof o, options, d);
+    spaa_status watched = sp_api_watch(&watch, o.watch, d);
+    st = st ? st : watched;
     if (!st && !sp_api_choice(d, "frame_order", o.frame_order, orders, was, &order))
         st = SPAA_ERR_USAGE;
     if (!st)
@@ -108,6 +105,7 @@ static spaa_status write_any(struct spaa_profile *profile, const struct api_targ
         h->root_first = was;
     }
     free(own);
+    st = sp_api_unwatch(&watch, d, st);
     return sp_api_deliver(d, diagnostics, st);
 }
 

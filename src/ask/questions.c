@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define SPAA_QUESTION(name) extern const struct sp_question sp_question_##name;
+#include "base/watch.h"
 #include "questions.def"
 #undef SPAA_QUESTION
 
@@ -25,7 +26,9 @@ const struct sp_question *sp_question_find(const char *name)
 
 spaa_status sp_ask(struct sp_ask *q, struct sp_answer *out)
 {
-    spaa_status st = q->question->ask(q, out);
+    spaa_status st = sp_progress(q->diags, "asking", q->question->name, "", 0, 0);
+    if (!st)
+        st = q->question->ask(q, out);
     if (!st)
         sp_next_commands(q, out);
     return st ? st : sp_answer_status(out);

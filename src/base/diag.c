@@ -1,6 +1,7 @@
 #include "base/diag.h"
 
 #include "base/buf.h"
+#include "base/watch.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -48,10 +49,16 @@ void sp_diags_source(struct sp_diags *d, const char *file, const char *format)
     d->format = copy(d, format);
 }
 
+/* What is said of a call that is being left is only about that. */
+static bool diag_left(const struct sp_diags *d)
+{
+    return d->watch && d->watch->left;
+}
+
 static void emit(struct sp_diags *d, enum sp_code code, struct sp_where where, const char *hint,
                  const char *fmt, va_list ap)
 {
-    if (++d->count[code] > d->per_code && d->per_code)
+    if (diag_left(d) || (++d->count[code] > d->per_code && d->per_code))
         return;
     struct sp_buf text;
     sp_buf_init(&text, 64 << 10);
@@ -100,6 +107,8 @@ void sp_emit_hint(struct sp_diags *d, enum sp_code code, struct sp_where where, 
 
 spaa_status sp_nomem(struct sp_diags *d)
 {
+    if (diag_left(d))
+        return SPAA_ERR_CANCELLED;
     if (!d->count[SP_E008])
         sp_emit(d, SP_E008, SP_AT_NOTHING, " ");
     return SPAA_ERR_NOMEM;

@@ -77,7 +77,10 @@ void sp_emit(struct sp_diags *d, enum sp_code code, struct sp_where where, const
 /* The same with a hint for this very case (copied) instead of the code's. */
 void sp_emit_hint(struct sp_diags *d, enum sp_code code, struct sp_where where, const char *hint,
                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Out of memory: says so once and returns SPAA_ERR_NOMEM. */
+/*
+ * Out of memory: says so once and returns SPAA_ERR_NOMEM. Where the call is being left (base/watch.h), that is
+ * why there was nothing: SPAA_ERR_CANCELLED.
+ */
 spaa_status sp_nomem(struct sp_diags *d);
 
 uint64_t sp_diags_count(const struct sp_diags *d, enum sp_severity at_least);

@@ -1,6 +1,7 @@
 #include "base/watch.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 enum { USUAL_MS = 100 };
@@ -14,7 +15,8 @@ static uint64_t watch_now(void)
 
 static uint64_t watch_step(const struct sp_watch *w)
 {
-    return (uint64_t)(w->asked.every_ms ? w->asked.every_ms : USUAL_MS) * 1000000u;
+    unsigned ms = w->asked.every_ms ? w->asked.every_ms : USUAL_MS;
+    return ms == SP_WATCH_ALL ? 0 : (uint64_t)ms * 1000000u;
 }
 
 void sp_watch_begin(struct sp_watch *w, const struct spaa_watch *asked, struct sp_diags *d)
@@ -29,11 +31,15 @@ void sp_watch_begin(struct sp_watch *w, const struct spaa_watch *asked, struct s
     d->watch = w;
 }
 
-void sp_watch_end(struct sp_watch *w, struct sp_diags *d)
+spaa_status sp_watch_end(struct sp_watch *w, struct sp_diags *d)
 {
     if (d->watch == w)
         d->watch = NULL;
     pthread_mutex_destroy(&w->lock);
+    if (!w->left)
+        return SPAA_OK;
+    sp_emit(d, SP_I329, SP_AT_NOTHING, "while %s%s%s", w->now.what, *w->name ? " " : "", w->name);
+    return SPAA_ERR_CANCELLED;
 }
 
 /* Is it time again, and is it this thread's turn? */
@@ -48,6 +54,20 @@ static void watch_call(struct sp_watch *w)
 {
     if (!w->left && w->asked.progress(w->asked.arg, &w->now))
         w->left = true;
+}
+
+/* Under the lock: what is told next. What was told of the same work is not taken back. */
+static void watch_note(struct sp_watch *w, const char *what, const char *name, const char *unit,
+                       uint64_t done, uint64_t whole)
+{
+    char cut[sizeof w->name];
+    snprintf(cut, sizeof cut, "%s", name ? name : "");
+    bool same = strcmp(w->now.what, what) == 0 && strcmp(w->name, cut) == 0;
+    if (same && w->now.whole == whole && done < w->now.done)
+        done = w->now.done;
+    memcpy(w->name, cut, sizeof cut);
+    w->now = (struct spaa_progress){
+        sizeof w->now, what, w->name, unit, done < whole || !whole ? done : whole, whole};
 }
 
 spaa_status sp_cancelled(const struct sp_diags *d)
@@ -67,15 +87,20 @@ spaa_status sp_progress(const struct sp_diags *d, const char *what, const char *
                         uint64_t done, uint64_t whole)
 {
     struct sp_watch *w = d->watch;
-    if (!w)
-        return SPAA_OK;
+    const char *only = w ? w->only : NULL;
+    if (!w || (only && strcmp(only, what) != 0))
+        return sp_cancelled(d);
     if (!w->left && watch_due(w)) {
         pthread_mutex_lock(&w->lock);
-        snprintf(w->name, sizeof w->name, "%s", name ? name : "");
-        w->now = (struct spaa_progress){
-            sizeof w->now, what, w->name, unit, done < whole || !whole ? done : whole, whole};
+        watch_note(w, what, name, unit, done, whole);
         watch_call(w);
         pthread_mutex_unlock(&w->lock);
     }
     return w->left ? SPAA_ERR_CANCELLED : SPAA_OK;
+}
+
+void sp_progress_only(const struct sp_diags *d, const char *what)
+{
+    if (d->watch)
+        d->watch->only = what;
 }

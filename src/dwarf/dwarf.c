@@ -1,6 +1,7 @@
 /* Opening, and the question: address to frames. */
 #include "dwarf/dwarf.h"
 
+#include "base/watch.h"
 #include "dwarf/private.h"
 
 #include <stdlib.h>
@@ -173,7 +174,7 @@ struct team {
 static void *dwarf_work(void *arg)
 {
     struct team *t = arg;
-    for (size_t i; (i = atomic_fetch_add(&t->next, 1)) < t->n;)
+    for (size_t i; !sp_cancelled(t->d->diags) && (i = atomic_fetch_add(&t->next, 1)) < t->n;)
         build(t->d, &t->d->main->units.v[t->units[i]], t->want);
     return NULL;
 }

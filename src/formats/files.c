@@ -1,5 +1,7 @@
 #include "formats/files.h"
 
+#include "base/watch.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@ struct reading {
     size_t n;
     const struct sp_files_opts *opts;
     struct sp_read_opts read;
+    struct sp_watch *watch; /* who watches the call, or NULL */
     struct slot *slots; /* of input i: i % nslots */
     size_t nslots;
     pthread_mutex_t lock;
@@ -31,11 +34,18 @@ static const char *files_name_of(const char *path)
     return strcmp(path, "-") == 0 ? "<stdin>" : path;
 }
 
+/* What ends the reading of all, even where files may be bad. */
+static bool files_fatal(spaa_status st)
+{
+    return st == SPAA_ERR_USAGE || st == SPAA_ERR_NOMEM || st == SPAA_ERR_CANCELLED;
+}
+
 static void read_one(const struct reading *r, size_t i, struct slot *s)
 {
     struct sp_input *in = NULL;
     const char *path = r->paths[i];
     sp_diags_init(&s->diags);
+    s->diags.watch = r->watch;
     s->profile = NULL;
     s->format = NULL;
     sp_diags_source(&s->diags, files_name_of(path), NULL);
@@ -82,7 +92,7 @@ static void *files_work(void *arg)
 /* What the input said, or that it was left out and why. */
 static void files_report(const struct reading *r, size_t i, struct slot *s, struct sp_diags *d)
 {
-    if (!s->status || !r->opts->skip_bad || s->status == SPAA_ERR_USAGE || s->status == SPAA_ERR_NOMEM) {
+    if (!s->status || !r->opts->skip_bad || files_fatal(s->status)) {
         sp_diags_merge(d, &s->diags);
         return;
     }
@@ -115,10 +125,12 @@ static spaa_status files_take(const struct reading *r, size_t i, struct slot *s,
         sp_diags_source(d, files_name_of(r->paths[i]), s->format->name);
         st = sp_merger_add(m, s->profile, r->paths[i]);
         sp_diags_source(d, NULL, NULL);
-    } else if (r->opts->skip_bad && st != SPAA_ERR_USAGE && st != SPAA_ERR_NOMEM) {
+    } else if (r->opts->skip_bad && !files_fatal(st)) {
         st = SPAA_OK;
     }
     slot_free(s);
+    if (!st)
+        st = sp_progress(d, "merging", "", "files", i + 1, r->n);
     if (r->opts->done)
         __atomic_store_n(r->opts->done, i + 1, __ATOMIC_RELAXED);
     return st;
@@ -185,13 +197,17 @@ static spaa_status in_parallel(struct reading *r, size_t workers, struct sp_merg
 spaa_status sp_read_files(const char *const *paths, size_t n, const struct sp_files_opts *opts,
                           struct sp_diags *d, struct sp_profile **out, struct sp_formats *seen)
 {
-    struct reading r = {.paths = paths, .n = n, .opts = opts, .read = opts->read};
+    struct reading r = {.paths = paths, .n = n, .opts = opts, .read = opts->read, .watch = d->watch};
     struct sp_merger *m = NULL;
     size_t workers = opts->jobs < n ? opts->jobs : n;
     spaa_status st = sp_merger_new(&opts->merge, d, &m);
     *seen = (struct sp_formats){0};
     if (workers > 1)
         r.read.jobs = (unsigned)(opts->jobs / workers);
+    if (n > 1)
+        sp_progress_only(d, "merging");
+    if (!st)
+        st = sp_progress(d, "merging", "", "files", 0, n);
     if (!st)
         st = workers > 1 ? in_parallel(&r, workers, m, d, seen) : one_by_one(&r, m, d, seen);
     if (!st && !seen->n) {
@@ -201,5 +217,6 @@ spaa_status sp_read_files(const char *const *paths, size_t n, const struct sp_fi
     if (!st)
         st = sp_merger_finish(m, out);
     sp_merger_free(m);
+    sp_progress_only(d, NULL);
     return st;
 }

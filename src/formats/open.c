@@ -1,6 +1,7 @@
 #include "formats/open.h"
 
 #include "base/nearest.h"
+#include "base/watch.h"
 #include "formats/original.h"
 #include "model/callees.h"
 #include "model/merge.h"
@@ -208,8 +209,10 @@ static spaa_status write_original(struct sp_profile *p, const struct spaa_format
 spaa_status sp_write_profile(struct sp_profile *p, const struct spaa_format *f,
                              const struct sp_write_opts *opts, struct sp_diags *d, struct sp_output *out)
 {
-    bool split = p->rests.list.n, done; /* what was assumed was said then */
-    spaa_status st = write_original(p, f, opts, d, out, &done);
+    bool split = p->rests.list.n, done = false; /* what was assumed was said then */
+    spaa_status st = sp_progress(d, "writing", "", "bytes", 0, 0);
+    if (!st)
+        st = write_original(p, f, opts, d, out, &done);
     if (st || done)
         return st;
     if (!sp_named_format(f->name, SP_CAN_WRITE, d))

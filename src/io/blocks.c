@@ -120,6 +120,7 @@ static void blocks_start(struct blocks_stage *b)
         if (!room_for(b, &b->ring[i]))
             return;
     sp_diags_init(&b->found);
+    b->found.watch = b->s.diags->watch;
     b->found.per_code = b->s.diags->per_code;
     hand_down(b, &b->found, &b->stop);
     b->nring = BLOCKS; /* the block that is lent keeps its place: it is one of the first */

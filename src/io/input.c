@@ -1,5 +1,6 @@
 #include "io/input.h"
 
+#include "base/watch.h"
 #include "io/stage.h"
 
 #include <assert.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { INPUT_ASK = 64 << 10 }; /* bytes between two looks at whether the call is to be left */
 
 struct sp_input {
     struct sp_diags *diags;
@@ -30,6 +33,7 @@ struct sp_input {
     struct sp_input_copy *copy; /* NULL: nobody wants one */
     void *copied;               /* what the copy calls it */
     _Atomic uint64_t watched, watched_size;
+    uint64_t ask_at; /* once so much of it is done */
 };
 
 /* NULL: out of memory, and reported. */
@@ -272,6 +276,41 @@ static spaa_status lend_copy(struct sp_input *in, const unsigned char **p, size_
     return SPAA_OK;
 }
 
+/* How much of the source was read for what is lent. */
+static uint64_t source_offset(const struct sp_input *in)
+{
+    for (const struct sp_stage *s = in->top; s; s = s->up)
+        if (s->lend) /* what is below may be read ahead, by a thread */
+            return s->source;
+    return in->base->offset;
+}
+
+static void input_mark(struct sp_input *in, uint64_t done)
+{
+    /* A view of decompressed bytes says nothing of the source's size. */
+    uint64_t at = in->top == in->base ? in->base->offset + done : source_offset(in);
+    atomic_store_explicit(&in->watched, at, memory_order_relaxed);
+    atomic_store_explicit(&in->watched_size, in->spooled ? in->spool.len : in->size, memory_order_relaxed);
+}
+
+/* Tells, where `done` more bytes than were consumed are more than when it was asked last. */
+static spaa_status input_ask(struct sp_input *in, uint64_t done)
+{
+    uint64_t reached = in->top->offset + done, size, at;
+    if (!in->diags->watch || reached < in->ask_at)
+        return SPAA_OK;
+    in->ask_at = reached + sp_watch_stride(in->diags, INPUT_ASK);
+    input_mark(in, done);
+    sp_input_watch(in, &at, &size);
+    return sp_progress(in->diags, "reading", in->name, "bytes", at, size);
+}
+
+spaa_status sp_input_note(struct sp_input *in, uint64_t done)
+{
+    input_mark(in, done);
+    return input_ask(in, done);
+}
+
 spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char **p, size_t *n)
 {
     if (want > SP_LINE_MAX + 1) {
@@ -281,6 +320,8 @@ spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char 
     const unsigned char *at;
     size_t ahead;
     spaa_status st = input_prepare(in);
+    if (!st)
+        st = input_ask(in, 0);
     if (!st)
         st = sp_stage_peek(in->top, want, &at, &ahead);
     if (!st && in->chunk) {
@@ -295,23 +336,6 @@ spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char 
     return SPAA_OK;
 }
 
-/* How much of the source was read for what is lent. */
-static uint64_t source_offset(const struct sp_input *in)
-{
-    for (const struct sp_stage *s = in->top; s; s = s->up)
-        if (s->lend) /* what is below may be read ahead, by a thread */
-            return s->source;
-    return in->base->offset;
-}
-
-void sp_input_note(struct sp_input *in, uint64_t done)
-{
-    /* A view of decompressed bytes says nothing of the source's size. */
-    uint64_t at = in->top == in->base ? in->base->offset + done : source_offset(in);
-    atomic_store_explicit(&in->watched, at, memory_order_relaxed);
-    atomic_store_explicit(&in->watched_size, in->spooled ? in->spool.len : in->size, memory_order_relaxed);
-}
-
 void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size)
 {
     *done = atomic_load_explicit(&in->watched, memory_order_relaxed);
@@ -321,7 +345,7 @@ void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size)
 void sp_input_consume(struct sp_input *in, size_t n)
 {
     sp_stage_consume(in->top, n);
-    sp_input_note(in, 0);
+    input_mark(in, 0);
     if (n) {
         free(in->lent);
         in->lent = NULL;
@@ -388,6 +412,8 @@ spaa_status sp_input_line(struct sp_input *in, const char **line, size_t *len)
     const unsigned char *p, *end;
     size_t n, seen = 0;
     spaa_status st = input_prepare(in);
+    if (!st)
+        st = input_ask(in, 0);
     while (!st) {
         st = sp_stage_peek(in->top, seen + 1, &p, &n);
         if (st)

@@ -86,10 +86,11 @@ spaa_status sp_input_failed(const struct sp_input *in); /* SPAA_OK, or why it en
 void sp_input_progress(const struct sp_input *in, uint64_t *done, uint64_t *size);
 const char *sp_input_name(const struct sp_input *in);
 /*
- * For a progress display in another thread: a reader that works on a long view notes now and then how much
- * of it is done; watch gives that, of how much, in bytes that compare (size 0: unknown). Both are atomic.
+ * A reader that works on a long view notes now and then how much of it is done. Peeking and lines do so
+ * themselves. SPAA_ERR_CANCELLED: the call is to be left (base/watch.h). For a progress display in another
+ * thread watch gives what was noted, of how much, in bytes that compare (size 0: unknown), both atomic.
  */
-void sp_input_note(struct sp_input *in, uint64_t done);
+spaa_status sp_input_note(struct sp_input *in, uint64_t done);
 void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size);
 
 /*

@@ -6,6 +6,7 @@
  */
 #include "io/output.h"
 
+#include "base/watch.h"
 #include "io/target.h"
 
 #include <assert.h>
@@ -34,6 +35,8 @@ struct writer {
     ZSTD_CStream *zstd;
     z_stream gzip;
     unsigned char *packed;
+    size_t room;      /* of a memory output: what buf can hold, of which it lends less at a time */
+    uint64_t written; /* what the buffer held before */
 };
 
 static void output_fail(struct writer *w, int error)
@@ -120,24 +123,39 @@ static void output_grow(struct writer *w, size_t n)
                 memory_max >> 20);
         return;
     }
-    size_t cap = w->o.cap * 2;
-    while (cap < w->o.len + n)
-        cap *= 2;
-    char *p = realloc(w->o.buf, cap + 1);
+    size_t cap = w->o.len + n > w->o.cap + BLOCK ? w->o.len + n : w->o.cap + BLOCK, room = w->room;
+    while (room < cap)
+        room *= 2;
+    char *p = room > w->room ? realloc(w->o.buf, room + 1) : w->o.buf;
     if (!p) {
         fail_memory(w);
         return;
     }
     w->o.buf = p;
     w->o.cap = cap;
+    w->room = room;
+}
+
+/* Tells that n more bytes are written; false: the call is to be left. */
+static bool output_tell(struct writer *w, size_t n)
+{
+    w->written += n;
+    if (sp_progress(w->diags, "writing", w->path, "bytes", w->written, 0) == SPAA_OK)
+        return true;
+    w->o.len = 0;
+    w->o.status = SPAA_ERR_CANCELLED;
+    return false;
 }
 
 /* Empties the buffer, or makes it larger by n in a memory output. */
 static void output_flush(struct writer *w, size_t n)
 {
-    if (w->done || w->o.status) {
+    bool memory = w->kind == MEMORY; /* all that was written lies in its buffer */
+    if (memory)
+        w->written = 0;
+    if (w->done || w->o.status || !output_tell(w, w->o.len)) {
         w->o.len = 0;
-    } else if (w->kind == MEMORY) {
+    } else if (memory) {
         output_grow(w, n);
     } else {
         put_through(w, w->o.buf, w->o.len, false);
@@ -159,6 +177,8 @@ void sp_write_slow(struct sp_output *o, const void *p, size_t n)
     while (n > o->cap - o->len && !o->status) { /* never in a memory output: it has grown */
         size_t part = n < BLOCK ? n : BLOCK;
         put_through(w, at, part, false);
+        if (!o->status)
+            output_tell(w, part);
         at += part;
         n -= part;
     }
@@ -215,7 +235,7 @@ static struct writer *new_writer(const char *path, enum kind kind, struct sp_dia
         return NULL;
     }
     memcpy(w->path, path, n);
-    w->o.cap = BLOCK;
+    w->o.cap = w->room = BLOCK;
     return w;
 }
 
@@ -284,6 +304,16 @@ const char *sp_output_data(struct sp_output *o, size_t *n)
     return o->buf;
 }
 
+char *sp_output_take(struct sp_output *o, size_t *n)
+{
+    char *data = (char *)(uintptr_t)sp_output_data(o, n);
+    char *fit = realloc(data, *n + 1); /* what is left of it is given back */
+    o->buf = NULL;
+    o->len = o->cap = 0;
+    ((struct writer *)o)->done = true;
+    return fit ? fit : data;
+}
+
 const char *sp_output_temporary(const struct sp_output *o)
 {
     return ((const struct writer *)o)->target.temp;
@@ -292,10 +322,18 @@ const char *sp_output_temporary(const struct sp_output *o)
 spaa_status sp_output_commit(struct sp_output *o)
 {
     struct writer *w = (struct writer *)o;
-    if (w->done || w->kind == MEMORY)
+    if (w->done)
         return o->status;
-    if (!o->status)
+    if (w->kind == MEMORY) {
+        w->written = 0;
+        if (!o->status)
+            output_tell(w, o->len);
+        return o->status;
+    }
+    if (!o->status && output_tell(w, o->len))
         put_through(w, o->buf, o->len, true);
+    if (!o->status && sp_cancelled(w->diags))
+        o->status = SPAA_ERR_CANCELLED;
     o->len = 0;
     w->done = true;
     if (o->status) {

@@ -29,6 +29,8 @@ spaa_status sp_output_fd(int fd, const char *name, struct sp_diags *d, struct sp
 spaa_status sp_output_memory(struct sp_diags *d, struct sp_output **out);
 /* What a memory output holds so far and a NUL that is not counted; lent until the next write or close. */
 const char *sp_output_data(struct sp_output *o, size_t *n);
+/* The same, malloced and the caller's, with which the output ends. */
+char *sp_output_take(struct sp_output *o, size_t *n);
 void sp_write_slow(struct sp_output *o, const void *p, size_t n);
 void sp_printf(struct sp_output *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* At least n (<= 64 KiB) bytes to fill directly; then sp_output_took. Never NULL. */

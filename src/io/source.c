@@ -1,4 +1,5 @@
 /* Where bytes come from: memory, or a file descriptor that is read in blocks, of a pipe or of a file. */
+#include "base/watch.h"
 #include "io/stage.h"
 
 #include <errno.h>
@@ -37,14 +38,24 @@ struct sp_stage *sp_stage_memory(const void *p, size_t n, const char *name, stru
     return s;
 }
 
-/* A thread that reads is not to wait longer than its bytes are wanted. False: they are not. */
-static bool source_wait_for(const struct fd_stage *f)
+static bool source_unwanted(struct fd_stage *f)
+{
+    if (f->s.stop && *f->s.stop)
+        return true;
+    if (sp_cancelled(f->s.diags))
+        f->s.failed = SPAA_ERR_CANCELLED;
+    return f->s.failed == SPAA_ERR_CANCELLED;
+}
+
+/* Nobody is to wait longer for bytes than they are wanted. False: they are not. */
+static bool source_wait_for(struct fd_stage *f)
 {
     enum { LOOK_EVERY = 50 /* ms */ };
     struct pollfd ready = {.fd = f->fd, .events = POLLIN};
-    while (f->s.stop && !*f->s.stop && poll(&ready, 1, LOOK_EVERY) == 0)
+    bool looks = f->s.stop || f->s.diags->watch;
+    while (looks && !source_unwanted(f) && poll(&ready, 1, LOOK_EVERY) == 0)
         ;
-    return !f->s.stop || !*f->s.stop;
+    return !looks || !source_unwanted(f);
 }
 
 /* A file ended too early. Those of /sys only say that they are longer. */

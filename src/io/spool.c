@@ -1,5 +1,6 @@
 /* A stream kept whole, for readers that jump about: in memory while small, then on disk, mapped. */
 #include "base/vec.h"
+#include "base/watch.h"
 #include "io/stage.h"
 #include "io/temporary.h"
 
@@ -41,6 +42,8 @@ static spaa_status fill_memory(struct sp_spool *sp, struct sp_stage *from, size_
         spaa_status st = sp_stage_peek(from, 1, &p, &n);
         if (st)
             return st;
+        if ((st = sp_cancelled(from->diags)) != SPAA_OK)
+            return st;
         *ended = !n;
         if (*ended || n > in_memory - sp->len)
             return SPAA_OK;
@@ -68,6 +71,8 @@ static spaa_status fill_disk(struct sp_spool *sp, struct sp_stage *from, uint64_
         return disk_error(from);
     for (;;) {
         spaa_status st = sp_stage_peek(from, 1, &p, &n);
+        if (!st)
+            st = sp_cancelled(from->diags);
         if (st)
             return st;
         if (!n)
@@ -119,8 +124,16 @@ spaa_status sp_spool_read(struct sp_spool *sp, struct sp_stage *from, size_t siz
         memcpy(m, p, n);
         sp_stage_consume(from, n);
     }
-    for (size_t got = 1; got && n < size; n += got)
-        got = from->fill(from, m + n, from->piece && from->piece < size - n ? from->piece : size - n);
+    spaa_status st = SPAA_OK;
+    size_t piece = from->piece ? from->piece : SP_STAGE_LARGE;
+    for (size_t got = 1; !st && got && n < size; n += got) {
+        got = from->fill(from, m + n, piece < size - n ? piece : size - n);
+        st = sp_cancelled(from->diags);
+    }
+    if (st) {
+        free(m);
+        return st;
+    }
     from->ended = true;
     sp->memory = m;
     sp->cap = size;

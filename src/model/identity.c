@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "base/watch.h"
 #include "model/labels.h"
 
 #include <stdlib.h>
@@ -184,6 +185,8 @@ static spaa_status bases(const struct sp_profile *p, struct keyed *k)
         const struct sp_stack *s = &p->stacks.v[i];
         const struct sp_context *c = &p->contexts.v[s->context];
         const uint32_t *f = sp_stack_frames(p, i);
+        if (sp_leaving(p->diags, i))
+            goto done;
         sp_buf_clear(&b);
         field(&b, c->event == SP_NONE ? (struct sp_str){"", 0} : sp_pstr(p, p->events.v[c->event].name));
         sp_buf_puts(&b, sp_stack_type_names[s->type]);

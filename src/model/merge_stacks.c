@@ -5,6 +5,7 @@
  * ahead.
  */
 #include "model/labels.h"
+#include "base/watch.h"
 #include "model/merge_private.h"
 
 #include "base/decimal.h"
@@ -405,6 +406,7 @@ static bool edge_lists(struct sp_absorber *a)
     bool ok = true;
     for (uint32_t i = 0; ok && i < from->stacks.n; i++) {
         size_t n;
+        ok = !sp_leaving(a->d, i);
         uint32_t edges = from->stacks.v[i].edges;
         const struct sp_edge *e = sp_edges_of(from, edges, &n);
         if (!n || a->edges[edges - 1] || (a->m->opts.leave && a->m->opts.leave[i]))
@@ -549,13 +551,15 @@ spaa_status sp_absorb_stacks(struct sp_absorber *a)
         b.frames[i] = a->frames[from->stack_frames.v[i]];
     for (uint32_t i = 0; !st && i < from->stacks.n; i++) {
         const struct sp_stack *s = &from->stacks.v[i];
+        if (sp_leaving(a->d, i))
+            st = SPAA_ERR_CANCELLED;
         b.hashes[i] = sp_stack_key(b.frames + s->first, s->n, a->contexts[s->context],
                                    (enum sp_stack_type)s->type, SP_ANY_EDGES)
                           .hash;
     }
     for (uint32_t i = 0; !st && i < from->stacks.n; i++) {
         ask_ahead(a, &b, i);
-        st = enter_one(a, &b, i);
+        st = sp_leaving(a->d, i) ? SPAA_ERR_CANCELLED : enter_one(a, &b, i);
     }
     free(b.frames);
     free(b.hashes);

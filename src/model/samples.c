@@ -1,5 +1,6 @@
 #include "model/samples.h"
 
+#include "base/watch.h"
 #include "io/temporary.h"
 
 #include <errno.h>
@@ -116,15 +117,27 @@ static bool after(const struct sp_sample *a, const struct sp_sample *b)
     return ta != tb ? ta : ta && a->time > b->time;
 }
 
-static void merge(const struct sp_sample *from, struct sp_sample *to, size_t n, size_t width)
+enum { ASK_ROWS = 1 << 16 }; /* between two looks at whether the call is to be left */
+
+/* False: the call is to be left. */
+static bool merge(const struct sp_diags *d, const struct sp_sample *from, struct sp_sample *to, size_t n,
+                  size_t width)
 {
+    size_t ask = 0;
     for (size_t lo = 0; lo < n; lo += 2 * width) {
         size_t mid = lo + width < n ? lo + width : n;
         size_t hi = mid + width < n ? mid + width : n;
         size_t i = lo, j = mid;
-        for (size_t k = lo; k < hi; k++)
+        for (size_t k = lo; k < hi; k++) {
+            if (k >= ask) {
+                if (sp_cancelled(d))
+                    return false;
+                ask = k + ASK_ROWS;
+            }
             to[k] = i < mid && (j >= hi || !after(&from[i], &from[j])) ? from[i++] : from[j++];
+        }
     }
+    return true;
 }
 
 /* Bottom-up merge sort between the file and a second unlinked file: stable, and no heap. */
@@ -150,15 +163,15 @@ spaa_status sp_samples_sort(struct sp_samples *s)
         return SPAA_ERR_IO;
     }
     struct sp_sample *from = rows, *to = m;
-    for (size_t width = 1; width < n; width *= 2) {
-        merge(from, to, n, width);
+    for (size_t width = 1; !st && width < n; width *= 2) {
+        st = merge(s->diags, from, to, n, width) ? SPAA_OK : SPAA_ERR_CANCELLED;
         struct sp_sample *t = from;
         from = to;
         to = t;
     }
-    if (from != rows)
+    if (from != rows && !st)
         memcpy(rows, from, n * sizeof *rows);
     munmap(m, s->mapped);
     close(fd);
-    return SPAA_OK;
+    return st;
 }

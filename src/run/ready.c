@@ -3,6 +3,7 @@
 #include "run/run.h"
 
 #include "analysis/regroup.h"
+#include "base/watch.h"
 #include "model/callees.h"
 #include "model/merge.h"
 
@@ -23,7 +24,8 @@ spaa_status sp_run_regroup(struct sp_run *run)
 {
     unsigned missing = ready_missing(run);
     spaa_status st = missing ? sp_regroup(run->profile, missing, run->diags) : SPAA_OK;
-    run->regrouped_groups = run->regrouped_groups || (missing && !st);
+    run->regrouped_groups =
+        run->regrouped_groups || (missing && (!st || st == SPAA_ERR_CANCELLED)); /* if only in part */
     return st ? st : sp_run_regroup_labels(run);
 }
 
@@ -36,7 +38,9 @@ spaa_status sp_run_join(const struct sp_run_given *given, size_t n, const struct
     struct sp_profile *whole = NULL;
     spaa_status st = sp_merger_new(how, d, &m);
     for (size_t i = 0; !st && i < n; i++) {
-        st = sp_callees_join(given[i].p);
+        st = sp_progress(d, "merging", given[i].name, "profiles", i, n);
+        if (!st)
+            st = sp_callees_join(given[i].p);
         if (!st)
             st = sp_merger_add(m, given[i].p, given[i].name);
         spaa_status again = sp_callees_split(given[i].p, NULL);

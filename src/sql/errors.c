@@ -1,6 +1,8 @@
 /* What went wrong with a query, said so that it can be put right: where, and what there is instead. */
 #include "sql/internal.h"
 
+#include "base/watch.h"
+
 #include "base/nearest.h"
 
 #include <ctype.h>
@@ -187,6 +189,8 @@ spaa_status sql_failed(struct sp_sql *q, int rc)
     case SQLITE_NOMEM:
         return q->status = sql_errors_no_room(q);
     case SQLITE_INTERRUPT:
+        if (sp_cancelled(q->diags))
+            return q->status = SPAA_ERR_CANCELLED;
         sp_emit(q->diags, SP_E652, SP_AT_NOTHING, "the query took longer than %u s", q->timeout);
         return q->status = SPAA_ERR_LIMIT;
     case SQLITE_TOOBIG:

@@ -9,6 +9,8 @@
  */
 #include "sql/internal.h"
 
+#include "base/watch.h"
+
 enum {
     VALUE_MAX = 1 << 20, /* bytes of a string or blob: a search in it is quadratic in the worst case */
     STEPS = 2000,        /* of SQLite's machine between two looks at the clock */
@@ -138,6 +140,8 @@ static int on_time(void *arg)
 {
     struct sp_sql *q = arg;
     struct timespec now;
+    if (sp_cancelled(q->diags))
+        return 1;
     if (!q->timeout)
         return 0;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -68,6 +68,7 @@ static spaa_status sql_view_make(struct sp_sql *q, struct sql_view *v)
         return sp_select(p, &o, q->diags, &v->s);
     struct sp_diags d;
     sp_diags_init(&d);
+    d.watch = q->diags->watch;
     spaa_status st = sp_select(p, &o, &d, &v->s);
     if (st == SPAA_ERR_NOT_FOUND)
         st = select_nothing(q, &o, &v->s);

@@ -10,6 +10,7 @@
 #include "symbols/symbolize.h"
 
 #include "base/hash.h"
+#include "base/watch.h"
 #include "model/edges.h"
 #include "model/returns.h"
 #include "symbols/bind.h"
@@ -172,6 +173,8 @@ static spaa_status find_places(struct symbolizer *z)
         const uint32_t *v = p->stack_frames.v + s->first;
         const struct sp_context *c = &p->contexts.v[s->context];
         const struct sp_frame *leaf = NULL;
+        if (sp_leaving(z->d, i))
+            return SPAA_ERR_CANCELLED;
         if (!i || event != c->event)
             returns = sp_returns_of(p, event = c->event);
         for (uint32_t k = 0; k < s->n; k++) {
@@ -282,7 +285,9 @@ static spaa_status open_modules(struct symbolizer *z)
                 continue;
             if (!place_in(z, &z->places.v[i], &at))
                 return sp_nomem(z->d);
-            spaa_status st = sp_binder_module(z->binder, at.object, at.addr, &any);
+            spaa_status st = sp_cancelled(z->d);
+            if (!st)
+                st = sp_binder_module(z->binder, at.object, at.addr, &any);
             if (st)
                 return st;
         }
@@ -313,6 +318,8 @@ static spaa_status symbolize_prepare(struct symbolizer *z, unsigned jobs)
     return st;
 }
 
+enum { ASK_PLACES = 64 }; /* a place may need the lines of another unit */
+
 /* The runs of all places, in the new tables; then what no stack ever used. */
 static spaa_status resolve(struct symbolizer *z)
 {
@@ -320,6 +327,8 @@ static spaa_status resolve(struct symbolizer *z)
     for (size_t i = 0; !st && i < z->places.n; i++) {
         struct place *pl = &z->places.v[i];
         pl->first = (uint32_t)z->run.n;
+        if (i % ASK_PLACES == 0 && sp_progress(z->d, "symbols", "", "places", i, z->places.n))
+            return SPAA_ERR_CANCELLED;
         if (!pl->kept)
             st = resolve_place(z, pl);
         else if (!put_old(z, pl->frame))

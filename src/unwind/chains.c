@@ -1,6 +1,7 @@
 #include "unwind/chains.h"
 
 #include "base/hash.h"
+#include "base/watch.h"
 #include "model/callgraph.h"
 #include "model/edges.h"
 #include "model/entries.h"
@@ -189,20 +190,24 @@ static void end_at_entry(struct judge *j, const struct sp_stack *s)
         j->list.n--;
 }
 
+enum { ASK_STACKS = 64 }; /* between two looks at whether the call is to be left: code is read */
+
 static spaa_status judge_all(struct judge *j)
 {
     struct sp_profile *p = j->p;
     size_t dsos = p->dsos.n; /* edges may add one */
     spaa_status st = SPAA_OK;
     for (uint32_t i = 0; !st && i < dsos; i++)
-        st = open_binary(j, i);
+        st = sp_cancelled(j->d) ? SPAA_ERR_CANCELLED : open_binary(j, i);
     for (size_t i = 0; !st && i < p->stacks.n; i++)
-        st = each_call(j, &p->stacks.v[i], prove);
+        st = sp_leaving(j->d, i) ? SPAA_ERR_CANCELLED : each_call(j, &p->stacks.v[i], prove);
     for (size_t i = 0; !st && i < p->stacks.n; i++) {
         struct sp_stack *s = &p->stacks.v[i];
         if (s->edges)
             continue;
         j->list.n = 0;
+        if (i % ASK_STACKS == 0 && sp_cancelled(j->d))
+            return SPAA_ERR_CANCELLED;
         st = each_call(j, s, note);
         end_at_entry(j, s);
         s->edges = st ? 0 : sp_edges_intern(p, j->list.v, j->list.n);

@@ -1,6 +1,7 @@
 /* Whole commands through the public interface. */
 #include "spaa/spaa.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -277,6 +278,56 @@ static void messages_of_ones_own(void **state)
     spaa_diagnostics_free(said);
 }
 
+/* ---- leaving ---- */
+
+struct heard {
+    size_t calls, leave_at; /* 0: never */
+};
+
+static int hear(void *arg, const struct spaa_progress *now)
+{
+    struct heard *h = arg;
+    assert_true(!now->whole || now->done <= now->whole);
+    return ++h->calls == h->leave_at;
+}
+
+static void every_command_can_be_left(void **state)
+{
+    (void)state;
+    static const struct spaa_ask_option folded = {"to", "folded"}, svg = {"output", "-"};
+    const char *files[] = {stacks_path, later_path}, *query[] = {stacks_path, "SELECT * FROM functions"};
+    const struct {
+        const char *command, *const *files;
+        size_t nfiles;
+        const struct spaa_ask_option *option;
+    } left[] = {{"top", files, 2, NULL},      {"diff", files, 2, NULL},       {"convert", files, 1, &folded},
+                {"merge", files, 2, &folded}, {"flamegraph", files, 1, &svg}, {"query", query, 2, NULL}};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        for (size_t at = 1;; at++) {
+            struct heard h = {.leave_at = at};
+            struct spaa_watch w = {.size = sizeof w, .progress = hear, .arg = &h, .every_ms = UINT_MAX};
+            struct spaa_run_result r = {.size = sizeof r};
+            struct spaa_diagnostics *said = NULL;
+            struct spaa_run_options o = {.size = sizeof o,
+                                         .command = left[i].command,
+                                         .files = left[i].files,
+                                         .file_count = left[i].nfiles,
+                                         .options = left[i].option,
+                                         .option_count = left[i].option != NULL,
+                                         .watch = &w};
+            char *text = NULL;
+            spaa_status st = spaa_run_memory(&o, &text, NULL, &r, &said);
+            bool done = h.calls < at;
+            assert_int_equal(st, done ? SPAA_OK : SPAA_ERR_CANCELLED);
+            assert_int_equal(r.exit_code, done ? 0 : 3);
+            assert_true(done == (text != NULL) && (done || spaa_diagnostics_count(said)));
+            spaa_free(text);
+            spaa_diagnostics_free(said);
+            if (done)
+                break;
+        }
+}
+
 /* ---- profiles ---- */
 
 static char *of_profiles(const char *command, struct spaa_profile *const *p, size_t n, const char *word,
@@ -424,6 +475,7 @@ int main(void)
         cmocka_unit_test(codes_say_how_it_went),
         cmocka_unit_test(slips_are_said),
         cmocka_unit_test(messages_of_ones_own),
+        cmocka_unit_test(every_command_can_be_left),
         cmocka_unit_test(commands_and_asking_say_the_same),
         cmocka_unit_test(labels_as_frames_leave_the_profile_as_it_is),
         cmocka_unit_test(profiles_are_drawn_queried_and_compared),

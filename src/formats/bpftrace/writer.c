@@ -131,7 +131,7 @@ static bool bpftrace_print_event(struct sp_agg_printer *w, uint32_t event, const
                                  const struct sp_write_opts *opts, struct sp_output *out)
 {
     bool ok = sp_agg_print_event(w, event, opts);
-    for (size_t i = 0; ok && i < w->rows.rows.n; i++) {
+    for (size_t i = 0; ok && !out->status && i < w->rows.rows.n; i++) {
         const struct sp_agg_row *r = &w->rows.rows.v[i];
         sp_write(out, name, n);
         sp_write(out, w->rows.texts.data + r->at, r->n);

@@ -389,7 +389,8 @@ static spaa_status codeguru_walk(struct graph *x)
         size_t at = (size_t)(x->j->p - x->j->start);
         if (at - x->noted > NOTE_EVERY) {
             x->noted = at;
-            sp_input_note(x->g->in, at);
+            if (!st)
+                st = sp_input_note(x->g->in, at);
         }
     }
     return st;

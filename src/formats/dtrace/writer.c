@@ -6,8 +6,8 @@
  */
 #include "base/num.h"
 #include "formats/common/aggregation/print.h"
-#include "formats/dtrace/dtrace.h"
 #include "formats/common/text/one_number.h"
+#include "formats/dtrace/dtrace.h"
 #include "model/identity.h"
 #include "json/find.h"
 
@@ -168,7 +168,7 @@ static bool dtrace_print_event(struct sp_agg_printer *w, uint32_t event, const s
                                struct sp_output *out)
 {
     bool ok = sp_agg_print_event(w, event, opts);
-    for (size_t i = 0; ok && i < w->rows.rows.n; i++) {
+    for (size_t i = 0; ok && !out->status && i < w->rows.rows.n; i++) {
         const struct sp_agg_row *r = &w->rows.rows.v[i];
         sp_write(out, w->rows.texts.data + r->at, r->n);
         if (r->stack != SP_NONE)

@@ -228,10 +228,16 @@ static spaa_status folded_count(struct folded_reader *r, const struct sp_fold_li
 }
 
 /* Handles the whole lines of [p, p + n), and at the end of the input the last one; *used says how far. */
-static spaa_status folded_lines(struct folded_reader *r, const char *p, size_t n, bool final, size_t *used)
+static spaa_status folded_lines(struct folded_reader *r, struct sp_input *in, const char *p, size_t n,
+                                bool final, size_t *used)
 {
-    const char *start = p, *end = p + n;
+    enum { NOTE_EVERY = 64 << 10 };
+    const char *start = p, *end = p + n, *noted = p;
     while (p < end) {
+        spaa_status left =
+            p - noted < NOTE_EVERY ? SPAA_OK : sp_input_note(in, (uint64_t)((noted = p) - start));
+        if (left)
+            return left;
         const char *nl = memchr(p, '\n', (size_t)(end - p));
         if (!nl && !final)
             break;
@@ -268,7 +274,7 @@ static spaa_status folded_read_lines(struct folded_reader *r, struct sp_input *i
         bool final = n < want || want >= SP_LINE_MAX;
         size_t used = 0;
         r->view_offset = sp_input_offset(in);
-        st = folded_lines(r, (const char *)v, n, final, &used);
+        st = folded_lines(r, in, (const char *)v, n, final, &used);
         if (st != SPAA_OK)
             return st;
         sp_input_consume(in, used);

@@ -8,6 +8,7 @@
  */
 #include "base/hash.h"
 #include "base/num.h"
+#include "base/watch.h"
 #include "formats/common/text/left_out.h"
 #include "formats/common/text/one_number.h"
 #include "formats/folded/folded.h"
@@ -254,7 +255,7 @@ static bool folded_collect(struct writer *w)
         if (v == SP_ABSENT ||
             (w->p->stacks.v[s].type == SP_KERNEL_STACK && sp_stack_linked(w->p, s) != SP_NONE))
             continue;
-        struct line *l = folded_put_stack(w, s) ? folded_line_of(w) : NULL;
+        struct line *l = !sp_leaving(w->d, s) && folded_put_stack(w, s) ? folded_line_of(w) : NULL;
         if (!l)
             return false;
         folded_add_row(w, l, v == SP_DECIMAL ? sp_weight_text(w->p, s, w->metric) : (struct sp_str){"", 0},
@@ -274,7 +275,7 @@ static void folded_print_rows(struct writer *w, struct sp_output *out)
 {
     if (w->lines.n)
         qsort(w->lines.v, w->lines.n, sizeof *w->lines.v, folded_by_text);
-    for (size_t i = 0; i < w->lines.n; i++) {
+    for (size_t i = 0; i < w->lines.n && !out->status; i++) {
         const struct line *l = &w->lines.v[i];
         char number[64];
         size_t n = sp_scaled_text(l->sum, l->scale, number);

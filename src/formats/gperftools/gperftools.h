@@ -40,6 +40,7 @@ struct sp_gp {
     uint64_t number;
     bool again; /* the line before is the next one */
     struct sp_gp_line line;
+    uint64_t stacks; /* that were begun */
 
     uint32_t event;
     struct sp_map block_map; /* contexts by bytes of a block */

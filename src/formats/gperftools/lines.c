@@ -1,6 +1,8 @@
 /* Lines, and what many of them have alike: a stack at the end; and the maps behind them. */
 #include "formats/gperftools/gperftools.h"
 
+#include "base/watch.h"
+
 bool sp_gp_starts(struct sp_str s, const char *literal)
 {
     size_t n = strlen(literal);
@@ -39,6 +41,10 @@ spaa_status sp_gp_rest(struct sp_gp *gp)
 
 spaa_status sp_gp_stack(struct sp_gp *gp, const char **p, const char *end, enum sp_mapped_are are, bool *ok)
 {
+    enum { ASK_STACKS = 256 };
+    uint64_t at = (uint64_t)(*p - gp->in), size = (uint64_t)(gp->end - gp->in);
+    if (gp->stacks++ % ASK_STACKS == 0 && sp_progress(gp->d, "reading", gp->d->file, "bytes", at, size))
+        return SPAA_ERR_CANCELLED;
     *p = sp_mapped_blank(*p, end);
     *ok = *ok && *p < end && *(*p)++ == '@';
     spaa_status st = *ok ? sp_mapped_addresses(&gp->m, p, end, are) : SPAA_OK;

@@ -11,6 +11,7 @@
  * it is the leaf again. --all-frames keeps them.
  */
 #include "base/num.h"
+#include "base/watch.h"
 #include "formats/gperftools/gperftools.h"
 
 #define SIMILAR 32 /* stacks, of which one may have another second address */
@@ -206,8 +207,9 @@ spaa_status sp_gp_words(struct sp_gp *gp, const unsigned char *from)
         sp_buf_puts(&gp->notes, ",\"java\":true");
     w.p += 5 * (size_t)w.size;
     spaa_status st = gperftools_words_declare(gp, period);
-    while (!st && !last && !damaged)
-        st = gperftools_words_stack(gp, &w, period, &last, &damaged);
+    for (size_t i = 0; !st && !last && !damaged; i++)
+        st = sp_leaving(gp->d, i) ? SPAA_ERR_CANCELLED
+                                  : gperftools_words_stack(gp, &w, period, &last, &damaged);
     if (!st && !w.java && !sp_own_opt(gp->opts->own, gp->opts->nown, "all-frames")) {
         st = gperftools_leave_out_handler(gp);
         gperftools_leave_out_second_leaf(&gp->m);

@@ -1,5 +1,6 @@
 /* The profile of what was read: the frames of addresses, the header, the stacks of traces. */
 #include "base/num.h"
+#include "base/watch.h"
 #include "formats/heaptrack/heaptrack.h"
 #include "model/samples.h"
 #include "symbols/bind.h"
@@ -387,6 +388,8 @@ static spaa_status heaptrack_stacks_patch_samples(struct sp_ht *ht)
         return SPAA_OK;
     spaa_status st = sp_samples_rows(ht->p->samples, &rows, &n);
     for (size_t i = 0; !st && i < n; i++) {
+        if (sp_leaving(ht->d, i))
+            return SPAA_ERR_CANCELLED;
         rows[i].stack = ht->stack_of.v[rows[i].stack];
         rows[i].event = 0;
     }
@@ -401,7 +404,7 @@ spaa_status sp_ht_finish(struct sp_ht *ht)
         st = sp_binder_new(ht->p, &ht->opts->symbols, ht->opts->frames, ht->d, &ht->binder);
     sp_ht_add_up(ht);
     for (uint32_t i = 0; !st && i < ht->costs.n; i++)
-        st = heaptrack_stacks_add(&b, i);
+        st = sp_leaving(ht->d, i) ? SPAA_ERR_CANCELLED : heaptrack_stacks_add(&b, i);
     if (!st && ht->raw)
         st = sp_binder_report(ht->binder);
     if (!st)

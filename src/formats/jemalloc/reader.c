@@ -1,5 +1,6 @@
 /* Reads jemalloc's heap profiles: lines, and the header. The format is described in jemalloc.h. */
 #include "base/num.h"
+#include "base/watch.h"
 #include "formats/jemalloc/jemalloc.h"
 #include "json/json.h"
 
@@ -113,9 +114,13 @@ static spaa_status jemalloc_take_line(struct sp_je *je, const struct cursor *c, 
 
 static spaa_status jemalloc_read_lines(struct sp_je *je, struct cursor *c)
 {
+    enum { ASK_LINES = 256 };
     bool head = true;
     spaa_status st = SPAA_OK;
     while (!st && c->p < c->end) {
+        if (c->line % ASK_LINES == 0 && sp_progress(je->d, "reading", je->d->file, "bytes",
+                                                    (uint64_t)(c->p - c->in), (uint64_t)(c->end - c->in)))
+            return SPAA_ERR_CANCELLED;
         c->line++;
         c->n = sp_mapped_eol(c->p, c->end, &c->next);
         if (c->n && (*c->p == 'M' || *c->p == '-') && sp_mapped_sentinel(c->p, c->n)) {

@@ -10,6 +10,7 @@
 #include "formats/perf_data/perf_data.h"
 
 #include "base/hash.h"
+#include "base/watch.h"
 
 #define CHAIN 4 /* records that must follow on each other to be believed after damage */
 
@@ -496,6 +497,8 @@ static spaa_status pd_records_walk(struct sp_pd *pd, const struct sp_pd_range *r
             if (sp_pd_u32(p, pd->swap) != PD_SAMPLE || size < 8 || size > range->n - at)
                 break;
             sp_pd_prefetch(p, size, range->n - at);
+            if (sp_leaving(pd->d, samples))
+                return SPAA_ERR_CANCELLED;
             samples++;
             at += size;
         }

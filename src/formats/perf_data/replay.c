@@ -8,6 +8,8 @@
  */
 #include "formats/perf_data/resolve.h"
 
+#include "base/watch.h"
+
 /* A process during the replay. */
 struct live {
     struct sp_pd_maps *maps; /* NULL: none */
@@ -31,8 +33,10 @@ struct sp_pd_replay {
     struct sp_pd_slot *slots; /* by process and version */
     size_t copied;            /* maps in sets that were copied and are still there: what forks can multiply */
     bool full;
+    size_t nslots, visited;
 };
 
+enum { ASK_SLOTS = 256 }; /* between two looks at whether the call is to be left */
 #define COPIES_MAX ((size_t)8 << 20)
 
 void sp_pd_replay_release(struct sp_pd_replay *rp, struct sp_pd_maps *maps)
@@ -87,8 +91,11 @@ static spaa_status pd_replay_visit_process(struct sp_pd_replay *rp, struct live 
 {
     const struct sp_pd_visitor *v = rp->visitor;
     for (; l->next < l->end && rp->slots[l->next].version <= upto; l->next++) {
-        spaa_status st =
-            v->visit(v->arg, rp, rp->slots[l->next].item, l->maps, rp->pd->processes.v[process].pid);
+        spaa_status st = SPAA_OK;
+        if (rp->visited++ % ASK_SLOTS == 0)
+            st = sp_progress(rp->pd->d, v->what, sp_input_name(rp->pd->in), "stacks", rp->visited, rp->nslots);
+        if (!st)
+            st = v->visit(v->arg, rp, rp->slots[l->next].item, l->maps, rp->pd->processes.v[process].pid);
         if (st)
             return st;
     }
@@ -237,7 +244,7 @@ static spaa_status pd_replay_order_slots(struct sp_pd_replay *rp, size_t n)
 spaa_status sp_pd_replay(struct sp_pd *pd, struct sp_pd_frames *frames, struct sp_pd_slot *slots, size_t n,
                          const struct sp_pd_visitor *v)
 {
-    struct sp_pd_replay rp = {.pd = pd, .frames = frames, .visitor = v, .slots = slots};
+    struct sp_pd_replay rp = {.pd = pd, .frames = frames, .visitor = v, .slots = slots, .nslots = n};
     spaa_status st = pd_replay_order_slots(&rp, n);
     if (!st)
         pd_replay_count_pending(&rp);

@@ -4,6 +4,7 @@
  */
 #include "formats/perf_data/resolve.h"
 
+#include "base/watch.h"
 #include "model/edges.h"
 #include "model/samples.h"
 
@@ -192,6 +193,8 @@ static spaa_status pd_resolve_patch_samples(struct sp_pd *pd)
         return SPAA_OK;
     spaa_status st = sp_samples_rows(pd->p->samples, &rows, &n);
     for (size_t i = 0; !st && i < n; i++) {
+        if (sp_leaving(pd->d, i))
+            return SPAA_ERR_CANCELLED;
         rows[i].stack = pd->groups.v[rows[i].stack].stack;
         rows[i].event = pd->attrs.v[rows[i].event].event;
     }
@@ -224,7 +227,7 @@ static spaa_status pd_resolve_run(struct resolution *rs)
         const struct sp_pd_epoch *m = &pd->epochs.v[epoch];
         slots[i] = (struct sp_pd_slot){m->process, m->version, (uint32_t)i};
     }
-    const struct sp_pd_visitor visitor = {.visit = pd_resolve_item, .arg = rs};
+    const struct sp_pd_visitor visitor = {.visit = pd_resolve_item, .arg = rs, .what = "symbols"};
     spaa_status st = sp_pd_replay(pd, rs->frames, slots, n, &visitor);
     free(slots);
     return st;

@@ -96,6 +96,7 @@ struct sp_pd_visitor {
                          int32_t pid);
     spaa_status (*finish)(void *arg, struct sp_pd_replay *rp, spaa_status st); /* also after a failure, st */
     void *arg;
+    const char *what; /* it is, for whoever watches (base/watch.h) */
 };
 /* Sorts the slots. maps may be NULL in a visit. */
 spaa_status sp_pd_replay(struct sp_pd *pd, struct sp_pd_frames *frames, struct sp_pd_slot *slots, size_t n,

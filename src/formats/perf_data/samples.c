@@ -108,6 +108,8 @@ static spaa_status pd_samples_add_now(struct pass *ps, struct sp_pd_sample *s, b
 static spaa_status pd_samples_flush(struct pass *ps)
 {
     spaa_status st = sp_pd_groups_add(ps->pd, ps->batch, ps->queued);
+    if (!st && ps->queued)
+        st = sp_input_note(ps->pd->in, ps->batch[ps->queued - 1].pos);
     ps->queued = 0;
     return st;
 }

@@ -16,6 +16,7 @@
 #include "formats/perf_data/resolve.h"
 
 #include "base/buf.h"
+#include "base/watch.h"
 #include "unwind/unwind.h"
 #include "json/json.h"
 
@@ -251,10 +252,12 @@ static void *pd_unwind_work(void *arg)
 {
     struct worker *w = arg;
     struct unwinder *u = w->u;
-    for (size_t at; !w->st && (at = atomic_fetch_add(&u->next, BLOCK)) < u->tasks.n;)
+    for (size_t at; !w->st && (at = atomic_fetch_add(&u->next, BLOCK)) < u->tasks.n;) {
+        w->st = sp_cancelled(u->pd->d);
         for (size_t i = at; i < at + BLOCK && i < u->tasks.n && !w->st; i++)
             if (!pd_unwind_sample(w, &u->tasks.v[i]) && !w->st)
                 w->st = SPAA_ERR_NOMEM;
+    }
     return NULL;
 }
 
@@ -508,7 +511,7 @@ static spaa_status pd_unwind_run(struct unwinder *u)
         const struct sp_pd_epoch *m = &pd->epochs.v[pd->pending.v[i].epoch];
         slots[i] = (struct sp_pd_slot){m->process, m->version, (uint32_t)i};
     }
-    const struct sp_pd_visitor visitor = {.visit = pd_unwind_gather, .finish = pd_unwind_last, .arg = u};
+    const struct sp_pd_visitor visitor = {.visit = pd_unwind_gather, .finish = pd_unwind_last, .arg = u, .what = "unwinding"};
     spaa_status st = sp_pd_replay(pd, u->frames, slots, pd->pending.n, &visitor);
     free(slots);
     return st ? st : pd_unwind_report(u);

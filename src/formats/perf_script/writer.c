@@ -226,7 +226,7 @@ static bool perf_script_put_stack(struct writer *w, uint32_t stack)
     struct line l = {
         .pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = c->event, .has_period = has_period};
     perf_script_fill_thread(w, c, &l);
-    for (uint64_t i = 0; i < n; i++, w->done++) {
+    for (uint64_t i = 0; i < n && !w->out->status; i++, w->done++) {
         l.period = period / (int64_t)n + (i < (uint64_t)(period % (int64_t)n));
         l.time = perf_script_made_up_time(w);
         if (!perf_script_put_sample(w, &l, stack))
@@ -279,7 +279,7 @@ static spaa_status perf_script_put_stacks(struct writer *w)
         st = sp_profile_identify(p, &order);
     if (st == SPAA_OK)
         st = sp_order_stacks(p, &order);
-    for (uint32_t i = 0; st == SPAA_OK && i < p->stacks.n; i++) {
+    for (uint32_t i = 0; st == SPAA_OK && !w->out->status && i < p->stacks.n; i++) {
         uint32_t s = order.stacks[i];
         if (!perf_script_is_second(w, s) && perf_script_wanted(w, perf_script_context_of(w, s)->event) &&
             !perf_script_put_stack(w, s))
@@ -334,7 +334,7 @@ static bool perf_script_put_row(struct writer *w, const struct sp_sample *row)
 static spaa_status perf_script_put_rows(struct writer *w, const struct sp_sample *rows, size_t n)
 {
     w->length = -1;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && !w->out->status; i++)
         if (perf_script_wanted(w, perf_script_event_of_row(w, &rows[i])) && !perf_script_put_row(w, &rows[i]))
             return sp_nomem(w->d);
     return SPAA_OK;

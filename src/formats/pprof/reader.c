@@ -4,6 +4,8 @@
  */
 #include "formats/pprof/pprof.h"
 
+#include "base/watch.h"
+
 #define UNKNOWN_MAX ((size_t)64 << 10) /* bytes of unknown fields that are kept */
 
 /* ---- messages ---- */
@@ -321,13 +323,18 @@ static bool pprof_make_room(struct sp_pprof *pp)
 /* The second pass. */
 static spaa_status pprof_read_samples(struct sp_pprof *pp)
 {
+    enum { ASK_SAMPLES = 256 };
     struct sp_wire w = sp_wire_of(pp->in, pp->n);
+    size_t samples = 0;
     spaa_status st = SPAA_OK;
     if (!pprof_make_room(pp) || sp_pprof_label_set(pp, &pp->sample.labels) != 0)
         return sp_nomem(pp->d);
     for (struct sp_wire_field f; !st && sp_wire_next(&w, &f);) {
         if (f.number != PPROF_SAMPLE || f.type != SP_WIRE_BYTES)
             continue;
+        if (samples++ % ASK_SAMPLES == 0 &&
+            sp_progress(pp->d, "reading", pp->d->file, "bytes", (uint64_t)(f.p - pp->in), pp->n))
+            return SPAA_ERR_CANCELLED;
         if (f.n < UINT32_MAX)
             st = pprof_decode_sample(pp, (struct sp_str){(const char *)f.p, (uint32_t)f.n});
         else

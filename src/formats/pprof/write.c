@@ -6,6 +6,7 @@
  */
 #include "formats/pprof/write.h"
 #include "base/num.h"
+#include "base/watch.h"
 
 /* Contexts that differ in the event only are one. */
 static bool pprof_unite_contexts(struct sp_pw *w)
@@ -275,7 +276,7 @@ spaa_status sp_pprof_write(struct sp_profile *p, const struct sp_write_opts *opt
         ok = !w.nomem && sp_pw_frames_begin(&w) && pprof_unite_contexts(&w) && pprof_find_returns(&w);
     }
     for (uint32_t s = 0; ok && s < p->stacks.n; s++)
-        ok = pprof_collect_stack(&w, s) && !w.nomem;
+        ok = !sp_leaving(d, s) && pprof_collect_stack(&w, s) && !w.nomem;
     if (ok) {
         pprof_put_profile(&w);
         ok = !w.nomem;

@@ -117,7 +117,7 @@ static bool sample_put_rows(struct sp_hang_writer *w, struct sp_hang_group *g, b
         seen.n = depth + 1;
     }
     ok = ok && sp_vec_push(&levels, top);
-    for (size_t i = 0; ok && i < w->render.lines.n; i++) {
+    for (size_t i = 0; ok && !w->out->status && i < w->render.lines.n; i++) {
         const struct sp_hang_line *l = &w->render.lines.v[i];
         bool first = levels.n <= l->depth + 1;
         bool turn = !last.v[i] || !first;

@@ -201,7 +201,8 @@ static enum sp_settled reader_take_chunk(void *arg, struct sp_chunk *c, bool alo
         r->offset = v->offset + (uint64_t)(l->p - v->text);
         v->st = reader_take_line(r, l);
     }
-    sp_input_note(r->in, (size_t)(c->end - v->text));
+    if (!v->st)
+        v->st = sp_input_note(r->in, (size_t)(c->end - v->text));
     return v->st ? SP_STOP : SP_SETTLED;
 }
 

@@ -1213,8 +1213,10 @@ static spaa_status spindump_read_lines(struct spindump_reader *r, struct sp_inpu
         if (r->opts->strict && sp_diags_count(r->d, SP_LOSS))
             return SPAA_ERR_INPUT;
         p = next;
-        if ((uint64_t)(p - r->start) - noted > 1 << 20)
-            sp_input_note(in, noted = (uint64_t)(p - r->start));
+        if ((uint64_t)(p - r->start) - noted > 64 << 10)
+            st = sp_input_note(in, noted = (uint64_t)(p - r->start));
+        if (st)
+            return st;
     }
     return SPAA_OK;
 }

@@ -137,7 +137,7 @@ static bool spindump_put_rows(struct sp_hang_writer *w, struct sp_hang_group *g)
         if (w->render.lines.v[i].count > most)
             most = w->render.lines.v[i].count;
     size_t width = sp_u64_text((uint64_t)most, digits);
-    for (size_t i = 0; i < w->render.lines.n; i++) {
+    for (size_t i = 0; i < w->render.lines.n && !w->out->status; i++) {
         const struct sp_hang_line *l = &w->render.lines.v[i];
         struct sp_span text = sp_hang_span(sp_str_at(&w->texts, l->text)),
                        state = sp_hang_span(sp_str_at(&w->texts, l->state));

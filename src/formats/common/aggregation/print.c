@@ -1,6 +1,7 @@
 #include "formats/common/aggregation/print.h"
 
 #include "base/num.h"
+#include "base/watch.h"
 #include "formats/common/text/left_out.h"
 #include "formats/common/text/one_number.h"
 #include "json/find.h"
@@ -147,6 +148,10 @@ bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct s
     sp_agg_rows_clear(&w->rows);
     for (uint32_t s = 0; ok && s < w->p->stacks.n; s++) {
         bool skip;
+        if (sp_leaving(w->rows.d, s)) {
+            ok = false;
+            break;
+        }
         if (w->p->contexts.v[w->p->stacks.v[s].context].event != event)
             continue;
         ok = sp_agg_sides(&w->rows, s, &skip) && sp_agg_buckets(w->p, s, &buckets);

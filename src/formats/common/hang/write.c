@@ -2,6 +2,7 @@
 #include "formats/common/hang/write.h"
 
 #include "base/num.h"
+#include "base/watch.h"
 #include "formats/common/text/left_out.h"
 #include "formats/common/text/one_number.h"
 #include "model/order.h"
@@ -226,7 +227,7 @@ static bool hang_gather(struct sp_hang_writer *w)
     for (size_t i = 0; ok && i < all.n; i++) {
         const struct sp_hang_group *k = &all.v[i].key,
                                    *last = w->groups.n ? &w->groups.v[w->groups.n - 1] : NULL;
-        ok = hang_add_stack(w, all.v[i].stack, p->stacks.v[all.v[i].stack].context);
+        ok = !sp_leaving(w->d, i) && hang_add_stack(w, all.v[i].stack, p->stacks.v[all.v[i].stack].context);
         if (ok && (!last || last->pid != k->pid || last->tid != k->tid || last->comm != k->comm)) {
             struct sp_hang_group g = *k;
             g.first = i;

@@ -1,6 +1,8 @@
 /* Addresses as frames, once for each, and rows as stacks. */
 #include "formats/common/mapped/mapped.h"
 
+#include "base/watch.h"
+
 /* Frames of all stacks that are always accepted; beyond, so many for each byte of the input. */
 #define FRAMES_MIN      ((size_t)1 << 24)
 #define FRAMES_PER_BYTE 16
@@ -166,11 +168,13 @@ spaa_status sp_mapped_finish(struct sp_mapped *m)
     if (!st)
         st = sp_binder_new(m->p, &m->opts->symbols, m->opts->frames, m->d, &m->binder);
     for (size_t i = 0; !st && i < m->places.n; i++)
-        st = mapped_resolve_place(m, &m->places.v[i]);
+        st = i % 64 == 0 && sp_progress(m->d, "symbols", m->d->file, "addresses", i, m->places.n)
+                 ? SPAA_ERR_CANCELLED
+                 : mapped_resolve_place(m, &m->places.v[i]);
     if (!st && !sp_vec_reserve(&m->p->stack_frames, m->chain.n))
         st = sp_nomem(m->d);
     for (size_t i = 0; !st && i < m->rows.n; i++)
-        st = mapped_put_row(m, i, &frames, &cap);
+        st = sp_leaving(m->d, i) ? SPAA_ERR_CANCELLED : mapped_put_row(m, i, &frames, &cap);
     free(frames);
     if (st)
         return st;

@@ -2,13 +2,18 @@
 
 #include <string.h>
 
-/* The complete lines of a view that begins at `offset`, and when it is the last also what has no newline. */
-static spaa_status view_lines(struct sp_lines *l, const char *p, size_t n, uint64_t offset, bool last,
+enum { NOTE_EVERY = 64 << 10 }; /* bytes */
+
+/* The complete lines of a view of the bytes ahead, and when it is the last also what has no newline. */
+static spaa_status view_lines(struct sp_lines *l, struct sp_input *in, const char *p, size_t n, bool last,
                               size_t *used)
 {
-    const char *at = p, *end = p + n;
+    const char *at = p, *end = p + n, *noted = p;
+    uint64_t offset = sp_input_offset(in);
     spaa_status st = SPAA_OK;
     while (!st && at < end) {
+        if (at - noted >= NOTE_EVERY && (st = sp_input_note(in, (uint64_t)((noted = at) - p))) != SPAA_OK)
+            break;
         const char *nl = memchr(at, '\n', (size_t)(end - at)), *eol = nl ? nl : end;
         if (!nl && !last)
             break;
@@ -31,7 +36,7 @@ spaa_status sp_lines_read(struct sp_lines *l, struct sp_input *in)
         if (st || !n)
             return st;
         bool endless = n > SP_LINE_MAX && !memchr(v, '\n', n);
-        st = view_lines(l, (const char *)v, n, sp_input_offset(in), n < want || endless, &used);
+        st = view_lines(l, in, (const char *)v, n, n < want || endless, &used);
         if (st)
             return st;
         sp_input_consume(in, used);

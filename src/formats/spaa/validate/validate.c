@@ -288,8 +288,9 @@ static enum sp_settled part_settle(void *arg, struct sp_chunk *c, bool alone)
     }
     if (v->status != SPAA_OK)
         return SP_STOP;
-    sp_input_note(w->in, (size_t)(w->offset + (uint64_t)(c->end - w->text) - sp_input_offset(w->in)));
-    return SP_SETTLED;
+    v->status =
+        sp_input_note(w->in, (size_t)(w->offset + (uint64_t)(c->end - w->text) - sp_input_offset(w->in)));
+    return v->status ? SP_STOP : SP_SETTLED;
 }
 
 static void part_drop(void *result)
