@@ -62,7 +62,8 @@ struct spaa_open_options {
     size_t own_count;
     int no_inline; /* do not look up inlined functions */
     int no_lines;  /* do not look up source lines */
-    const struct spaa_watch *watch; /* hears "reading" of a file in bytes, and "symbols"; may leave. NULL: nobody */
+    const struct spaa_watch
+        *watch; /* hears "reading" of a file in bytes, and "symbols"; may leave. NULL: nobody */
 };
 
 /*
@@ -291,8 +292,8 @@ SPAA_API spaa_status spaa_convert(const char *in, const char *out, const struct 
 
 struct spaa_validate_options {
     size_t size;
-    const char *format; /* NULL: found by content, SPAA where nothing else fits */
-    int strict;         /* warnings make a file invalid, too */
+    const char *format;             /* NULL: found by content, SPAA where nothing else fits */
+    int strict;                     /* warnings make a file invalid, too */
     const struct spaa_watch *watch; /* hears "reading", in bytes; may leave. NULL: nobody */
 };
 

@@ -31,10 +31,10 @@ struct spaa_query_options {
     const char *sql; /* one statement; needed */
     const struct spaa_query_param *params;
     size_t param_count;
-    uint64_t limit;             /* at most so many rows; 0: any */
-    unsigned timeout_s;         /* seconds; 0: any */
-    uint64_t memory;            /* bytes that SQLite may use, in the whole process; 0: any */
-    const char *event, *metric; /* what weights of tables are of, as in asking; NULL: the default */
+    uint64_t limit;                 /* at most so many rows; 0: any */
+    unsigned timeout_s;             /* seconds; 0: any */
+    uint64_t memory;                /* bytes that SQLite may use, in the whole process; 0: any */
+    const char *event, *metric;     /* what weights of tables are of, as in asking; NULL: the default */
     const struct spaa_watch *watch; /* hears "asking", in rows; may leave. NULL: nobody */
 };
 
