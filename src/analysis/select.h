@@ -105,10 +105,10 @@ const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size
 
 /*
  * The visible frames of a selected row, leaf first: lent, until the next call on this selection.
- * Filters that drop frames are applied; an empty stack gives *n = 0. NULL: out of memory, or the call is to be
- * left (base/watch.h): all that takes long goes through here. Frames that are
- * proven to be missing stand in their places, and SP_BROKEN_CHAIN where a call cannot have been made
- * (model/edges.h): both have SP_FRAME_INFERRED.
+ * Filters that drop frames are applied; an empty stack gives *n = 0. NULL: out of memory, or the call is to
+ * be left (base/watch.h): all that takes long goes through here. Frames that are proven to be missing stand
+ * in their places, and SP_BROKEN_CHAIN where a call cannot have been made (model/edges.h): both have
+ * SP_FRAME_INFERRED.
  */
 static inline const uint32_t *sp_selected_frames(struct sp_selection *s, size_t row, size_t *n)
 {

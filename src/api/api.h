@@ -42,9 +42,9 @@ spaa_status sp_api_missing(const char *what, struct spaa_diagnostics **to);
  */
 spaa_status sp_api_options(void *to, size_t size, const void *from, struct sp_diags *d);
 /*
- * Who watches this call (options.watch, or NULL), from here to sp_api_unwatch, which must be called though this
- * failed: it returns st, or that the call was left. sp_api_watch_profile has a profile's reports watched, too,
- * until they are delivered.
+ * Who watches this call (options.watch, or NULL), from here to sp_api_unwatch, which must be called though
+ * this failed: it returns st, or that the call was left. sp_api_watch_profile has a profile's reports
+ * watched, too, until they are delivered.
  */
 spaa_status sp_api_watch(struct sp_watch *w, const struct spaa_watch *asked, struct sp_diags *d);
 void sp_api_watch_profile(struct sp_watch *w, struct spaa_profile *s);

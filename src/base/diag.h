@@ -78,8 +78,8 @@ void sp_emit(struct sp_diags *d, enum sp_code code, struct sp_where where, const
 void sp_emit_hint(struct sp_diags *d, enum sp_code code, struct sp_where where, const char *hint,
                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /*
- * Out of memory: says so once and returns SPAA_ERR_NOMEM. Where the call is being left (base/watch.h), that is
- * why there was nothing: SPAA_ERR_CANCELLED.
+ * Out of memory: says so once and returns SPAA_ERR_NOMEM. Where the call is being left (base/watch.h), that
+ * is why there was nothing: SPAA_ERR_CANCELLED.
  */
 spaa_status sp_nomem(struct sp_diags *d);
 

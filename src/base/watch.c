@@ -66,8 +66,8 @@ static void watch_note(struct sp_watch *w, const char *what, const char *name, c
     if (same && w->now.whole == whole && done < w->now.done)
         done = w->now.done;
     memcpy(w->name, cut, sizeof cut);
-    w->now = (struct spaa_progress){
-        sizeof w->now, what, w->name, unit, done < whole || !whole ? done : whole, whole};
+    w->now = (struct spaa_progress){sizeof w->now, what, w->name, unit, done < whole || !whole ? done : whole,
+                                    whole};
 }
 
 spaa_status sp_cancelled(const struct sp_diags *d)

@@ -43,7 +43,8 @@ spaa_status sp_cancelled(const struct sp_diags *d);
 /* The same, and tells how far it is: what and unit are static, name is copied. */
 spaa_status sp_progress(const struct sp_diags *d, const char *what, const char *name, const char *unit,
                         uint64_t done, uint64_t whole);
-/* Until it is said again, sp_progress tells of this kind of work (static; NULL: any) and only asks of others. */
+/* Until it is said again, sp_progress tells of this kind of work (static; NULL: any) and only asks of others.
+ */
 void sp_progress_only(const struct sp_diags *d, const char *what);
 
 /* How many bytes or the like of work are fine between two questions, where usually it is so many: fewer when

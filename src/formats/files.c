@@ -21,7 +21,7 @@ struct reading {
     const struct sp_files_opts *opts;
     struct sp_read_opts read;
     struct sp_watch *watch; /* who watches the call, or NULL */
-    struct slot *slots; /* of input i: i % nslots */
+    struct slot *slots;     /* of input i: i % nslots */
     size_t nslots;
     pthread_mutex_t lock;
     pthread_cond_t changed;

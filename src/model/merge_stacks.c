@@ -4,8 +4,8 @@
  * The table of stacks is larger than the caches, so that finding each is a few misses; they are asked for
  * ahead.
  */
-#include "model/labels.h"
 #include "base/watch.h"
+#include "model/labels.h"
 #include "model/merge_private.h"
 
 #include "base/decimal.h"

@@ -93,7 +93,8 @@ static spaa_status pd_replay_visit_process(struct sp_pd_replay *rp, struct live 
     for (; l->next < l->end && rp->slots[l->next].version <= upto; l->next++) {
         spaa_status st = SPAA_OK;
         if (rp->visited++ % ASK_SLOTS == 0)
-            st = sp_progress(rp->pd->d, v->what, sp_input_name(rp->pd->in), "stacks", rp->visited, rp->nslots);
+            st =
+                sp_progress(rp->pd->d, v->what, sp_input_name(rp->pd->in), "stacks", rp->visited, rp->nslots);
         if (!st)
             st = v->visit(v->arg, rp, rp->slots[l->next].item, l->maps, rp->pd->processes.v[process].pid);
         if (st)

@@ -511,7 +511,8 @@ static spaa_status pd_unwind_run(struct unwinder *u)
         const struct sp_pd_epoch *m = &pd->epochs.v[pd->pending.v[i].epoch];
         slots[i] = (struct sp_pd_slot){m->process, m->version, (uint32_t)i};
     }
-    const struct sp_pd_visitor visitor = {.visit = pd_unwind_gather, .finish = pd_unwind_last, .arg = u, .what = "unwinding"};
+    const struct sp_pd_visitor visitor = {
+        .visit = pd_unwind_gather, .finish = pd_unwind_last, .arg = u, .what = "unwinding"};
     spaa_status st = sp_pd_replay(pd, u->frames, slots, pd->pending.n, &visitor);
     free(slots);
     return st ? st : pd_unwind_report(u);
