@@ -1,9 +1,8 @@
 /* What went wrong with a query, said so that it can be put right: where, and what there is instead. */
 #include "sql/internal.h"
 
-#include "base/watch.h"
-
 #include "base/nearest.h"
+#include "base/watch.h"
 
 #include <ctype.h>
 
