@@ -42,7 +42,7 @@ static void progress_show(struct progress *p, const struct spaa_progress *now)
     p->shown = true;
 }
 
-/* Another piece of work begins another half second; an answer in the making shows nothing. */
+/* Another piece of work begins another half second; what comes behind reading shows nothing. */
 static int progress_hear(void *arg, const struct spaa_progress *now)
 {
     struct progress *p = arg;
@@ -51,7 +51,8 @@ static int progress_hear(void *arg, const struct spaa_progress *now)
         snprintf(p->name, sizeof p->name, "%s", now->name);
         clock_gettime(CLOCK_MONOTONIC, &p->began);
         progress_clear(p);
-    } else if (progress_seconds(&p->began) * 1000 >= FIRST_MS) {
+    } else if ((strcmp(now->what, "reading") == 0 || strcmp(now->what, "merging") == 0) &&
+               progress_seconds(&p->began) * 1000 >= FIRST_MS) {
         progress_show(p, now);
     }
     return 0;
