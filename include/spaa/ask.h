@@ -89,6 +89,8 @@ struct spaa_answer;
  * samples is told apart by what they know when it is asked for, which changes the profile: numbers of its
  * stacks are others then, and it can no longer be written (SPAA_ERR_UNSUPPORTED): open it again for that.
  *
+ * tagroot and tagleaf are asked of a copy.
+ *
  * SPAA_ERR_USAGE: no such question, option or value; an argument that is missing or not taken; samples that
  * were not read. SPAA_ERR_NOT_FOUND: a filter or the argument matches nothing.
  */
