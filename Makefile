@@ -18,7 +18,7 @@ SANITIZE = address,undefined
 ASAN_CC = $(if $(shell command -v clang),clang,gcc)
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test asan fuzz bench cover format lint goldens install clean tools configured
+.PHONY: all help setup demo test asan tsan fuzz bench cover format lint goldens install clean tools configured
 
 all: $(B)/build.ninja tools ## build build/spaa (the default)
 	@$(NINJA) -C $(B) --quiet
@@ -65,6 +65,13 @@ asan: ## every test under the address and undefined-behaviour sanitizers (build-
 	@$(NINJA) -C build-asan --quiet
 	@$(MESON) test -C build-asan --no-rebuild --print-errorlogs --timeout-multiplier 10
 	@SPAA_BIN=$(CURDIR)/build-asan/spaa $(PYTEST) tests
+
+tsan: ## what threads may do at the same time, under their sanitizer (build-tsan/)
+	@tools/setup test
+	@[ -f build-tsan/build.ninja ] || $(MESON) setup build-tsan -Db_sanitize=thread -Db_lundef=false \
+	    -Ddefault_library=static >/dev/null
+	@$(NINJA) -C build-tsan --quiet tests/unit_api_threads tests/unit_api_ask tests/unit_spaa_threads
+	@$(MESON) test -C build-tsan --no-rebuild --print-errorlogs --timeout-multiplier 10 api_threads api_ask spaa_threads
 
 fuzz: ## every fuzzer for FUZZ_SECONDS (20) each (build-fuzz/)
 	@tools/setup test

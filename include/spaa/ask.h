@@ -16,8 +16,9 @@
  *
  * Names of facts, tables and columns are those of JSON (docs/json.md, or spaa_answer_fact and so on).
  *
- * Threads: asking needs its profiles alone, and an answer is for one thread at a time. Different profiles may
- * be asked by different threads at the same time.
+ * Threads: asking needs its profiles alone (spaa/profile.h has which calls do), and so does an answer while
+ * it is looked at, since its rows may be made of them then. Different profiles may be asked by different
+ * threads at the same time.
  */
 #ifndef SPAA_ASK_H
 #define SPAA_ASK_H

@@ -63,8 +63,8 @@ struct spaa_metric_spec {
     size_t size;
     const char *name, *unit;
     const char *combine;    /* how two of its values become one: "sum", "max", "min", or "none" of what two
-                               stacks    cannot have together, as a mean or a peak; NULL: as the format's vocabulary
-                               has it,    else "sum". Views add up what is a sum, and nothing else. */
+                               stacks    cannot have together, as a mean or a peak; NULL: as the format's
+                               vocabulary    has it,    else "sum". Views add up what is a sum, and nothing else. */
     const char *derivation; /* how it came about; of "cpu_time_ns" the format asks for it. NULL: not said */
 };
 SPAA_API spaa_status spaa_builder_metric_spec(struct spaa_builder *builder,

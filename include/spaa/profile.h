@@ -10,8 +10,18 @@
  * that are newer than the caller are left out of results, and are at their defaults in options. A `size`
  * below that of a size_t is SPAA_ERR_USAGE.
  *
- * Threads: there is no hidden state. One profile may be read by any number of threads at a time by the
- * functions that take it as const; spaa_profile_write and spaa_profile_free need it alone.
+ * Threads: there is no hidden state; calls about different profiles may run at the same time. One profile may
+ * be read by any number of threads at a time by the functions that take it as const. The others need it
+ * alone, so that no other call about it or about an answer of it runs meanwhile:
+ *
+ *     spaa_ask              gives stacks ids, sorts the samples in their temporary file, and may tell stacks
+ * of a SPAA file apart anew: their numbers are others then spaa_query            gives stacks ids, sorts and
+ * maps the samples spaa_profile_sample   sorts and maps the samples, when it is first called spaa_merge takes
+ * the profile apart and puts it together again spaa_profile_write    (_fd, _memory) likewise; sorts the
+ * samples spaa_profile_free
+ *
+ * Results of queries are copies, and need no profile. Rows of an answer are made of the profile while they
+ * are looked at: an answer and its profile are for one thread at a time.
  *
  * NULL never ends the program. For a handle, a path or the place of a result it is SPAA_ERR_USAGE; functions
  * that return no spaa_status answer NULL or 0 then, and those that free do nothing. Where NULL means
