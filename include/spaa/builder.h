@@ -62,7 +62,8 @@ SPAA_API spaa_status spaa_builder_metric(struct spaa_builder *builder, const cha
 struct spaa_metric_spec {
     size_t size;
     const char *name, *unit;
-    const char *combine;    /* how two of its values become one: "sum", "max", "min", or "none" of what two
+    const char
+        *combine;           /* how two of its values become one: "sum", "max", "min", or "none" of what two
                                stacks    cannot have together, as a mean or a peak; NULL: as the format's
                                vocabulary    has it,    else "sum". Views add up what is a sum, and nothing else. */
     const char *derivation; /* how it came about; of "cpu_time_ns" the format asks for it. NULL: not said */
@@ -162,6 +163,9 @@ struct spaa_sample_spec {
     int64_t pid, tid, cpu; /* SPAA_ABSENT: as the stack says, where it is kept, or not known; a tid stands
                               with its pid */
     int64_t weight;        /* of the event's metric; SPAA_ABSENT: not known */
+    /* What this observation had that does not tell its stack apart; `--group-by label:KEY` may, later. */
+    const struct spaa_stack_label *labels;
+    size_t label_count; /* at most 256 */
 };
 SPAA_API spaa_status spaa_builder_sample(struct spaa_builder *builder, const struct spaa_sample_spec *spec,
                                          struct spaa_diagnostics **diagnostics);

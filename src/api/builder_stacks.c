@@ -32,6 +32,34 @@ spaa_status spaa_builder_thread(struct spaa_builder *builder, int64_t pid, int64
                : sp_build_not_ready(diagnostics);
 }
 
+spaa_status sp_build_check_labels(struct spaa_builder *b, const struct spaa_stack_label *labels, size_t n)
+{
+    struct sp_diags *d = &b->s->diags;
+    if (n > MAX_LABELS || (n && !labels))
+        return sp_api_usage(d, "there are %zu labels, or none are given", n);
+    for (size_t i = 0; i < n; i++)
+        if (!labels[i].key || !*labels[i].key)
+            return sp_api_usage(d, "a label needs a key");
+    return SPAA_OK;
+}
+
+uint32_t sp_build_labels(struct spaa_builder *b, const struct spaa_stack_label *labels, size_t n)
+{
+    struct sp_profile *p = b->s->p;
+    b->labels.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct spaa_stack_label *x = &labels[i];
+        struct sp_label l = {.flags = x->text ? 0 : SP_LABEL_NUMBER};
+        char t[32];
+        if (!x->text)
+            snprintf(t, sizeof t, "%" PRId64, x->number);
+        if (!sp_build_text(p, x->key, &l.key) || !sp_build_text(p, x->text ? x->text : t, &l.value) ||
+            !sp_build_text(p, x->text ? NULL : x->unit, &l.unit) || !sp_vec_push(&b->labels, l))
+            return SP_NONE;
+    }
+    return sp_labels_intern(p, b->labels.v, b->labels.n);
+}
+
 spaa_status sp_build_check_weights(struct spaa_builder *b, const struct spaa_stack_weight *w, size_t n)
 {
     struct sp_diags *d = &b->s->diags;
@@ -127,33 +155,12 @@ static spaa_status check_stack(struct spaa_builder *b, const struct spaa_stack_s
         return sp_api_usage(d, "a stack has a negative pid, tid or cpu");
     if (o->tid != SPAA_ABSENT && o->pid == SPAA_ABSENT)
         return sp_api_usage(d, "a stack has a tid, and not the pid of its process");
-    if (o->label_count > MAX_LABELS || (o->label_count && !o->labels))
-        return sp_api_usage(d, "a stack has %zu labels, or none are given", o->label_count);
-    for (size_t i = 0; i < o->label_count; i++)
-        if (!o->labels[i].key || !*o->labels[i].key)
-            return sp_api_usage(d, "a label needs a key");
-    spaa_status st = check_frames(b, o, type);
+    spaa_status st = sp_build_check_labels(b, o->labels, o->label_count);
+    if (!st)
+        st = check_frames(b, o, type);
     if (!st)
         st = sp_build_check_weights(b, o->weights, o->weight_count);
     return st ? st : check_event_weight(b, o);
-}
-
-/* The set of labels; SP_NONE: out of memory. */
-static uint32_t build_labels(struct spaa_builder *b, const struct spaa_stack_spec *o)
-{
-    struct sp_profile *p = b->s->p;
-    b->labels.n = 0;
-    for (size_t i = 0; i < o->label_count; i++) {
-        const struct spaa_stack_label *x = &o->labels[i];
-        struct sp_label l = {.flags = x->text ? 0 : SP_LABEL_NUMBER};
-        char t[32];
-        if (!x->text)
-            snprintf(t, sizeof t, "%" PRId64, x->number);
-        if (!sp_build_text(p, x->key, &l.key) || !sp_build_text(p, x->text ? x->text : t, &l.value) ||
-            !sp_build_text(p, x->text ? NULL : x->unit, &l.unit) || !sp_vec_push(&b->labels, l))
-            return SP_NONE;
-    }
-    return sp_labels_intern(p, b->labels.v, b->labels.n);
 }
 
 /* What records are told apart by, of what the stack says. */
@@ -165,7 +172,7 @@ static uint32_t build_context(struct spaa_builder *b, const struct spaa_stack_sp
                            .tid = by & SP_BY_TID ? o->tid : SP_ABSENT,
                            .cpu = by & SP_BY_CPU ? o->cpu : SP_ABSENT,
                            .event = (uint32_t)o->event,
-                           .labels = build_labels(b, o)};
+                           .labels = sp_build_labels(b, o->labels, o->label_count)};
     if (c.labels == SP_NONE || !sp_build_text(p, by & SP_BY_COMM ? o->comm : NULL, &c.comm) ||
         !sp_build_text(p, by & SP_BY_STATE ? o->state : NULL, &c.state))
         return SP_NONE;

@@ -2,6 +2,7 @@
 #include "api/building.h"
 
 #include "base/hash.h"
+#include "model/labels.h"
 #include "model/samples.h"
 #include "model/windows.h"
 
@@ -19,6 +20,24 @@ static void build_span(struct spaa_builder *b, int64_t from, int64_t to)
     b->has_times = true;
 }
 
+/* Labels of a sample are a member of its context, as it is written. */
+static bool build_sample_labels(struct spaa_builder *b, const struct spaa_sample_spec *o,
+                                struct sp_sample *row)
+{
+    struct sp_profile *p = b->s->p;
+    uint32_t set = sp_build_labels(b, o->labels, o->label_count);
+    struct sp_buf member;
+    if (set == SP_NONE)
+        return false;
+    sp_buf_init(&member, 0);
+    sp_buf_puts(&member, "\"x_labels\":");
+    sp_labels_json(p, set, &member);
+    row->context = member.failed ? SP_STR_FAIL : sp_profile_str(p, member.data, member.len);
+    row->flags |= SP_SAMPLE_CONTEXT;
+    sp_buf_free(&member);
+    return row->context != SP_STR_FAIL;
+}
+
 static spaa_status build_sample(struct spaa_builder *b, const struct spaa_sample_spec *spec)
 {
     struct spaa_sample_spec o;
@@ -34,16 +53,21 @@ static spaa_status build_sample(struct spaa_builder *b, const struct spaa_sample
     if (o.weight == SP_DECIMAL)
         return sp_api_usage(d, "a sample has weight %" PRId64, o.weight);
     const struct sp_context *c = &p->contexts.v[p->stacks.v[o.stack].context];
-    const struct sp_sample row = {.time = o.time_ns,
-                                  .pid = o.pid == SPAA_ABSENT ? c->pid : o.pid,
-                                  .tid = o.tid == SPAA_ABSENT ? c->tid : o.tid,
-                                  .cpu = o.cpu == SPAA_ABSENT ? c->cpu : o.cpu,
-                                  .period = o.weight,
-                                  .stack = (uint32_t)o.stack,
-                                  .event = c->event,
-                                  .flags = SP_SAMPLE_TIME};
+    st = sp_build_check_labels(b, o.labels, o.label_count);
+    if (st)
+        return st;
+    struct sp_sample row = {.time = o.time_ns,
+                            .pid = o.pid == SPAA_ABSENT ? c->pid : o.pid,
+                            .tid = o.tid == SPAA_ABSENT ? c->tid : o.tid,
+                            .cpu = o.cpu == SPAA_ABSENT ? c->cpu : o.cpu,
+                            .period = o.weight,
+                            .stack = (uint32_t)o.stack,
+                            .event = c->event,
+                            .flags = SP_SAMPLE_TIME};
     if (row.tid != SP_ABSENT && row.pid == SP_ABSENT)
         return sp_api_usage(d, "a sample has a tid, and not the pid of its process");
+    if (o.label_count && !build_sample_labels(b, &o, &row))
+        return SPAA_ERR_NOMEM;
     if (row.pid != SP_ABSENT && row.tid != SP_ABSENT &&
         sp_thread_intern(p, row.pid, row.tid, SP_STR_NONE) == SP_NONE)
         return SPAA_ERR_NOMEM;

@@ -43,6 +43,9 @@ bool sp_build_seconds(struct sp_profile *p, int64_t ns, uint32_t *out);
 
 /* A pid, tid or cpu: not negative, or absent. */
 bool sp_build_is_id(int64_t v);
+spaa_status sp_build_check_labels(struct spaa_builder *b, const struct spaa_stack_label *labels, size_t n);
+/* Their set; SP_NONE: out of memory. */
+uint32_t sp_build_labels(struct spaa_builder *b, const struct spaa_stack_label *labels, size_t n);
 spaa_status sp_build_check_weights(struct spaa_builder *b, const struct spaa_stack_weight *w, size_t n);
 
 #endif

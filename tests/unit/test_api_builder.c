@@ -605,6 +605,46 @@ static void validation_finds_nothing(void **state)
     unlink(path);
 }
 
+static void samples_have_labels_of_their_own(void **state)
+{
+    (void)state;
+    struct built x = begin(NULL);
+    const struct spaa_stack_weight w[] = {{x.samples, 2}, {x.time, 20}};
+    struct spaa_stack_spec s = stack_of(&x, &x.main, 1, w, 2);
+    struct spaa_sample_spec at = {.size = sizeof at,
+                                  .pid = SPAA_ABSENT,
+                                  .tid = SPAA_ABSENT,
+                                  .cpu = SPAA_ABSENT,
+                                  .weight = 10,
+                                  .label_count = 1};
+    struct spaa_profile *p, *again = NULL;
+    struct spaa_open_options with = {.size = sizeof with, .samples = 1};
+    char *text = NULL;
+    size_t size;
+    assert_int_equal(spaa_builder_stack(x.b, &s, &at.stack, NULL), SPAA_OK);
+    assert_int_equal(spaa_builder_sample(x.b, &at, NULL), SPAA_ERR_USAGE); /* no labels are there */
+    for (int i = 0; i < 2; i++) {
+        const struct spaa_stack_label label = {.key = "request", .text = i ? "GET \"/\"" : "POST /"};
+        at.labels = &label;
+        at.time_ns = i;
+        assert_int_equal(spaa_builder_sample(x.b, &at, NULL), SPAA_OK);
+    }
+    p = finished(&x);
+    assert_int_equal(spaa_profile_stack_count(p), 1);
+    assert_int_equal(spaa_profile_write_memory(p, &text, &size, NULL, NULL), SPAA_OK);
+    spaa_profile_free(p);
+    assert_non_null(strstr(text, "\"context\":{\"x_labels\":{\"request\":\"POST /\"}}"));
+    assert_int_equal(spaa_profile_open_memory(text, size, NULL, &with, &again, NULL), SPAA_OK);
+    assert_int_equal(spaa_profile_sample_count(again), 2);
+    char *back = NULL;
+    assert_int_equal(spaa_profile_write_memory(again, &back, NULL, NULL, NULL), SPAA_OK);
+    assert_string_equal(back, text);
+    assert_non_null(strstr(text, "{\"request\":\"GET \\\"/\\\"\"}"));
+    spaa_profile_free(again);
+    spaa_free(back);
+    spaa_free(text);
+}
+
 static void slips_are_told_and_change_nothing(void **state)
 {
     (void)state;
@@ -707,6 +747,7 @@ int main(void)
         cmocka_unit_test(asking_what_leaks_leaves_profiles_as_they_were),
         cmocka_unit_test(what_does_not_add_up_is_not_added),
         cmocka_unit_test(validation_finds_nothing),
+        cmocka_unit_test(samples_have_labels_of_their_own),
         cmocka_unit_test(slips_are_told_and_change_nothing),
     };
     return cmocka_run_group_tests_name("api_builder", tests, NULL, NULL);
