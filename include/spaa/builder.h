@@ -116,6 +116,21 @@ SPAA_API spaa_status spaa_builder_frame(struct spaa_builder *builder, const stru
 SPAA_API spaa_status spaa_builder_thread(struct spaa_builder *builder, int64_t pid, int64_t tid,
                                          const char *comm, struct spaa_diagnostics **diagnostics);
 
+/* What is known of a process beside its samples. NULL and SPAA_ABSENT: not known; other numbers are not
+ * negative. */
+struct spaa_process_spec {
+    size_t size;
+    int64_t pid;                        /* needed */
+    int64_t parent_pid;                 /* of the process that began it */
+    const char *name, *path;            /* path: of what it runs */
+    int64_t start_ns, exit_ns;          /* in the clock */
+    int64_t cpu_time_ns;                /* that it spent while it was watched */
+    int64_t footprint_bytes, rss_bytes; /* of memory, when it was looked at last */
+};
+/* As often as processes were: a pid may be used again. */
+SPAA_API spaa_status spaa_builder_process(struct spaa_builder *builder, const struct spaa_process_spec *spec,
+                                          struct spaa_diagnostics **diagnostics);
+
 struct spaa_stack_weight {
     size_t metric;
     int64_t value; /* more than INT64_MIN + 1 */

@@ -1,6 +1,7 @@
-/* Building a profile: threads, and stacks with their weights. */
+/* Building a profile: processes, threads, and stacks with their weights. */
 #include "api/building.h"
 
+#include "model/facts.h"
 #include "model/labels.h"
 #include "model/stacks.h"
 
@@ -30,6 +31,42 @@ spaa_status spaa_builder_thread(struct spaa_builder *builder, int64_t pid, int64
     return sp_build_ready(builder, builder)
                ? sp_build_end(builder, build_thread(builder, pid, tid, comm), diagnostics)
                : sp_build_not_ready(diagnostics);
+}
+
+static spaa_status build_process(struct spaa_builder *b, const struct spaa_process_spec *spec)
+{
+    struct spaa_process_spec o;
+    struct sp_profile *p = b->s->p;
+    struct sp_process_fact x = {0};
+    spaa_status st = sp_api_options(&o, sizeof o, spec, &b->s->diags);
+    if (st)
+        return st;
+    const int64_t numbers[] = {o.parent_pid,  o.start_ns,        o.exit_ns,
+                               o.cpu_time_ns, o.footprint_bytes, o.rss_bytes};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!sp_build_is_id(numbers[i]))
+            return sp_api_usage(&b->s->diags, "a process has a negative number");
+    if (o.pid < 0)
+        return sp_api_usage(&b->s->diags, "a process has pid %" PRId64, o.pid);
+    sp_facts_clear(sp_process_facts, &x);
+    x.pid = o.pid;
+    x.parent_pid = o.parent_pid;
+    x.start_ns = o.start_ns;
+    x.exit_ns = o.exit_ns;
+    x.cpu_time_ns = o.cpu_time_ns;
+    x.footprint_bytes = o.footprint_bytes;
+    x.rss_bytes = o.rss_bytes;
+    return sp_build_text(p, o.name, &x.name) && sp_build_text(p, o.path, &x.path) &&
+                   sp_process_add(p, &x, NULL, 0)
+               ? SPAA_OK
+               : SPAA_ERR_NOMEM;
+}
+
+spaa_status spaa_builder_process(struct spaa_builder *builder, const struct spaa_process_spec *spec,
+                                 struct spaa_diagnostics **diagnostics)
+{
+    return sp_build_ready(builder, spec) ? sp_build_end(builder, build_process(builder, spec), diagnostics)
+                                            : sp_build_not_ready(diagnostics);
 }
 
 spaa_status sp_build_check_labels(struct spaa_builder *b, const struct spaa_stack_label *labels, size_t n)

@@ -645,6 +645,42 @@ static void samples_have_labels_of_their_own(void **state)
     spaa_free(text);
 }
 
+static void processes_are_kept(void **state)
+{
+    (void)state;
+    struct built x = begin(NULL);
+    struct spaa_process_spec app = {.size = sizeof app,
+                                    .pid = 1,
+                                    .parent_pid = 0,
+                                    .name = "app",
+                                    .path = "/bin/app",
+                                    .start_ns = 5,
+                                    .exit_ns = SPAA_ABSENT,
+                                    .cpu_time_ns = 70,
+                                    .footprint_bytes = SPAA_ABSENT,
+                                    .rss_bytes = SPAA_ABSENT},
+                             bad = app;
+    bad.pid = SPAA_ABSENT;
+    assert_int_equal(spaa_builder_process(x.b, &bad, NULL), SPAA_ERR_USAGE);
+    bad.pid = 1, bad.start_ns = -1;
+    assert_int_equal(spaa_builder_process(x.b, &bad, NULL), SPAA_ERR_USAGE);
+    assert_int_equal(spaa_builder_process(x.b, &app, NULL), SPAA_OK);
+    struct spaa_profile *p = finished(&x);
+    struct spaa_query_options o = {.size = sizeof o, .sql = "select name, cpu_time_ns from processes"};
+    struct spaa_result *r = NULL;
+    struct spaa_result_column names = {.size = sizeof names};
+    char *text = NULL;
+    assert_int_equal(spaa_query(p, &o, &r, NULL), SPAA_OK);
+    assert_int_equal(spaa_result_rows(r), 1);
+    assert_int_equal(spaa_result_column_get(r, 0, &names), SPAA_OK);
+    assert_string_equal(names.texts[0], "app");
+    spaa_result_free(r);
+    assert_int_equal(spaa_profile_write_memory(p, &text, NULL, NULL, NULL), SPAA_OK);
+    assert_non_null(strstr(text, "\"path\":\"/bin/app\""));
+    spaa_free(text);
+    spaa_profile_free(p);
+}
+
 static void slips_are_told_and_change_nothing(void **state)
 {
     (void)state;
@@ -748,6 +784,7 @@ int main(void)
         cmocka_unit_test(what_does_not_add_up_is_not_added),
         cmocka_unit_test(validation_finds_nothing),
         cmocka_unit_test(samples_have_labels_of_their_own),
+        cmocka_unit_test(processes_are_kept),
         cmocka_unit_test(slips_are_told_and_change_nothing),
     };
     return cmocka_run_group_tests_name("api_builder", tests, NULL, NULL);

@@ -235,6 +235,15 @@ static void builder_metric_spec(void)
     USAGE(spaa_builder_metric_spec(builder, &m, NULL, NULL));
 }
 
+static void builder_process(void)
+{
+    struct spaa_process_spec p = {.size = sizeof p, .pid = 1};
+    USAGE(spaa_builder_process(NULL, &p, NULL));
+    USAGE(spaa_builder_process(builder, NULL, NULL));
+    p.pid = -1;
+    USAGE(spaa_builder_process(builder, &p, NULL));
+}
+
 static void builder_window(void)
 {
     struct spaa_window_spec w = {.size = sizeof w, .id = "w", .stack_count = 1};
@@ -662,6 +671,7 @@ static const struct {
     {"spaa_command_get", command_get},
     {"spaa_command_option_get", command_option_get},
     {"spaa_builder_metric_spec", builder_metric_spec},
+    {"spaa_builder_process", builder_process},
     {"spaa_builder_window", builder_window},
     {"spaa_profile_window", profile_window},
     {"spaa_profile_window_count", profile_window_count},
