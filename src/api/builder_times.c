@@ -84,8 +84,8 @@ static spaa_status build_sample(struct spaa_builder *b, const struct spaa_sample
 spaa_status spaa_builder_sample(struct spaa_builder *builder, const struct spaa_sample_spec *spec,
                                 struct spaa_diagnostics **diagnostics)
 {
-    return sp_build_ready(builder, builder) ? sp_build_end(builder, build_sample(builder, spec), diagnostics)
-                                            : sp_build_not_ready(diagnostics);
+    return sp_build_ready(builder, spec) ? sp_build_end(builder, build_sample(builder, spec), diagnostics)
+                                         : sp_build_not_ready(diagnostics);
 }
 
 static spaa_status check_window(struct spaa_builder *b, const struct spaa_window_spec *o)
@@ -188,6 +188,6 @@ static spaa_status build_window(struct spaa_builder *b, const struct spaa_window
 spaa_status spaa_builder_window(struct spaa_builder *builder, const struct spaa_window_spec *spec,
                                 struct spaa_diagnostics **diagnostics)
 {
-    return sp_build_ready(builder, builder) ? sp_build_end(builder, build_window(builder, spec), diagnostics)
-                                            : sp_build_not_ready(diagnostics);
+    return sp_build_ready(builder, spec) ? sp_build_end(builder, build_window(builder, spec), diagnostics)
+                                         : sp_build_not_ready(diagnostics);
 }
