@@ -231,20 +231,20 @@ static enum sp_bind elf_bind_of(const GElf_Sym *s)
 }
 
 /*
- * The number of the file that the local symbols after a symbol are of: a name that says which source it was,
- * in every build. Those of Rust's units have a hash in them, go.go and <artificial> (of link time) stand for
- * any.
+ * The number of the unit that the local symbols after a symbol are of; 0: of one without a name, which has
+ * what linkers make local. Its file has a name where that says which source it was, in every build: those of
+ * Rust's units have a hash in them, go.go and <artificial> (of link time) stand for any.
  */
 static bool elf_symbol_file(struct sp_symtab *out, const char *name, uint32_t *number)
 {
     const char *base = strrchr(name, '/');
     base = base ? base + 1 : name;
     *number = 0;
-    if (!*base || *base == '<' || strstr(base, "-cgu.") || !strcmp(base, "go.go") ||
-        !strcmp(base, "ld-temp.o"))
+    if (!*base)
         return true;
+    bool any = *base == '<' || strstr(base, "-cgu.") || !strcmp(base, "go.go") || !strcmp(base, "ld-temp.o");
     *number = (uint32_t)out->files.n + 1;
-    return sp_vec_push(&out->files, name);
+    return sp_vec_push(&out->files, any ? NULL : name);
 }
 
 /* Others see a hidden function where it is linked: linkers make it local. */

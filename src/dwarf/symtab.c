@@ -287,11 +287,31 @@ const struct sp_sym *sp_symtab_find(const struct sp_symtab *t, uint64_t addr)
     return sym == SP_SYM_NONE ? NULL : &t->syms.v[sym];
 }
 
+/*
+ * Bytes of the name of the function that a form with code of its own is of: 3 of foo.isra.0.cold. 0: no form.
+ * A part (.cold, .part.0) is none: what it is of is there.
+ */
+static size_t form_of(const char *name)
+{
+    static const char *const words[] = {".isra.", ".constprop."};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *at = *name ? strstr(name + 1, words[i]) : NULL;
+        first = !first || (at && at < first) ? at : first;
+    }
+    return first ? (size_t)(first - name) : 0;
+}
+
+/* By their names, forms also by the name of their function. */
 static bool symtab_index_names(struct sp_symtab *t)
 {
-    for (uint32_t i = 0; !t->named && i < t->syms.n; i++)
-        if (!sp_map_add(&t->by_name, sp_hash64(t->syms.v[i].name, strlen(t->syms.v[i].name)), i))
+    for (uint32_t i = 0; !t->named && i < t->syms.n; i++) {
+        const char *name = t->syms.v[i].name;
+        size_t n = form_of(name);
+        if (!sp_map_add(&t->by_name, sp_hash64(name, strlen(name)), i) ||
+            (n && !sp_map_add(&t->by_name, sp_hash64(name, n), i)))
             return false;
+    }
     return t->named = true;
 }
 
@@ -299,6 +319,12 @@ static bool symtab_index_names(struct sp_symtab *t)
 static bool is_beside(const struct sp_symtab *t, const struct sp_sym *a, const struct sp_sym *b)
 {
     return t->rules == SP_RULES_KALLSYMS ? same_module(a, b) : a->file == b->file;
+}
+
+/* Linkers make hidden functions local, which then stand in no file. */
+static bool is_hidden(const struct sp_symtab *t, const struct sp_sym *s, const struct sp_sym *from)
+{
+    return t->rules == SP_RULES_ELF && !s->file && from->file;
 }
 
 /* The one symbol of a name that may be meant by one that stands beside it; NULL: none, or several. */
@@ -312,12 +338,18 @@ static const struct sp_sym *symtab_named(const struct sp_symtab *t, const char *
         const struct sp_sym *s = &t->syms.v[i];
         if (strncmp(s->name, name, n) != 0 || s->name[n])
             continue;
-        if (s->bind != SP_BIND_LOCAL)
+        if (s->bind != SP_BIND_LOCAL || is_hidden(t, s, from))
             seen = s;
         else if (from->bind == SP_BIND_LOCAL && is_beside(t, s, from) && ++locals)
             local = s;
     }
     return locals == 1 ? local : locals ? NULL : seen;
+}
+
+/* At link time static functions of one name are renamed: foo.lto_priv.0 is none of foo's. */
+static bool is_renamed(const char *dot)
+{
+    return strncmp(dot, ".lto_priv.", 10) == 0 || strncmp(dot, ".llvm.", 6) == 0;
 }
 
 const struct sp_sym *sp_symtab_whole(struct sp_symtab *t, const struct sp_sym *part)
@@ -326,9 +358,29 @@ const struct sp_sym *sp_symtab_whole(struct sp_symtab *t, const struct sp_sym *p
     if (dot && !symtab_index_names(t))
         return NULL;
     for (; dot; dot = strchr(dot + 1, '.')) {
+        if (is_renamed(dot))
+            continue;
         const struct sp_sym *whole = symtab_named(t, name, (size_t)(dot - name), part);
         if (whole)
             return whole;
     }
     return part;
+}
+
+struct sp_probe sp_symtab_forms(const struct sp_symtab *t, const struct sp_sym *of)
+{
+    return sp_map_probe(&t->by_name, sp_hash64(of->name, form_of(of->name)));
+}
+
+const struct sp_sym *sp_symtab_form_next(const struct sp_symtab *t, const struct sp_sym *of,
+                                         struct sp_probe *at)
+{
+    size_t n = form_of(of->name);
+    for (uint32_t i; n && (i = sp_map_next(&t->by_name, at)) != SP_MAP_NONE;) {
+        const struct sp_sym *s = &t->syms.v[i];
+        if (form_of(s->name) == n && strncmp(s->name, of->name, n) == 0 && s->bind == of->bind &&
+            is_beside(t, s, of))
+            return s;
+    }
+    return NULL;
 }

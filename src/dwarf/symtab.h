@@ -23,7 +23,7 @@ struct sp_sym {
     union {
         uint32_t module; /* kallsyms: where the module's name stands, counted from name; 0: the kernel */
         uint32_t order;  /* JIT: how many were added before */
-        uint32_t file;   /* ELF: of a local one 1 + number in files; 0: not known */
+        uint32_t file;   /* ELF: of a local one 1 + number in files; 0: of none, or not known */
     };
     uint8_t bind;
 };
@@ -40,7 +40,7 @@ struct sp_symtab {
     SP_VEC(uint64_t) seg;       /* starts of disjoint stretches of addresses, ascending */
     SP_VEC(uint32_t) seg_sym;   /* the symbol of each stretch, or SP_SYM_NONE */
     SP_VEC(void *) kept;        /* malloced blocks that names point into */
-    SP_VEC(const char *) files; /* that local symbols stand under */
+    SP_VEC(const char *) files; /* that local symbols stand under, one for each unit; NULL: says nothing */
     struct sp_map by_name;      /* once it is asked for */
     struct sp_arena arena;
     enum sp_symtab_rules rules;
@@ -65,5 +65,15 @@ const struct sp_sym *sp_symtab_find(const struct sp_symtab *t, uint64_t addr);
  * meant. NULL: out of memory. Not for SP_RULES_JIT.
  */
 const struct sp_sym *sp_symtab_whole(struct sp_symtab *t, const struct sp_sym *part);
+/*
+ * The forms of the function that a symbol is a form of (foo.constprop.0, foo.isra.0 of foo), those of its
+ * file, one after the other, itself among them. NULL: no more, or it is no form. After sp_symtab_whole of it.
+ *
+ *     struct sp_probe at = sp_symtab_forms(t, of);
+ *     for (const struct sp_sym *s; (s = sp_symtab_form_next(t, of, &at));)
+ */
+struct sp_probe sp_symtab_forms(const struct sp_symtab *t, const struct sp_sym *of);
+const struct sp_sym *sp_symtab_form_next(const struct sp_symtab *t, const struct sp_sym *of,
+                                         struct sp_probe *at);
 
 #endif

@@ -232,11 +232,19 @@ static bool has_parts(const struct sp_profile *p, const struct sp_func_info *x)
     return sp_linkage_parts(sp_pstr(p, x->linkage)).n > 0;
 }
 
+/* Code that was set aside, which may say where it starts itself. Other forms are a function's whole code. */
+static bool is_piece(const struct sp_profile *p, const struct sp_func_info *x)
+{
+    struct sp_str parts = sp_linkage_parts(sp_pstr(p, x->linkage));
+    return memmem(parts.p, parts.n, ".cold", 5) || memmem(parts.p, parts.n, ".part", 5) ||
+           memmem(parts.p, parts.n, ".__part", 7);
+}
+
 /* What says more of a function: where it starts itself, its own linkage name, then its declaration. */
 static unsigned says(const struct sp_profile *p, const struct sp_func_info *x)
 {
     bool whole = !has_parts(p, x);
-    return (whole && x->flags & SP_FUNC_START ? 8u : 0) | (whole && x->linkage ? 4u : 0) |
+    return (x->flags & SP_FUNC_START && !is_piece(p, x) ? 8u : 0) | (whole && x->linkage ? 4u : 0) |
            (x->line ? 2u : 0) | (x->file ? 1u : 0);
 }
 
@@ -269,7 +277,7 @@ static bool start_counts(const struct sp_profile *p, uint32_t dso, uint32_t info
 {
     const unsigned both = SP_FUNC_START | SP_FUNC_LOCAL;
     const struct sp_func_info *x = info ? &p->func_infos.v[info - 1] : NULL;
-    return x && (x->flags & both) == both && p->dsos.v[dso].build_id && !has_parts(p, x);
+    return x && (x->flags & both) == both && p->dsos.v[dso].build_id && !is_piece(p, x);
 }
 
 static bool of_one_start(const struct sp_profile *p, uint32_t dso, uint32_t a, uint32_t b)
@@ -301,16 +309,29 @@ bool sp_function_start(const struct sp_profile *p, uint32_t function, uint64_t *
     return false;
 }
 
-/* Of the functions that differ from this one in their start only, that which starts first. */
-static uint32_t first_twin(const struct sp_profile *p, uint32_t function)
+static uint64_t start_of(const struct sp_profile *p, uint32_t function)
+{
+    return p->func_infos.v[p->functions.v[function].info - 1].start;
+}
+
+/*
+ * Of the functions that differ from this one in their start only, that which starts where the frame says, as
+ * a part does whose function is known, else that which starts first.
+ */
+static uint32_t settled_twin(const struct sp_profile *p, uint32_t function, uint32_t info)
 {
     const struct sp_function *f = &p->functions.v[function];
+    const struct sp_func_info *x = info ? &p->func_infos.v[info - 1] : NULL;
     struct sp_probe at = sp_map_probe(&p->function_map, function_hash(f));
     uint32_t first = function;
-    for (uint32_t i; (i = sp_map_next(&p->function_map, &at)) != SP_MAP_NONE;)
-        if (of_one_name(&p->functions.v[i], f) && p->func_infos.v[p->functions.v[i].info - 1].start <
-                                                      p->func_infos.v[p->functions.v[first].info - 1].start)
+    for (uint32_t i; (i = sp_map_next(&p->function_map, &at)) != SP_MAP_NONE;) {
+        if (!of_one_name(&p->functions.v[i], f))
+            continue;
+        if (x && x->flags & SP_FUNC_START && x->start == start_of(p, i))
+            return i;
+        if (start_of(p, i) < start_of(p, first))
             first = i;
+    }
     return first;
 }
 
@@ -323,9 +344,9 @@ bool sp_functions_settle(struct sp_profile *p)
         if ((!f->info && by_function) || start_counts(p, dso, f->info) ||
             !start_counts(p, dso, p->functions.v[f->function].info))
             continue;
-        uint32_t first = first_twin(p, f->function);
-        moved = moved || first != f->function;
-        f->function = first;
+        uint32_t twin = settled_twin(p, f->function, f->info);
+        moved = moved || twin != f->function;
+        f->function = twin;
     }
     if (!moved)
         return true;
@@ -394,10 +415,12 @@ static bool functions_whole(struct sp_profile *p, struct sp_func_info *x)
 {
     if (!has_parts(p, x))
         return true;
+    if (is_piece(p, x)) {
+        x->start = 0;
+        x->flags &= ~(unsigned)SP_FUNC_START;
+    }
     struct sp_str whole = sp_linkage_whole(sp_pstr(p, x->linkage));
     x->linkage = sp_intern(&p->strs, whole.p, whole.n);
-    x->start = 0;
-    x->flags &= ~(unsigned)SP_FUNC_START;
     return x->linkage != SP_STR_FAIL;
 }
 

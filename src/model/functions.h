@@ -15,8 +15,10 @@
  *
  * What is still equal, two static functions in two files of one name, is told apart by where it starts,
  * within one build only: the DSO must have a build-id. That address is no part of `tells`, nor of ids: of two
- * builds such functions cannot be told apart. What has no start of its own (inlined, a part) belongs to the
- * one that starts first (sp_functions_settle), so that the order of records makes no difference.
+ * builds such functions cannot be told apart. Of a function of which there are forms alone (`.constprop.0`)
+ * that is where the first of them starts. What has no start (inlined) belongs to the one that starts first,
+ * what was set aside (`.cold`, `.part.0`) to the one that starts where it says, else to the same one
+ * (sp_functions_settle), so that the order of records makes no difference.
  */
 #ifndef SP_MODEL_FUNCTIONS_H
 #define SP_MODEL_FUNCTIONS_H

@@ -428,6 +428,12 @@ uint32_t sp_binder_frame(struct sp_binder *b, const struct sp_frame *frame, uint
     }
     if (b->keep == SP_FRAMES_FUNCTION)
         row.srcline = SP_STR_NONE;
+    if (b->keep >= SP_FRAMES_LINE && info.linkage) { /* whatever part it is: the start is the function's */
+        struct sp_str whole = sp_linkage_whole(sp_pstr(b->p, info.linkage));
+        info.linkage = sp_profile_str(b->p, whole.p, whole.n);
+        if (info.linkage == SP_STR_FAIL)
+            return SP_NONE;
+    }
     bool ok = sp_frame_set_function(b->p, &row, name, dso, &info, b->keep);
     return ok ? sp_frame_intern(b->p, &row) : SP_NONE;
 }

@@ -20,11 +20,48 @@ static bool is_in_external(const char *linkage, const char *shown)
            strncmp(parameters, nameless, sizeof nameless - 1) != 0;
 }
 
+/* Whether both are declared at one place, as far as that is known. */
+static bool declared_alike(struct sp_module *m, const struct sp_sym *a, const struct sp_sym *b)
+{
+    struct sp_dwarf *d = sp_module_dwarf(m);
+    struct sp_dwarf_frame x, y;
+    if (!d || !sp_dwarf_find(d, a->start, SP_DWARF_INLINES, &x, 1) ||
+        !sp_dwarf_find(d, b->start, SP_DWARF_INLINES, &y, 1) || !x.decl.name || !y.decl.name)
+        return true;
+    const char *in = x.decl.dir ? x.decl.dir : "", *other = y.decl.dir ? y.decl.dir : "";
+    return x.decl_line == y.decl_line && !strcmp(x.decl.name, y.decl.name) && !strcmp(in, other);
+}
+
+/*
+ * Of a function of which there are forms alone, as when all calls were specialized, that which starts first
+ * stands for it. Two of one name are of two functions.
+ */
+static const struct sp_sym *first_form(struct sp_module *m, const struct sp_sym *sym)
+{
+    const struct sp_symtab *t = known_table(m);
+    const struct sp_sym *first = sym;
+    struct sp_probe at = sp_symtab_forms(t, sym);
+    for (const struct sp_sym *s; (s = sp_symtab_form_next(t, sym, &at));) {
+        if (s != sym && !strcmp(s->name, sym->name))
+            return sym;
+        if (s->start < first->start && declared_alike(m, s, sym))
+            first = s;
+    }
+    return first;
+}
+
+/* The symbol where the function starts, whichever part or form of it this one is; NULL: out of memory. */
+static const struct sp_sym *known_whole(struct sp_module *m, const struct sp_sym *sym)
+{
+    const struct sp_sym *whole = sp_symtab_whole(known_table(m), sym);
+    return whole == sym ? first_form(m, sym) : whole;
+}
+
 bool sp_module_known(struct sp_module *m, const struct sp_sym *sym, struct sp_resolved *physical)
 {
     struct sp_symtab *t = known_table(m);
     bool elf = t->rules == SP_RULES_ELF, declared = physical->file || physical->line;
-    const struct sp_sym *whole = t->rules == SP_RULES_JIT ? sym : sp_symtab_whole(t, sym);
+    const struct sp_sym *whole = t->rules == SP_RULES_JIT ? sym : known_whole(m, sym);
     if (!whole)
         return sp_symbols_nomem(m->owner);
     physical->start = whole->start + m->shift;
@@ -46,7 +83,7 @@ bool sp_module_copy(struct sp_module *m, uint64_t copy, const char *plain, struc
     if (!sym || sym->start != copy)
         return true;
     size_t n = 1 + strcspn(sym->name + 1, "."); /* without what says which part or form it is */
-    const struct sp_sym *whole = sp_symtab_whole(&m->tab, sym);
+    const struct sp_sym *whole = known_whole(m, sym);
     if (!whole)
         return sp_symbols_nomem(m->owner);
     inlined->start = whole->start + m->shift;

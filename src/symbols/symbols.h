@@ -83,8 +83,9 @@ struct sp_module_key {
  * (STT_FILE, a base name as a rule). A static function of a .c file has the same base name from both. One in
  * a header has the header's by DWARF alone, and is one function then; symbols have it once for each .c file
  * that includes it.
- * - `start` is that of the function that a part belongs to; of a local inlined function that of its code of
- * its own in that unit, if it has any.
+ * - `start` is that of the function that a part belongs to, or of the first of its forms in its file, if
+ * there are but such (foo.constprop.0, foo.constprop.1); of a local inlined function that of its code of its
+ * own in that unit, if it has any.
  */
 struct sp_resolved {
     const char *func;      /* demangled */

@@ -181,6 +181,51 @@ int main(int c, char **v) { (void)v; return seen(c) + unseen(c); }
         assert by["unseen"] == by["unseen.cold"] and [local for _, local in by["unseen"]] == [True]
 
 
+LOOP = "static __attribute__((noinline)) long hash(long x, long n, int k) { for (long i = 0; i < n; i++) x = x * 31 %s k; return x; }\n"
+CLONES = {"m.c": "long a(long), b(long);\nint main(int c, char **v) { (void)v; return (int)(a(c) + b(c)); }\n",
+          "x/util.c": LOOP % "+" + "long a(long x) { return hash(x, 2000, 3); }\n",
+          "y/util.c": LOOP % "^" + "long b(long x) { return hash(x, 1000, 5); }\nlong c(long x) { return hash(x, 1000, 6); }\n"}
+
+
+@pytest.mark.parametrize("flags", [("-g",), (), ("-g", "-flto"), ("-g", "-Wl,--strip-debug")], ids=" ".join)
+def test_forms_of_one_name_are_the_functions_of_their_files(tmp_path, flags):
+    """All that is left of a static function may be clones of it, of one name in two files of one name."""
+    (tmp_path / "x").mkdir()
+    (tmp_path / "y").mkdir()
+    for options in ((), ("-s",)) if "-flto" not in flags else ((),):  # of units that were linked as one, symbols know no more
+        rows = [r for r in frames(build(tmp_path, CLONES, "-O2", *flags), *options) if r["func"] == "hash" or r["func"].startswith("hash.")]
+        if not all("constprop" in r["linkage"] for r in rows):
+            pytest.skip("not cloned")
+        assert len({r["start"] for r in rows}) == 2 and {os.path.basename(r["file"]) for r in rows} == {"util.c"}
+
+
+def test_clones_of_one_function_begin_where_the_first_does(tmp_path):
+    """A function that is called with two constants only, in two clones."""
+    source = {"m.c": """
+static __attribute__((noinline)) long hash(long x, long n, int k) { for (long i = 0; i < n; i++) { if (k == 0) x = x / 3 - n; else if (k == 1) x = x * 31 ^ i; else x += i * k; } return x; }
+int main(int c, char **v) { (void)v; long s = 0; for (int i = 0; i < 1000; i++) s += hash(c, c, 0) + hash(c + 1, s, 1) + hash(c + 2, c, 1) + hash(c + 3, s, 0); return (int)s; }
+"""}
+    for options in ((), ("-s",)):
+        rows = [r for r in frames(build(tmp_path, source, "-O3", "-g"), *options) if (r["linkage"] or "").startswith("hash")]
+        if len({r["linkage"] for r in rows}) < 2:
+            pytest.skip("not cloned twice")
+        assert len({r["start"] for r in rows}) == 1
+
+
+def test_hidden_functions_are_what_their_parts_are_of(tmp_path):
+    source = {"m.c": """
+void abort(void);
+__attribute__((cold, noinline)) void rare(int x) { volatile int v = x; (void)v; }
+__attribute__((visibility("hidden"), noinline)) int hid(int x) { if (__builtin_expect(x > 999999, 0)) { rare(x); rare(x + 1); abort(); } return x * 3; }
+int main(int c, char **v) { (void)v; return hid(c); }
+"""}
+    rows = frames(build(tmp_path, source, "-O2", "-freorder-blocks-and-partition"), "-s")
+    found = {r["linkage"]: (r["start"], r["file"]) for r in rows if (r["linkage"] or "").startswith("hid")}
+    if "hid.cold" not in found:
+        pytest.skip("not divided")
+    assert found["hid.cold"] == found["hid"]
+
+
 @pytest.mark.parametrize("compiler,flags", [("g++", ("-gdwarf-5",)), ("g++", ("-gdwarf-4",)), ("g++", ("-gdwarf-5", "-gsplit-dwarf")),
                                             ("clang++", ("-g",))], ids=str)
 def test_inlined_functions_have_the_names_that_symbols_of_the_same_functions_have(tmp_path, compiler, flags):

@@ -172,6 +172,27 @@ static void the_start_tells_the_rest_apart_within_a_build(void **state)
     assert_int_equal(function(f, "other", at(base, 1)), function(f, "other", at(base, 2)));
 }
 
+/* All that is left of two functions of two files of one name: their code begins somewhere. */
+static void forms_have_starts_and_parts_have_those_of_their_functions(void **state)
+{
+    struct fixture *f = *state;
+    struct sp_func_info form = info_of(f, "hash.constprop.0", "util.c", true),
+                        cold = at(info_of(f, "hash.constprop.0.cold", "util.c", true), 0x2000);
+    uint32_t early = function(f, "hash", at(form, 0x1000));
+    struct sp_frame frame = {.function = function(f, "hash", cold), .info = sp_func_info_intern(f->p, &cold)};
+    uint32_t number = sp_frame_intern(f->p, &frame);
+    assert_int_equal(frame.function, early);
+    uint32_t late = function(f, "hash", at(form, 0x2000));
+    assert_int_not_equal(early, late);
+    assert_true(sp_functions_settle(f->p));
+    assert_int_equal(f->p->frames.v[number].function, late);
+    assert_int_equal(function(f, "hash", at(info_of(f, "hash", "util.c", true), 0x1000)), early);
+    frame = (struct sp_frame){0};
+    form = at(form, 0x2000);
+    assert_true(sp_frame_set_function(f->p, &frame, str(f, "hash"), f->dso, &form, SP_FRAMES_FUNCTION));
+    assert_int_equal(frame.function, late);
+}
+
 static void what_says_most_of_a_function_is_its_own(void **state)
 {
     struct fixture *f = *state;
@@ -230,6 +251,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_tells_a_function_is_the_same_in_every_build, set_up, tear_down),
         cmocka_unit_test_setup_teardown(functions_of_one_name_are_told_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_start_tells_the_rest_apart_within_a_build, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(forms_have_starts_and_parts_have_those_of_their_functions, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(what_says_most_of_a_function_is_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(coarser_frames_know_of_no_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(symbols_are_printed_with_their_parts, set_up, tear_down),
