@@ -121,6 +121,11 @@ struct sp_str sp_dso_name(const struct sp_profile *p, uint32_t dso);      /* "" 
 
 /* Facts and tables that sp_asked_begin and _end add, for docs and tests. */
 extern const struct sp_answer_column sp_common_facts[]; /* name NULL ends */
+/* A line of a declaration of facts, where there are many. */
+#define FACT(path, kind, words)                                                                              \
+    {                                                                                                        \
+        path, kind, .doc = words                                                                             \
+    }
 extern const struct sp_table_decl *const sp_common_tables[];
 
 #endif

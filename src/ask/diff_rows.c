@@ -144,10 +144,6 @@ static const struct sp_table_decl rows_vanished = {"vanished_functions", rows_co
                                                    .doc = "functions of the base alone"};
 const struct sp_table_decl *const sp_diff_tables[] = {&rows_both, &rows_new, &rows_vanished, NULL};
 
-#define FACT(path, kind, words)                                                                              \
-    {                                                                                                        \
-        path, kind, .doc = words                                                                             \
-    }
 #define FACT_TEST(path)                                                                                      \
     FACT(path ".verdict", SP_COL_TEXT, "as of a row"), FACT(path ".base", SP_COL_NUMBER, "of the base"),     \
         FACT(path ".new", SP_COL_NUMBER, "of the new side"),                                                 \

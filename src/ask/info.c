@@ -5,10 +5,6 @@
 #include "formats/format.h"
 #include "formats/original.h"
 
-#define FACT(path, kind, words)                                                                              \
-    {                                                                                                        \
-        path, kind, .doc = words                                                                             \
-    }
 static const struct sp_answer_column info_facts[] = {
     FACT("source_tool", SP_COL_TEXT, "what recorded the profile; null: not known"),
     FACT("format", SP_COL_TEXT, "what the file was read as; null: not known"),

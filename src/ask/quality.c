@@ -102,10 +102,6 @@ spaa_status sp_asked_end(struct sp_asked *x)
     return SPAA_OK;
 }
 
-#define FACT(path, kind, words)                                                                              \
-    {                                                                                                        \
-        path, kind, .doc = words                                                                             \
-    }
 const struct sp_answer_column sp_common_facts[] = {
     FACT("profile.source_tool", SP_COL_TEXT, "what recorded the profile; null: not known"),
     FACT("profile.event", SP_COL_TEXT, "the event that the answer is about"),

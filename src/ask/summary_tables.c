@@ -8,10 +8,6 @@
 
 /* ---- declarations ---- */
 
-#define FACT(path, kind, words)                                                                              \
-    {                                                                                                        \
-        path, kind, .doc = words                                                                             \
-    }
 const struct sp_answer_column sp_summary_facts[] = {
     FACT("profiled.command", SP_COL_TEXT, "the command that was recorded; null: not known"),
     FACT("profiled.host", SP_COL_TEXT, "where; null: not known"),

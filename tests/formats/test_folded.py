@@ -180,7 +180,8 @@ NAMES = [("1 std::vector<int, f(int)>::push(int const&) const (/bin/a)", "std::v
          ("7 a;b (/bin/a)", "a:b"),
          ("8 run::{lambda(int)#1}::operator()(int) const (/bin/a)", "run::{lambda(int)#1}::operator"),
          ("9 _ZN3foo3barEv (/bin/a)", "_ZN3foo3barEv"),
-         ("a (anonymous) (/bin/a)", "(anonymous)")]
+         ("a (anonymous) (/bin/a)", "(anonymous)"), ("b foo::bar(int)@plt (/bin/a)", "foo::bar@plt"), ("c strlen@plt (/bin/a)", "strlen@plt"),
+         ("d (main)@plt (/bin/a)", "(main)@plt")]
 
 
 @pytest.mark.parametrize("frame,want", NAMES)

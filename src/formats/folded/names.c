@@ -4,7 +4,8 @@
  * For profiles of perf this follows stackcollapse-perf.pl, whose output people compare and keep: a
  * frame without a symbol is its DSO in brackets, parameter lists and quotes are dropped, and Java's
  * "Lpkg/Class;::method" loses its L (where the process is written as plain "java"). Unlike there, parentheses
- * within <...> and {...} stay, `operator->` is not taken for inlining, and [vdso] is no kernel.
+ * within <...> and {...} stay, `operator->` is not taken for inlining, [vdso] is no kernel, and f(int)@plt is
+ * not f.
  */
 #include "formats/folded/folded.h"
 #include "json/json.h"
@@ -110,15 +111,25 @@ static const char *folded_parameters(const char *p, const char *end, bool nestin
     return depth ? folded_parameters(p, end, false) : end;
 }
 
+/* The stub that jumps to a function of another binary is not that function. */
+static size_t folded_plt(const char *p, const char *end)
+{
+    static const char plt[] = "@plt";
+    size_t n = sizeof plt - 1;
+    return (size_t)(end - p) > n && memcmp(end - n, plt, n) == 0 ? n : 0;
+}
+
 static void folded_tidy(struct sp_buf *out, size_t start, bool java)
 {
     const char *p = out->data + start, *end = out->data + out->len;
     const char *params = folded_is_go_method(p, end) ? end : folded_parameters(p, end, true);
     size_t n = params == p ? (size_t)(end - p) : (size_t)(params - p), to = start;
+    size_t plt = n == (size_t)(end - p) ? 0 : folded_plt(p, end);
     for (size_t i = 0; i < n; i++)
         if (p[i] != '"' && p[i] != '\'')
             out->data[to++] = p[i];
-    out->len = to;
+    memmove(out->data + to, end - plt, plt);
+    out->len = to += plt;
     if (java && to > start && out->data[start] == 'L' && memchr(out->data + start, '/', to - start)) {
         memmove(out->data + start, out->data + start + 1, to - start - 1);
         out->len--;
