@@ -439,3 +439,12 @@ def test_probe(tmp_path, text, name):
 def test_other_words_are_not_ours():
     for data in (bytes(64), g.words("64le", [(1, [5])], period=0), b"\0" * 8 + b"\x04" + bytes(40)):
         assert run("info", "-", stdin=data).code == 3
+
+
+def test_the_profile_says_that_nothing_was_interrupted(tmp_path):
+    """Of a heap the leaf's address is one to return to, also once files with different notes are one; not where a timer stopped it."""
+    for name, says in (("sampled.heap", "return"), ("growth.heap", "return"), ("64le.cpu", None)):
+        assert spaa(fixture(name))[0]["x_spaa"].get("ip") == says
+    run("merge", os.path.join(FIXTURES, "sampled.heap"), os.path.join(FIXTURES, "growth.heap"), "--no-symbols", "-o", tmp_path / "m.spaa")
+    head = parse(open(tmp_path / "m.spaa", encoding="utf-8").readline())
+    assert head["x_spaa"]["ip"] == "return" and "x_gperftools" not in head

@@ -54,6 +54,8 @@ spaa_status sp_gp_declare(struct sp_gp *gp, const struct sp_gp_event *e)
     spaa_status st = gperftools_metrics(gp, e);
     if (st)
         return st;
+    if (e->kind != SP_TIMER) /* nothing was interrupted */
+        p->header.ips = SP_IPS_RETURN;
     x.primary = gp->m.metrics[e->primary];
     x.name = sp_profile_cstr(p, e->name);
     if (e->types[e->primary].unit)

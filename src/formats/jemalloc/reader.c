@@ -214,6 +214,7 @@ static spaa_status jemalloc_header(struct sp_je *je)
     h->version = sp_profile_cstr(p, "1.0");
     h->source_tool = h->tool = sp_profile_cstr(p, "jemalloc");
     h->has_x_spaa = true;
+    h->ips = SP_IPS_RETURN;
     h->frames = je->opts->frames ? je->opts->frames : SP_FRAMES_ADDRESS;
     h->group_by = je->by_thread ? je->opts->group_by & (SP_BY_TID | SP_BY_COMM) : 0;
     sp_buf_init(&b, 0);
