@@ -4,8 +4,8 @@
  * Profilers mostly record the address that was interrupted, and below it the addresses to return to. The side
  * of the kernel and that of the user begin with an address of their own each. What a recording interrupts
  * nowhere, as a heap profile of gperftools or jemalloc, has return addresses only; pairs of branches have
- * none, nor has a pprof, which has the addresses of the calls: their readers say so, and a file (x_spaa.ip) is
- * believed.
+ * none, nor has a pprof, which has the addresses of the calls: their readers say so, and a file (x_spaa.ip)
+ * is believed.
  */
 #ifndef SP_RETURNS_H
 #define SP_RETURNS_H
