@@ -181,6 +181,13 @@ static struct sp_str last_part(struct sp_str path)
     return slash ? (struct sp_str){slash + 1, (uint32_t)(path.p + path.n - slash) - 1} : path;
 }
 
+/* The file as far as it tells a function from others: symbols know base names, some formats paths. */
+static struct sp_str file_that_tells(const struct sp_profile *p, const struct sp_func_info *x)
+{
+    struct sp_str file = sp_pstr(p, x->file);
+    return x->flags & SP_FUNC_PATH ? file : last_part(file);
+}
+
 /*
  * Whether a demangled name shows its parameters: then a mangled name says nothing more. Inlined copies, of
  * which debug information may have no linkage name, agree with the function itself, and so do constructors of
@@ -206,7 +213,7 @@ uint32_t sp_function_tells(struct sp_profile *p, uint32_t name, uint32_t info)
     if (!info)
         return SP_STR_NONE;
     const struct sp_func_info *x = &p->func_infos.v[info - 1];
-    struct sp_str linkage = sp_linkage_whole(sp_pstr(p, x->linkage)), file = last_part(sp_pstr(p, x->file));
+    struct sp_str linkage = sp_linkage_whole(sp_pstr(p, x->linkage)), file = file_that_tells(p, x);
     struct sp_str shown = sp_pstr(p, name);
     bool says_more =
         linkage.n && (functions_uniq(linkage) || (sp_str_cmp(sp_function_shown(linkage), shown) != 0 &&
@@ -314,16 +321,23 @@ static uint64_t start_of(const struct sp_profile *p, uint32_t function)
     return p->func_infos.v[p->functions.v[function].info - 1].start;
 }
 
+/* Whether both are declared at one place of one file. */
+static bool one_declaration(const struct sp_func_info *a, const struct sp_func_info *b)
+{
+    return a->line && a->line == b->line && a->file == b->file;
+}
+
 /*
  * Of the functions that differ from this one in their start only, that which starts where the frame says, as
- * a part does whose function is known, else that which starts first.
+ * a part does whose function is known, else the first that is declared where the frame says, else that which
+ * starts first.
  */
 static uint32_t settled_twin(const struct sp_profile *p, uint32_t function, uint32_t info)
 {
     const struct sp_function *f = &p->functions.v[function];
     const struct sp_func_info *x = info ? &p->func_infos.v[info - 1] : NULL;
     struct sp_probe at = sp_map_probe(&p->function_map, function_hash(f));
-    uint32_t first = function;
+    uint32_t first = function, declared = SP_NONE;
     for (uint32_t i; (i = sp_map_next(&p->function_map, &at)) != SP_MAP_NONE;) {
         if (!of_one_name(&p->functions.v[i], f))
             continue;
@@ -331,8 +345,11 @@ static uint32_t settled_twin(const struct sp_profile *p, uint32_t function, uint
             return i;
         if (start_of(p, i) < start_of(p, first))
             first = i;
+        if (x && one_declaration(x, &p->func_infos.v[p->functions.v[i].info - 1]) &&
+            (declared == SP_NONE || start_of(p, i) < start_of(p, declared)))
+            declared = i;
     }
-    return first;
+    return declared == SP_NONE ? first : declared;
 }
 
 bool sp_functions_settle(struct sp_profile *p)
@@ -453,7 +470,7 @@ struct sp_str sp_function_file(const struct sp_profile *p, uint32_t function)
     struct sp_str none = {"", 0}, tells = sp_pstr(p, p->functions.v[function].tells);
     if (!x || !tells.n || !(x->flags & SP_FUNC_LOCAL) || !x->file)
         return none;
-    struct sp_str file = last_part(sp_pstr(p, x->file));
+    struct sp_str file = file_that_tells(p, x);
     bool told = tells.n > file.n && tells.p[tells.n - file.n - 1] == '@' &&
                 memcmp(tells.p + tells.n - file.n, file.p, file.n) == 0;
     return told ? file : none;

@@ -6,7 +6,8 @@
  * not
  *   `_Z4hashi` of `hash(int)`, which shows its parameters;
  *   of a function that other files may have too (static, in an anonymous namespace), `@` and the base name of
- *   the file that declares it: `@table.c`, `_ZL4hashi@table.cpp` of `hash`.
+ *   the file that declares it: `@table.c`, `_ZL4hashi@table.cpp` of `hash`; or its path, where formats know
+ *   files but no symbols (SP_FUNC_PATH): `@lib/a/index.js`.
  *
  * Never a line or an address; nothing where nothing more than the name is known. Parts of a function that
  * compilers set aside (`.cold`, `.isra.0`) and tiers of just-in-time compilers are that function: linkage
@@ -73,7 +74,7 @@ static inline const struct sp_func_info *sp_function_info(const struct sp_profil
 }
 /* The symbol of a frame: its linkage name with parts, else the name of its function. */
 struct sp_str sp_frame_symbol(const struct sp_profile *p, uint32_t frame);
-/* The base name of the file that tells a function from others of its name; n 0: none does. */
+/* The file that tells a function from others of its name, as tells has it; n 0: none does. */
 struct sp_str sp_function_file(const struct sp_profile *p, uint32_t function);
 /* Where a function starts, if that tells it from others of its name; false: it does not. */
 bool sp_function_start(const struct sp_profile *p, uint32_t function, uint64_t *start);

@@ -84,6 +84,7 @@ struct sp_function {
 enum sp_func_flag {
     SP_FUNC_START = 1, /* start is set */
     SP_FUNC_LOCAL = 2, /* other files may have a function of this linkage name: static, or inlined */
+    SP_FUNC_PATH = 4,  /* of a local one: the whole path of the file counts, which no symbol table knows */
 };
 struct sp_func_info {
     uint64_t start;   /* its address in its DSO as linked */

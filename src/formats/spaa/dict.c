@@ -189,6 +189,8 @@ static bool dict_func(struct reader *r, const struct sp_nested *v, struct frame_
     size_t kept = r->kept.n;
     if (in->local.kind == SP_JSON_TRUE)
         info->flags |= SP_FUNC_LOCAL;
+    if (in->by_path.kind == SP_JSON_TRUE)
+        info->flags |= SP_FUNC_PATH;
     return (!in->linkage.p || sp_take_str(r, &in->linkage, &info->linkage)) &&
            (!in->file.p || sp_take_str(r, &in->file, &info->file)) &&
            (!in->line.p || dict_line(r, &in->line, info)) &&

@@ -117,6 +117,8 @@ static void write_func(struct writer *w, const struct sp_frame *f)
         hex_member(w, ",\"start\":\"0x", x->start);
     if (x->flags & SP_FUNC_LOCAL)
         sp_buf_puts(b, ",\"local\":true");
+    if (x->flags & SP_FUNC_PATH)
+        sp_buf_puts(b, ",\"by_path\":true");
     if (b->len > from && !b->failed) {
         memmove(b->data + from, b->data + from + 1, b->len - from - 1);
         b->len--;
