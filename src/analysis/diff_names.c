@@ -10,6 +10,7 @@
 
 #include "analysis/normalise.h"
 #include "analysis/signature.h"
+#include "model/functions.h"
 #include "symbols/demangle.h"
 
 const char *const sp_diff_form_names[] = {"whole",     ".isra", ".part",   ".constprop", ".cold",
@@ -21,7 +22,9 @@ bool sp_diff_full_name(struct sp_buf *out, struct sp_str shown, struct sp_str li
     struct sp_str stem = sp_without_suffixes(shown);
     bool found = false;
     sp_buf_init(&raw, 64 << 10);
-    if (linkage.n && sp_buf_add(&raw, linkage.p, linkage.n))
+    if (sp_linkage_is_hashed(linkage)) /* what is shown may have the arguments that it hashes */
+        found = false;
+    else if (linkage.n && sp_buf_add(&raw, linkage.p, linkage.n))
         found = sp_demangle(sp_buf_cstr(&raw), out);
     else if (shown.n && shown.p[0] == '_' && sp_buf_add(&raw, stem.p, stem.n))
         found = sp_demangle(sp_buf_cstr(&raw), out);

@@ -54,7 +54,8 @@ static bool put_full_name(struct sp_buf *out, const struct sp_profile *p, uint32
     sp_buf_init(&symbol, 0);
     sp_buf_init(&full, 0);
     sp_buf_add(&symbol, linkage.p, linkage.n);
-    if (!symbol.failed && linkage.n && sp_demangle(sp_buf_cstr(&symbol), &full))
+    if (!symbol.failed && !sp_linkage_is_hashed(linkage) && linkage.n &&
+        sp_demangle(sp_buf_cstr(&symbol), &full))
         sp_buf_add(out, full.data, full.len);
     else
         sp_buf_add(out, name.p, name.n);

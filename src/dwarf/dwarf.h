@@ -41,8 +41,9 @@ struct sp_dwarf_frame {
     struct sp_dwarf_file decl; /* where it is declared; without lines asked for, too */
     uint32_t decl_line;        /* 0: not known */
     uint64_t copy;             /* inlined: lowest address of code of its own in the same unit; 0: none */
-    const char *scoped; /* the name with its scopes, in C++ with parameters, as demanglers write it; NULL:
-                           func says it */
+    const char *scoped;    /* the name with its scopes, in C++ with parameters, as demanglers write it; NULL:
+                              func says it */
+    const char *arguments; /* Rust: "<f64>" of the function's plain name; NULL: none */
     bool linked; /* func is the name as linked: stated, or that of a language where names are linked as they
                     are */
     bool local;  /* not visible to other units, which may have another one of this name */

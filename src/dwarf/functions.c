@@ -106,6 +106,8 @@ static struct sp_dwarf_frame says_of(struct sp_dwarf *d, struct sp_dw_unit *u, u
             put_class_decl(d, &s);
     }
     f.local = f.local && !(is_cplusplus(language) && is_in_external(d, &s.last));
+    if (language == LANG_Rust && s.linkage && s.name && s.name[0] != '<')
+        f.arguments = strchr(s.name, '<');
     f.decl = s.file;
     f.decl_line = s.line;
     return f;

@@ -158,21 +158,23 @@ static bool says_internal(struct sp_str s)
     return false;
 }
 
-/* The linkage name as far as another compiler would make the same: Rust's has a hash at its end. */
-static bool put_linkage(struct sp_buf *out, struct sp_str s)
+bool sp_linkage_is_hashed(struct sp_str linkage)
 {
     static const char hash[] = "17h";
-    if (s.n > 22 && functions_begins(s, "_ZN") && s.p[s.n - 1] == 'E' &&
-        memcmp(s.p + s.n - 20, hash, 3) == 0) {
-        uint32_t i = s.n - 17;
-        while (i < s.n - 1 && functions_hex(s.p[i]))
-            i++;
-        if (i == s.n - 1) {
-            sp_buf_add(out, s.p, s.n - 20);
-            return sp_buf_ch(out, 'E');
-        }
-    }
-    return sp_buf_add(out, s.p, s.n);
+    struct sp_str s = sp_linkage_whole(linkage);
+    if (s.n <= 22 || !(functions_begins(s, "_ZN") || functions_begins(s, "__ZN")) || s.p[s.n - 1] != 'E' ||
+        memcmp(s.p + s.n - 20, hash, 3) != 0)
+        return false;
+    uint32_t i = s.n - 17;
+    while (i < s.n - 1 && functions_hex(s.p[i]))
+        i++;
+    return i == s.n - 1;
+}
+
+static bool is_of_rust(struct sp_str linkage)
+{
+    return functions_begins(linkage, "_R") || functions_begins(linkage, "__R") ||
+           sp_linkage_is_hashed(linkage);
 }
 
 static struct sp_str last_part(struct sp_str path)
@@ -216,15 +218,16 @@ uint32_t sp_function_tells(struct sp_profile *p, uint32_t name, uint32_t info)
     struct sp_str linkage = sp_linkage_whole(sp_pstr(p, x->linkage)), file = file_that_tells(p, x);
     struct sp_str shown = sp_pstr(p, name);
     bool says_more =
-        linkage.n && (functions_uniq(linkage) || (sp_str_cmp(sp_function_shown(linkage), shown) != 0 &&
-                                                  !(is_mangled(linkage) && shows_parameters(shown))));
+        linkage.n && (functions_uniq(linkage) ||
+                      (sp_str_cmp(sp_function_shown(linkage), shown) != 0 &&
+                       !(is_mangled(linkage) && shows_parameters(shown)) && !is_of_rust(linkage)));
     bool local = x->flags & SP_FUNC_LOCAL && file.n && (!is_mangled(linkage) || says_internal(linkage));
     struct sp_buf b;
     if (!says_more && !local)
         return SP_STR_NONE;
     sp_buf_init(&b, 0);
     if (says_more)
-        put_linkage(&b, linkage);
+        sp_buf_add(&b, linkage.p, linkage.n);
     if (local) {
         sp_buf_ch(&b, '@');
         sp_buf_add(&b, file.p, file.n);

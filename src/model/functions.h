@@ -11,8 +11,9 @@
  *
  * Never a line or an address; nothing where nothing more than the name is known. Parts of a function that
  * compilers set aside (`.cold`, `.isra.0`) and tiers of just-in-time compilers are that function: linkage
- * names count without them, and names are shown without them. The hash in names of Rust changes with the
- * compiler, and does not count either.
+ * names count without them, and names are shown without them. Linkage names of Rust say nothing more than
+ * the names they are shown as: what they have beside are hashes, which change with the compiler and with
+ * versions of crates.
  *
  * What is still equal, two static functions in two files of one name, is told apart by where it starts,
  * within one build only: the DSO must have a build-id. That address is no part of `tells`, nor of ids: of two
@@ -38,6 +39,12 @@ static inline struct sp_str sp_linkage_parts(struct sp_str linkage)
     uint32_t n = sp_linkage_whole(linkage).n;
     return (struct sp_str){linkage.p + n, linkage.n - n};
 }
+
+/*
+ * A name of Rust's first mangling, `_ZN3app4work17h0123456789abcdefE`. Instances of one generic function
+ * differ in the hash alone, which another compiler, or another version of a crate, makes anew.
+ */
+bool sp_linkage_is_hashed(struct sp_str linkage);
 
 /* ---- making them ---- */
 

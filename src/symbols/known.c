@@ -23,7 +23,7 @@ static bool is_in_external(const char *linkage, const char *shown)
 /* Whether both are declared at one place, as far as that is known. */
 static bool declared_alike(struct sp_module *m, const struct sp_sym *a, const struct sp_sym *b)
 {
-    struct sp_dwarf *d = sp_module_dwarf(m);
+    struct sp_dwarf *d = m->dwarf; /* its lines were asked for before */
     struct sp_dwarf_frame x, y;
     if (!d || !sp_dwarf_find(d, a->start, SP_DWARF_INLINES, &x, 1) ||
         !sp_dwarf_find(d, b->start, SP_DWARF_INLINES, &y, 1) || !x.decl.name || !y.decl.name)
@@ -68,7 +68,8 @@ bool sp_module_known(struct sp_module *m, const struct sp_sym *sym, struct sp_re
     physical->has_start = true;
     /* Linkers make hidden functions local, compilers parts of those that all see. */
     physical->local = t->rules != SP_RULES_JIT && whole->bind == SP_BIND_LOCAL &&
-                      (!declared || physical->local) && !is_in_external(whole->name, physical->func);
+                      (!declared || physical->local) && !is_in_external(whole->name, physical->func) &&
+                      strncmp(whole->name, "_R", 2) != 0; /* Rust's names say all that there is */
     if (elf && !physical->file && whole->file)
         physical->file = t->files.v[whole->file - 1];
     return true;

@@ -158,6 +158,7 @@ static bool describe(struct sp_module *m, const struct sp_dwarf_frame *f, bool i
         return false;
     if (!f->linked)
         r->linkage = NULL;
+    r->arguments = f->arguments;
     r->local = f->local;
     r->line = f->decl_line;
     if (!inlined) {

@@ -1,7 +1,10 @@
 /* Names as symbol tables have them, kept once each, and demangled once. */
 #include "symbols/internal.h"
 
+#include "model/functions.h"
 #include "symbols/demangle.h"
+
+#include <string.h>
 
 bool sp_symbols_fail(struct sp_symbols *s, spaa_status st)
 {
@@ -54,6 +57,32 @@ bool sp_symbols_names(struct sp_symbols *s, const char *name, struct sp_resolved
     out->func = mangled ? sp_str_cstr(&s->names, plain) : name;
     out->linkage = name;
     out->raw = mangled ? name : NULL;
+    return true;
+}
+
+static struct sp_str names_str(const char *s)
+{
+    return (struct sp_str){s, (uint32_t)strlen(s)};
+}
+
+bool sp_symbols_arguments(struct sp_symbols *s, struct sp_resolved *r)
+{
+    const char *arguments = r->arguments;
+    r->arguments = NULL;
+    if (!arguments || !r->raw || !sp_linkage_is_hashed(names_str(r->raw)))
+        return true;
+    struct sp_str whole = sp_function_shown(names_str(r->func));
+    struct sp_buf b;
+    sp_buf_init(&b, 64 << 10);
+    sp_buf_add(&b, whole.p, whole.n);
+    sp_buf_puts(&b, "::");
+    sp_buf_puts(&b, arguments);
+    uint32_t id = b.failed ? SP_STR_FAIL : sp_intern(&s->names, b.data, b.len);
+    bool nomem = b.nomem || (!b.failed && id == SP_STR_FAIL);
+    sp_buf_free(&b);
+    if (nomem)
+        return sp_symbols_nomem(s);
+    r->func = id == SP_STR_FAIL ? r->func : sp_str_cstr(&s->names, id);
     return true;
 }
 

@@ -335,6 +335,9 @@ size_t sp_module_resolve_code(struct sp_module *m, uint32_t code, uint64_t addr,
         m->misses++;
         return 0;
     }
+    for (size_t i = 0; i < n; i++)
+        if (!sp_symbols_arguments(s, &out[i]))
+            return 0;
     return n;
 }
 

@@ -226,6 +226,32 @@ int main(int c, char **v) { (void)v; return hid(c); }
     assert found["hid.cold"] == found["hid"]
 
 
+GENERIC = """
+#[inline(never)]
+fn work<T: Copy + std::ops::Add<Output = T>>(mut x: T, k: T, n: u64) -> T { for _ in 0..n { x = std::hint::black_box(x + k); } x }
+fn main() { let n = std::env::args().count() as u64; println!("{} {}", work(1u64, 7, n), work(1.0f64, 0.5, n)); }
+"""
+
+
+@pytest.mark.parametrize("mangling", ["legacy", "v0"])
+def test_instances_of_a_generic_function_of_rust_are_functions(tmp_path, mangling):
+    """The hash in the older linkage names says which one it is, to nobody: debug information has the name."""
+    rustc = shutil.which("rustc") or os.path.expanduser("~/.cargo/bin/rustc")
+    if not os.path.exists(rustc):
+        pytest.skip("no rustc")
+    (tmp_path / "app.rs").write_text(GENERIC)
+    subprocess.run([rustc, "-O", "-g", "-C", "symbol-mangling-version=" + mangling, *(["-Z", "unstable-options"] if mangling == "legacy" else []),
+                    "app.rs", "-o", "app"], cwd=tmp_path, check=True, env={**os.environ, "RUSTC_BOOTSTRAP": "1"})
+    subprocess.run(["objcopy", "--strip-debug", "app", "bare"], cwd=tmp_path, check=True)
+    physical = [r for r in frames(tmp_path / "app") if not r["depth"] and "app::work" in r["func"]]
+    assert {r["func"] for r in physical} == {"app::work::<u64>", "app::work::<f64>"} and not any(r["local"] for r in physical)
+    bare = [r for r in frames(tmp_path / "bare", "-s") if "app::work" in r["func"]]
+    if mangling == "v0":
+        assert {r["func"] for r in bare} == {r["func"] for r in physical} and not any(r["local"] for r in bare)
+    else:  # only where they start is left to tell them apart
+        assert {r["func"] for r in bare} == {"app::work"} and all(r["local"] for r in bare) and len({r["start"] for r in bare}) == 2
+
+
 @pytest.mark.parametrize("compiler,flags", [("g++", ("-gdwarf-5",)), ("g++", ("-gdwarf-4",)), ("g++", ("-gdwarf-5", "-gsplit-dwarf")),
                                             ("clang++", ("-g",))], ids=str)
 def test_inlined_functions_have_the_names_that_symbols_of_the_same_functions_have(tmp_path, compiler, flags):
