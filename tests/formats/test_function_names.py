@@ -226,6 +226,15 @@ int main(int c, char **v) { (void)v; return hid(c); }
     assert found["hid.cold"] == found["hid"]
 
 
+@pytest.mark.parametrize("options", [(), ("-s",)], ids=["debug", "symbols"])
+def test_a_relinked_build_has_the_same_functions(tmp_path, options):
+    """Wherever they lie, in whatever order: else comparisons would find changes of the program."""
+    def told(name, *flags):
+        return {(r["func"], r["linkage"], os.path.basename(r["file"] or "") if r["local"] else "", r["local"])
+                for r in frames(build(tmp_path, C, "-O2", "-g", "-ffunction-sections", *flags, name=name), *options)}
+    assert told("one") == told("two", "-falign-functions=64", "-Wl,--sort-section=name")
+
+
 GENERIC = """
 #[inline(never)]
 fn work<T: Copy + std::ops::Add<Output = T>>(mut x: T, k: T, n: u64) -> T { for _ in 0..n { x = std::hint::black_box(x + k); } x }
