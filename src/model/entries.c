@@ -6,9 +6,10 @@
 
 static const struct entry {
     enum sp_side side;
+    uint32_t n; /* bytes of the name */
     const char *name;
 } entries[] = {
-#define SP_ENTRY(side, name) {SP_SIDE_##side, name},
+#define SP_ENTRY(side, name) {SP_SIDE_##side, sizeof(name) - 1, name},
 #include "model/entries.def"
 #undef SP_ENTRY
 };
@@ -22,14 +23,16 @@ static bool entries_begins(struct sp_str s, const char *with)
 bool sp_is_entry(struct sp_str name, enum sp_side side)
 {
     const char *at = name.n ? memchr(name.p, '@', name.n) : NULL;
+    if (!name.n)
+        return false;
     if (at && at != name.p)
         name.n = (uint32_t)(at - name.p);
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        size_t n = strlen(entries[i].name);
-        bool any = entries[i].name[n - 1] == '*';
-        n -= any;
-        if (entries[i].side == side && (any ? name.n >= n : name.n == n) &&
-            memcmp(name.p, entries[i].name, n) == 0)
+        const struct entry *e = &entries[i];
+        bool any = e->name[e->n - 1] == '*';
+        uint32_t n = e->n - any;
+        if (e->side == side && e->name[0] == name.p[0] && (any ? name.n >= n : name.n == n) &&
+            memcmp(name.p, e->name, n) == 0)
             return true;
     }
     return false;

@@ -240,24 +240,37 @@ static bool sets_frame_pointer(const unsigned char *p, size_t n)
     return n == 4 && p[0] == 0xc8;
 }
 
+/* Bytes before the first instruction that sets the frame pointer, or is not known; -1: it cannot be read. */
+static int32_t before_own_pointer(struct sp_functions *f, const struct sp_function_code *x)
+{
+    struct sp_insn i;
+    size_t k = 0;
+    if (!fetch(f, x))
+        return -1;
+    while (k < f->bytes.n &&
+           sp_insn_read(SP_MACHINE_X86_64, f->bytes.v + k, f->bytes.n - k, x->start + k, &i) &&
+           !sets_frame_pointer(f->bytes.v + k, i.len))
+        k += i.len;
+    return (int32_t)k;
+}
+
 bool sp_functions_frameless(struct sp_functions *f, uint32_t module, uint64_t at)
 {
     enum { RSP = 7 };
     uint32_t function = sp_functions_at(f, module, at);
     const struct sp_cfi *cfi = function == UINT32_MAX ? NULL : cfi_of(f, &f->modules.v[module]);
     struct sp_cfi_row row;
-    struct sp_insn i;
-    if (!cfi || sp_mcode_machine(f->modules.v[module].code) != SP_MACHINE_X86_64 ||
-        !sp_cfi_row(cfi, at, &row) || row.signal || row.cfa.how != SP_CFI_REG || row.cfa.reg != RSP)
+    if (!cfi || sp_mcode_machine(f->modules.v[module].code) != SP_MACHINE_X86_64)
         return false;
-    const struct sp_function_code *x = &f->functions.v[function];
-    if (at < x->start || !fetch(f, x))
+    struct sp_function_code *x = &f->functions.v[function];
+    if (at < x->start)
         return false;
-    size_t k = 0, end = (size_t)(at - x->start);
-    while (k < end && sp_insn_read(SP_MACHINE_X86_64, f->bytes.v + k, f->bytes.n - k, x->start + k, &i) &&
-           !sets_frame_pointer(f->bytes.v + k, i.len))
-        k += i.len;
-    return k >= end;
+    if (!x->pointer_read) {
+        x->pointer_read = true;
+        x->own_pointer = before_own_pointer(f, x);
+    }
+    return x->own_pointer >= (int64_t)(at - x->start) && sp_cfi_row(cfi, at, &row) && !row.signal &&
+           row.cfa.how == SP_CFI_REG && row.cfa.reg == RSP;
 }
 
 unsigned sp_functions_kind_before(struct sp_functions *f, uint32_t function, uint64_t at)

@@ -34,10 +34,11 @@ struct sp_function_code {
     uint64_t start, end;
     const char *name; /* NULL: of an FDE */
     uint32_t module;
-    bool read, calls_read;
+    bool read, calls_read, pointer_read;
     bool open;                                     /* control may leave it to where nobody can say */
     bool open_calls;                               /* it calls what nobody can say */
     uint32_t first_exit, exits, first_call, calls; /* slices of `to`: jumps out of it, and its calls */
+    int32_t own_pointer; /* bytes from its start to what may set the frame pointer; -1: it cannot be read */
 };
 
 struct sp_functions {
