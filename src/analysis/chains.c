@@ -15,6 +15,9 @@ enum rule { BY_MARKS, BY_MAPS, BY_ENTRIES };
 /* What a function is as the outermost of a stack. */
 enum root { NOT_SEEN, ENTRY, CUT, UNMAPPED, NAMED, UNNAMED, UNNAMED_START };
 
+/* What a function is wherever it stands in a stack: stacks ask for it again and again. */
+enum trait { SEEN = 1, LABEL = 2 /* --tagroot */, NO_NAME = 4, PLACELESS = 8, STARTS_THREADS = 16 };
+
 struct thread_root {
     uint32_t thread, function;
     int64_t weight;
@@ -27,11 +30,12 @@ struct judge {
     enum rule rule;
     bool mixed; /* of several tools: stacks of binaries are judged */
     bool linux_kernel;
-    bool knows_maps;     /* what has no DSO is in none */
-    bool chains[2];      /* per side: there are stacks of more than one frame */
-    unsigned char *root; /* per function: enum root */
-    uint32_t *thread;    /* per context, as far as they were asked for; SP_NONE */
-    int64_t *deep;       /* per thread: weight of its stacks deeper than two */
+    bool knows_maps;       /* what has no DSO is in none */
+    bool chains[2];        /* per side: there are stacks of more than one frame */
+    unsigned char *root;   /* per function: enum root */
+    unsigned char *traits; /* per function: of enum trait, as far as they were asked for */
+    uint32_t *thread;      /* per context, as far as they were asked for; SP_NONE */
+    int64_t *deep;         /* per thread: weight of its stacks deeper than two */
     struct sp_map threads, map;
     SP_VEC(struct thread_root) roots; /* of deep stacks, unnamed */
     SP_VEC(uint32_t) first;           /* per thread: a context of it */
@@ -81,10 +85,24 @@ static bool chains_is_unnamed(struct sp_str name)
            (name.n > 2 && name.p[0] == '0' && name.p[1] == 'x');
 }
 
-static bool is_placeless(const struct sp_profile *p, uint32_t frame)
+static unsigned char traits_of(const struct sp_profile *p, const struct sp_function *f)
 {
-    struct sp_str dso = sp_pstr(p, sp_frame_dso(p, frame)->name);
-    return !dso.n || sp_str_is(dso, "[unknown]");
+    struct sp_str name = sp_pstr(p, f->name), dso = sp_pstr(p, p->dsos.v[f->dso].name);
+    unsigned traits = SEEN;
+    traits |= sp_str_is(dso, SP_TAG_DSO) ? LABEL : 0u;
+    traits |= chains_is_unnamed(name) ? NO_NAME : 0u;
+    traits |= !dso.n || sp_str_is(dso, "[unknown]") ? PLACELESS : 0u;
+    traits |= sp_is_entry(name, SP_SIDE_USER) ? STARTS_THREADS : 0u;
+    return (unsigned char)traits;
+}
+
+static bool chains_is(const struct judge *j, uint32_t frame, enum trait trait)
+{
+    uint32_t function = j->p->frames.v[frame].function;
+    unsigned char *traits = &j->traits[function];
+    if (!*traits)
+        *traits = traits_of(j->p, &j->p->functions.v[function]);
+    return *traits & trait;
 }
 
 /* No program has code there, whatever is mapped: the first page, and between the halves of 64 bits. */
@@ -100,12 +118,12 @@ static enum root root_of(const struct judge *j, uint32_t frame)
     const struct sp_function *f = sp_frame_function(p, frame);
     struct sp_str name = sp_pstr(p, f->name), dso = sp_pstr(p, p->dsos.v[f->dso].name);
     enum sp_side side = chains_side_of(p, frame);
-    bool unnamed = p->frames.v[frame].flags & SP_FRAME_UNRESOLVED || chains_is_unnamed(name);
+    bool unnamed = p->frames.v[frame].flags & SP_FRAME_UNRESOLVED || chains_is(j, frame, NO_NAME);
     if (chains_is_cut(name))
         return CUT;
     if (j->rule == BY_MARKS)
         return ENTRY;
-    if (unnamed && side == SP_SIDE_USER && is_placeless(p, frame))
+    if (unnamed && side == SP_SIDE_USER && chains_is(j, frame, PLACELESS))
         return j->knows_maps || is_nowhere(&p->frames.v[frame]) ? UNMAPPED : UNNAMED_START;
     if (j->rule == BY_MAPS || (side == SP_SIDE_KERNEL && (unnamed || !j->linux_kernel)))
         return ENTRY;
@@ -130,7 +148,7 @@ static bool has_entry_below(const struct judge *j, const uint32_t *f, uint32_t n
 {
     enum { ABOVE = 2 };
     for (uint32_t i = 1; i <= ABOVE && i < n; i++)
-        if (sp_is_entry(sp_pstr(j->p, sp_frame_function(j->p, f[n - 1 - i])->name), SP_SIDE_USER))
+        if (chains_is(j, f[n - 1 - i], STARTS_THREADS))
             return true;
     return false;
 }
@@ -140,10 +158,9 @@ static uint32_t judged_frames(const struct judge *j, uint32_t stack)
 {
     const uint32_t *f = sp_stack_frames(j->p, stack);
     uint32_t n = j->p->stacks.v[stack].n;
-    while (n && sp_str_is(sp_pstr(j->p, sp_frame_dso(j->p, f[n - 1])->name), SP_TAG_DSO)) /* --tagroot */
+    while (n && chains_is(j, f[n - 1], LABEL))
         n--;
-    bool named = n > 1 && !chains_is_unnamed(sp_pstr(j->p, sp_frame_function(j->p, f[n - 1])->name));
-    return j->rule == BY_MAPS && named ? n - 1 : n;
+    return j->rule == BY_MAPS && n > 1 && !chains_is(j, f[n - 1], NO_NAME) ? n - 1 : n;
 }
 
 /* ---- stacks ---- */
@@ -166,7 +183,7 @@ static bool has_binaries(const struct judge *j, uint32_t stack)
 {
     const uint32_t *f = sp_stack_frames(j->p, stack);
     for (uint32_t i = 0; i < j->p->stacks.v[stack].n; i++)
-        if (!is_placeless(j->p, f[i]))
+        if (!chains_is(j, f[i], PLACELESS))
             return true;
     return false;
 }
@@ -190,9 +207,9 @@ static enum sp_chain judge_stack(struct judge *j, uint32_t stack, bool *unsure)
         return has_entry_below(j, f, n) ? SP_CHAIN_WHOLE : SP_CHAIN_NO_ENTRY;
     case UNNAMED_START:
         *unsure = !has_entry_below(j, f, n);
-        return !*unsure                       ? SP_CHAIN_WHOLE
-               : is_placeless(j->p, f[n - 1]) ? SP_CHAIN_UNMAPPED
-                                              : SP_CHAIN_NO_ENTRY;
+        return !*unsure                            ? SP_CHAIN_WHOLE
+               : chains_is(j, f[n - 1], PLACELESS) ? SP_CHAIN_UNMAPPED
+                                                   : SP_CHAIN_NO_ENTRY;
     default:
         return SP_CHAIN_WHOLE;
     }
@@ -299,7 +316,10 @@ static void find_limit(struct judge *j)
     int64_t at = 0;
     uint32_t deepest = 0;
     for (size_t i = 0; i < j->s->rows.n; i++) {
-        uint32_t depth = depth_of(j->p, outer_record(j->s, i), UINT32_MAX);
+        uint32_t stack = outer_record(j->s, i);
+        if (j->p->stacks.v[stack].n < deepest)
+            continue;
+        uint32_t depth = depth_of(j->p, stack, UINT32_MAX);
         if (depth > deepest) {
             deepest = depth;
             at = 0;
@@ -358,9 +378,10 @@ static bool judge_rows(struct judge *j)
     bool any_unsure = false;
     unsigned char *unsure = calloc(s->rows.n + 1, 1);
     j->root = calloc(j->p->functions.n + 1, 1);
+    j->traits = calloc(j->p->functions.n + 1, 1);
     j->by_dso = calloc(j->p->dsos.n + 1, sizeof *j->by_dso);
     j->c->rows = calloc(s->rows.n + 1, 1);
-    bool ok = unsure && j->root && j->by_dso && j->c->rows;
+    bool ok = unsure && j->root && j->traits && j->by_dso && j->c->rows;
     for (size_t i = 0; ok && i < s->rows.n; i++) {
         bool is_unsure;
         ok = !sp_leaving(s->profile->diags, i);
@@ -396,6 +417,7 @@ spaa_status sp_chains_of(struct sp_selection *s, struct sp_diags *d)
         ok = judge_rows(&j);
     }
     free(j.root);
+    free(j.traits);
     free(j.thread);
     free(j.deep);
     free(j.by_dso);
