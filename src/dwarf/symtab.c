@@ -305,6 +305,8 @@ static size_t form_of(const char *name)
 /* By their names, forms also by the name of their function. */
 static bool symtab_index_names(struct sp_symtab *t)
 {
+    if (!t->named && !sp_map_grow(&t->by_name, t->syms.n))
+        return false;
     for (uint32_t i = 0; !t->named && i < t->syms.n; i++) {
         const char *name = t->syms.v[i].name;
         size_t n = form_of(name);
