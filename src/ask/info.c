@@ -10,6 +10,11 @@ static const struct sp_answer_column info_facts[] = {
     FACT("format", SP_COL_TEXT, "what the file was read as; null: not known"),
     FACT("threads", SP_COL_COUNT, "how many there are"),
     FACT("processes", SP_COL_COUNT, "likewise"),
+    FACT("reported.processes", SP_COL_COUNT,
+         "what the profiler says it saw, with and without samples; reported null: it says nothing"),
+    FACT("reported.began", SP_COL_COUNT, "of these, how many began while it watched"),
+    FACT("reported.ended", SP_COL_COUNT, "and ended"),
+    FACT("reported.images", SP_COL_COUNT, "binaries where they were loaded"),
     FACT("dsos", SP_COL_COUNT, "likewise: binaries"),
     FACT("functions", SP_COL_COUNT, "likewise"),
     FACT("frames", SP_COL_COUNT, "likewise"),
@@ -77,6 +82,19 @@ static void fact_of(struct sp_info *x, const char *name, uint32_t s)
     sp_fact_text(x->out, name, s == SP_STR_NONE ? NULL : t.p, t.n);
 }
 
+static void info_reported(struct sp_info *x)
+{
+    const struct sp_profile *p = x->profile;
+    if (!p->processes.n && !p->images.n) {
+        sp_fact_null(x->out, "reported");
+        return;
+    }
+    sp_fact_count(x->out, "reported.processes", (int64_t)p->processes.n);
+    sp_fact_count(x->out, "reported.began", sp_info_told(p, false));
+    sp_fact_count(x->out, "reported.ended", sp_info_told(p, true));
+    sp_fact_count(x->out, "reported.images", (int64_t)p->images.n);
+}
+
 static void info_counts(struct sp_info *x)
 {
     const struct sp_profile *p = x->profile;
@@ -85,6 +103,7 @@ static void info_counts(struct sp_info *x)
     sp_fact_cstr(x->out, "format", format);
     sp_fact_count(x->out, "threads", (int64_t)p->threads.n);
     sp_fact_count(x->out, "processes", (int64_t)x->processes);
+    info_reported(x);
     sp_fact_count(x->out, "dsos", (int64_t)p->dsos.n);
     sp_fact_count(x->out, "functions", (int64_t)p->functions.n);
     sp_fact_count(x->out, "frames", (int64_t)p->frames.n);

@@ -45,6 +45,8 @@ struct sp_info {
 /* info_gather.c. Free whatever it returned. */
 spaa_status sp_info_gather(struct sp_ask *q, struct sp_answer *out, struct sp_info *x);
 void sp_info_free(struct sp_info *x);
+/* Of how many processes the profiler says when they began, or ended. */
+int64_t sp_info_told(const struct sp_profile *p, bool ended);
 
 /* info_words.c: what stands above the table of events, for people. */
 spaa_status sp_info_words(struct sp_info *x);

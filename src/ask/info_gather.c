@@ -5,6 +5,14 @@
 
 #include <stdlib.h>
 
+int64_t sp_info_told(const struct sp_profile *p, bool ended)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < p->processes.n; i++)
+        n += (ended ? p->processes.v[i].exit_ns : p->processes.v[i].start_ns) != SP_ABSENT;
+    return n;
+}
+
 static spaa_status gather_processes(struct sp_info *x)
 {
     const struct sp_profile *p = x->profile;

@@ -208,6 +208,20 @@ static spaa_status words_original(void *arg, const struct sp_original_about *abo
     return SPAA_OK;
 }
 
+/* Of hang reports the samples say it all: each process has some. */
+static void words_reported(struct sp_info *x)
+{
+    const struct sp_profile *p = x->profile;
+    int64_t began = sp_info_told(p, false), ended = sp_info_told(p, true);
+    if (!began && !ended && p->processes.n <= x->processes)
+        return;
+    sp_buf_printf(&x->b, "%zu reported", p->processes.n);
+    if (began || ended)
+        sp_buf_printf(&x->b, ", of which %lld began and %lld ended meanwhile", (long long)began,
+                      (long long)ended);
+    words_line(x, "processes");
+}
+
 spaa_status sp_info_words(struct sp_info *x)
 {
     const struct sp_profile *p = x->profile;
@@ -217,6 +231,7 @@ spaa_status sp_info_words(struct sp_info *x)
     words_head(x);
     sp_buf_printf(&x->b, "%zu of %llu processes", p->threads.n, (unsigned long long)x->processes);
     words_line(x, "threads");
+    words_reported(x);
     words_pools(x);
     words_labels(x);
     sp_buf_printf(&x->b, "%zu stacks of %zu frames, %zu functions, %zu binaries", p->stacks.n, p->frames.n,

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/facts.h"
 #include "model/originals.h"
 #include "model/samples.h"
 #include "json/json.h"
@@ -248,12 +249,11 @@ uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32
             t->comm = comm;
         return i;
     }
-    struct sp_thread t = {.pid = pid,
-                          .tid = tid,
-                          .comm = comm,
-                          .cpu_time_ns = SP_ABSENT,
-                          .cycles = SP_ABSENT,
-                          .instructions = SP_ABSENT};
+    struct sp_thread t = {0};
+    sp_facts_clear(sp_thread_facts, &t);
+    t.pid = pid;
+    t.tid = tid;
+    t.comm = comm;
     uint32_t n = (uint32_t)p->threads.n;
     if (p->threads.n >= SP_NONE - 1 || !sp_vec_reserve(&p->threads, p->threads.n + 1) ||
         !sp_map_add_at(&p->thread_map, &at, n))

@@ -124,6 +124,7 @@ struct sp_thread {
     uint32_t comm, extra_json;
     uint32_t name, queue, priority;            /* priority as it is stated: "31", "4-31" */
     int64_t cpu_time_ns, cycles, instructions; /* spent while it was watched */
+    int64_t start_ns, exit_ns;                 /* on the clock of the timestamps */
 };
 
 enum sp_fact_flag {

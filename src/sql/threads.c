@@ -2,7 +2,7 @@
 #include "sql/internal.h"
 
 /* Between pool and extra_json the fields of sp_thread_facts, in their order. */
-enum { ID, PID, TID, COMM, POOL, FACTS, EXTRA_JSON = FACTS + 6 };
+enum { ID, PID, TID, COMM, POOL, FACTS, EXTRA_JSON = FACTS + 8 };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number"},
@@ -16,6 +16,8 @@ static const struct sql_column columns[] = {
     {"cpu_time_ns", SQL_INTEGER, 0, 0, "CPU time while it was watched"},
     {"cycles", SQL_INTEGER, 0, 0, "likewise"},
     {"instructions", SQL_INTEGER, 0, 0, "likewise"},
+    {"start_ns", SQL_INTEGER, 0, 0, "when it began, on the clock of samples.time"},
+    {"exit_ns", SQL_INTEGER, 0, 0, "when it ended"},
     {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
     {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
     {0},

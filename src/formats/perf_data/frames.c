@@ -78,7 +78,7 @@ static bool pd_frames_starts(struct sp_pd_text t, const char *with)
     return t.n >= n && memcmp(t.p, with, n) == 0;
 }
 
-static bool pd_frames_is_anonymous(struct sp_pd_text path)
+bool sp_pd_is_anonymous(struct sp_pd_text path)
 {
     return !path.n || pd_frames_starts(path, "//anon") || pd_frames_starts(path, "/anon_hugepage") ||
            pd_frames_starts(path, "/dev/zero") || pd_frames_starts(path, "/SYSV") ||
@@ -91,7 +91,7 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
     static const char deleted[] = " (deleted)";
     struct sp_pd_text path = m->path;
     struct sp_object o = {.kind = SP_OBJECT_FILE, .place.ips = SP_DSO_FILE_OFFSET};
-    if (pd_frames_is_anonymous(path)) /* data: no code there */
+    if (sp_pd_is_anonymous(path)) /* data: no code there */
         return sp_binder_written(f->binder, m->data ? 0 : m->pid);
     size_t cut = sizeof deleted - 1;
     if (path.n > cut && memcmp(path.p + path.n - cut, deleted, cut) == 0)
@@ -163,6 +163,14 @@ static bool pd_frames_is_kernel(struct sp_pd_text path)
 {
     return pd_frames_starts(path, "[kernel.kallsyms]") || pd_frames_starts(path, "[kernel.vmlinux]") ||
            pd_frames_starts(path, "[kernel]");
+}
+
+bool sp_pd_kernel_name(struct sp_pd_text path, struct sp_buf *out)
+{
+    if (!pd_frames_is_kernel(path))
+        return pd_frames_module_name(path, out);
+    sp_buf_clear(out);
+    return sp_buf_puts(out, "[kernel]");
 }
 
 /* Where the kernel stood, by its own maps. */

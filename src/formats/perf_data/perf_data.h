@@ -16,6 +16,7 @@
  * and so groups resolve.c      groups in order of map versions, while the maps of every process are replayed
  * (replay.c)
  *                  -> frames (frames.c) and stacks of the profile
+ *   facts.c        processes, threads and binaries as rows of the profile
  *
  * A position names a record for good: its offset in the input, or SP_PD_UNPACKED plus its offset in
  * what COMPRESSED records hold; in the directory form the number of the file stands above. Records without
@@ -143,7 +144,7 @@ struct sp_pd_record {
     uint16_t misc;
 };
 
-/* A record that changes maps or comms: MMAP, MMAP2, COMM, FORK. */
+/* A record of maps, comms and lives: MMAP, MMAP2, COMM, FORK, EXIT. */
 struct sp_pd_side {
     uint64_t time, pos;
 };
@@ -512,6 +513,7 @@ spaa_status sp_pd_timeline(struct sp_pd *pd);
 uint32_t sp_pd_process(struct sp_pd *pd, int32_t pid); /* finds or adds; SP_NONE: out of memory */
 uint32_t sp_pd_process_find(const struct sp_pd *pd, int32_t pid);
 uint32_t sp_pd_thread(struct sp_pd *pd, int32_t pid, int32_t tid);
+uint32_t sp_pd_thread_find(const struct sp_pd *pd, int32_t pid, int32_t tid);
 /*
  * The epoch of a thread at a time: finds or adds; SP_NONE: out of memory. The answer holds for
  * since <= time < until.

@@ -84,6 +84,8 @@ static spaa_status pd_reader_to_stacks(struct sp_pd *pd)
         st = sp_pd_branches_event(pd);
     if (!st)
         st = sp_pd_resolve(pd, frames);
+    if (!st)
+        st = sp_pd_facts(pd, frames);
     sp_pd_frames_free(frames);
     return st;
 }

@@ -181,7 +181,7 @@ static size_t pd_records_text_end(const struct sp_pd_record *r, size_t at)
 static spaa_status pd_records_add_side(struct sp_pd *pd, const struct sp_pd_record *r, size_t body)
 {
     struct sp_pd_side side = {pd_records_trailer_time(pd, r, body), r->pos};
-    if (r->type == PD_FORK && !side.time)
+    if ((r->type == PD_FORK || r->type == PD_EXIT) && !side.time)
         side.time = sp_pd_u64(r->p + 24, pd->swap);
     return sp_vec_push(&pd->sides, side) ? SPAA_OK : sp_nomem(pd->d);
 }
@@ -437,6 +437,7 @@ static spaa_status pd_records_take_record(struct sp_pd *pd, const struct sp_pd_r
     case PD_COMM:
         return pd_records_text_end(r, 16) ? pd_records_add_side(pd, r, pd_records_text_end(r, 16)) : SPAA_OK;
     case PD_FORK:
+    case PD_EXIT:
         return r->size >= 32 ? pd_records_add_side(pd, r, 32) : SPAA_OK;
     case PD_KSYMBOL:
         if (r->size > 24 && memchr(r->p + 24, 0, r->size - 24))

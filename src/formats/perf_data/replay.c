@@ -158,7 +158,9 @@ static struct change pd_replay_read_change(const struct sp_pd *pd, const struct 
     uint32_t type = sp_pd_u32(rec, pd->swap);
     int32_t pid = sp_pd_i32(rec + 8, pd->swap), ppid = 0;
     struct change c = {.what = MAP, .parent = SP_NONE};
-    if (type == PD_COMM)
+    if (type == PD_EXIT)
+        c.what = NOTHING;
+    else if (type == PD_COMM)
         c.what = sp_pd_u16(rec + 4, pd->swap) & PD_MISC_EXEC ? EXEC : NOTHING;
     else if (type == PD_FORK)
         c.what = sp_pd_is_fork(pd, rec, side->time, &pid, &ppid) ? FORK : NOTHING;

@@ -77,6 +77,13 @@ struct sp_pd_dso_file {
 struct sp_pd_dso_file sp_pd_frames_file(const struct sp_pd_frames *f, uint32_t dso);
 size_t sp_pd_frames_dsos(const struct sp_pd_frames *f);
 
+/* Whether a map of this name is of memory without a file; the name of a kernel's map, as DSOs have it. */
+bool sp_pd_is_anonymous(struct sp_pd_text path);
+bool sp_pd_kernel_name(struct sp_pd_text path, struct sp_buf *out);
+
+/* facts.c: after all frames are there. */
+spaa_status sp_pd_facts(struct sp_pd *pd, struct sp_pd_frames *f);
+
 /*
  * reloads.c: when just-in-time code was written over other code becomes a change of the process's maps. After
  * the timeline, before the samples are read.

@@ -38,7 +38,7 @@ static uint64_t pd_timeline_thread_hash(int32_t pid, int32_t tid)
     return sp_hash_mix((uint32_t)pid, (uint32_t)tid);
 }
 
-static uint32_t pd_timeline_thread_find(const struct sp_pd *pd, int32_t pid, int32_t tid)
+uint32_t sp_pd_thread_find(const struct sp_pd *pd, int32_t pid, int32_t tid)
 {
     struct sp_probe at = sp_map_probe(&pd->thread_map, pd_timeline_thread_hash(pid, tid));
     for (uint32_t i; (i = sp_map_next(&pd->thread_map, &at)) != SP_MAP_NONE;)
@@ -56,7 +56,7 @@ static bool pd_timeline_add_comm(struct sp_pd *pd, struct sp_pd_thread *t, uint6
 
 uint32_t sp_pd_thread(struct sp_pd *pd, int32_t pid, int32_t tid)
 {
-    uint32_t i = pd_timeline_thread_find(pd, pid, tid);
+    uint32_t i = sp_pd_thread_find(pd, pid, tid);
     if (i != SP_NONE)
         return i;
     struct sp_pd_thread t = {.pid = pid, .tid = tid, .process = sp_pd_process(pd, pid)};
@@ -102,7 +102,7 @@ static bool pd_timeline_take_fork(struct sp_pd *pd, const unsigned char *rec, ui
     int32_t pid, ppid;
     bool copies = sp_pd_is_fork(pd, rec, time, &pid, &ppid);
     int32_t tid = sp_pd_i32(rec + 16, pd->swap), ptid = sp_pd_i32(rec + 20, pd->swap);
-    uint32_t parent = pd_timeline_thread_find(pd, ppid, ptid);
+    uint32_t parent = sp_pd_thread_find(pd, ppid, ptid);
     if (parent != SP_NONE && pd->threads.v[parent].comms.n) {
         uint32_t child = sp_pd_thread(pd, pid, tid);
         if (child == SP_NONE)
@@ -142,6 +142,8 @@ spaa_status sp_pd_timeline(struct sp_pd *pd)
             ok = pd_timeline_take_comm(pd, rec, time);
         else if (type == PD_FORK)
             ok = pd_timeline_take_fork(pd, rec, time);
+        else if (type == PD_EXIT)
+            ok = true;
         else
             ok = pd_timeline_add_change(pd, sp_pd_i32(rec + 8, pd->swap), time);
         if (!ok)
