@@ -1,6 +1,7 @@
 #include "analysis/regroup.h"
 
 #include "analysis/sample_times.h"
+#include "analysis/thread_info.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/watch.h"
@@ -161,9 +162,38 @@ spaa_status sp_regroup(struct sp_profile *p, unsigned keys, struct sp_diags *d)
     return st ? st : regroup_all(p, keys, &none, d);
 }
 
+/* Contexts of threads whose queue is known get it as a label: no stack is divided by that. */
+static spaa_status regroup_by_queue(struct sp_profile *p, const struct sp_label_keys *labels,
+                                    struct sp_diags *d)
+{
+    struct sp_thread_info info = {0};
+    if (!sp_label_keys_have(labels, (struct sp_str){"queue", 5}))
+        return SPAA_OK;
+    size_t n = p->contexts.n;
+    uint32_t *to = malloc((n + 1) * sizeof *to);
+    spaa_status st = to ? sp_thread_info_of(p, d, &info) : sp_nomem(d);
+    for (uint32_t i = 0; !st && i < n; i++) {
+        struct sp_context c = p->contexts.v[i];
+        const struct sp_reported_thread *t = c.tid != SP_ABSENT ? sp_thread_info_thread(&info, c.tid) : NULL;
+        to[i] = i;
+        if (!t || !t->queue)
+            continue;
+        c.labels = sp_labels_with_queue(p, c.labels, labels, sp_pstr(p, t->queue));
+        to[i] = c.labels == SP_NONE ? SP_NONE : sp_context_intern(p, &c);
+        if (to[i] == SP_NONE)
+            st = sp_nomem(d);
+    }
+    for (size_t i = 0; !st && i < p->stacks.n; i++)
+        p->stacks.v[i].context = to[p->stacks.v[i].context];
+    sp_thread_info_free(&info);
+    free(to);
+    return st;
+}
+
 spaa_status sp_regroup_labels(struct sp_profile *p, const struct sp_label_keys *labels, struct sp_diags *d)
 {
-    return regroup_all(p, 0, labels, d);
+    spaa_status st = regroup_by_queue(p, labels, d);
+    return st ? st : regroup_all(p, 0, labels, d);
 }
 
 /* Both records of a pair are left out, or neither. */

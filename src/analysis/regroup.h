@@ -14,8 +14,10 @@ unsigned sp_missing_groups(const struct sp_profile *p, unsigned keys);
  * samples, or a key is asked for that samples do not know.
  */
 spaa_status sp_regroup(struct sp_profile *p, unsigned keys, struct sp_diags *d);
-/* The same by labels of samples with these keys; samples without any, and a profile without samples, are
- * fine. */
+/*
+ * The same by labels of samples with these keys; samples without any, and a profile without samples, are
+ * fine. The label `queue` is that of the thread.
+ */
 spaa_status sp_regroup_labels(struct sp_profile *p, const struct sp_label_keys *labels, struct sp_diags *d);
 /* Leaves stacks out that have no weight any more, so that the profile can be written. */
 spaa_status sp_regroup_settle(struct sp_profile **p, struct sp_diags *d);

@@ -44,7 +44,10 @@ struct sp_read_opts {
     enum sp_granularity frames; /* SP_FRAMES_ADDRESS keeps everything */
     unsigned group_by;          /* enum sp_group bits; what the format cannot know is left out */
     const struct sp_label_keys
-        *labels;      /* what to tell stacks apart by that have labels; NULL: all there are */
+        *labels; /* what to tell stacks apart by that have labels; NULL: all there are */
+    /* Labels that options name: what is known of a whole thread or input becomes labels of its stacks for
+     * these alone. NULL: none. */
+    const struct sp_label_keys *asked;
     bool samples;     /* keep raw samples (model/samples.h) */
     unsigned windows; /* where the input tells what was freed when: windows of time, at most; 0: none */
     struct sp_keeper *keeper; /* keeps the bytes of the input (formats/original.h); NULL: nobody does */

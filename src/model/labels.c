@@ -106,6 +106,50 @@ uint32_t sp_labels_with(struct sp_profile *p, uint32_t base, uint32_t set, const
     return out;
 }
 
+/* ---- made of facts ---- */
+
+bool sp_labels_ask(struct sp_profile *p, const struct sp_label_keys *keys, const char *key,
+                   struct sp_str value, struct sp_label_list *out)
+{
+    struct sp_str name = {key, (uint32_t)strlen(key)};
+    if (!keys || !value.n || !sp_label_keys_have(keys, name))
+        return true;
+    struct sp_label x = {.key = sp_profile_str(p, name.p, name.n),
+                         .value = sp_profile_text(p, value.p, value.n)};
+    return x.key != SP_STR_FAIL && x.value != SP_STR_FAIL && sp_vec_push(&out->list, x);
+}
+
+/* spindump: "com.apple.main-thread"(1); sample: DispatchQueue_1: com.apple.main-thread  (serial) */
+static struct sp_str labels_queue_name(struct sp_str queue)
+{
+    static const char lead[] = "DispatchQueue_", tail[] = "  (";
+    const char *p = queue.p, *end = p + queue.n, *at;
+    if (sp_str_is(queue, "none"))
+        return (struct sp_str){"", 0};
+    if (queue.n && *p == '"') {
+        at = memrchr(p + 1, '"', queue.n - 1);
+        return at ? (struct sp_str){p + 1, (uint32_t)(at - p - 1)} : queue;
+    }
+    if (queue.n < sizeof lead || memcmp(p, lead, sizeof lead - 1) != 0)
+        return queue;
+    at = memmem(p, queue.n, ": ", 2);
+    p = at ? at + 2 : p;
+    at = memmem(p, (size_t)(end - p), tail, sizeof tail - 1);
+    return (struct sp_str){p, (uint32_t)((at ? at : end) - p)};
+}
+
+uint32_t sp_labels_with_queue(struct sp_profile *p, uint32_t base, const struct sp_label_keys *keys,
+                              struct sp_str queue)
+{
+    struct sp_label_list list = {0};
+    bool ok = sp_labels_ask(p, keys, "queue", labels_queue_name(queue), &list);
+    uint32_t set = ok ? sp_labels_intern(p, list.list.v, list.list.n) : SP_NONE;
+    sp_vec_free(&list.list);
+    if (!set)
+        return base;
+    return set == SP_NONE ? SP_NONE : sp_labels_with(p, base, set, keys);
+}
+
 /* ---- as JSON ---- */
 
 static int labels_digit(char c)

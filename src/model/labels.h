@@ -40,6 +40,17 @@ uint32_t sp_labels_intern(struct sp_profile *p, struct sp_label *v, size_t n);
  */
 uint32_t sp_labels_with(struct sp_profile *p, uint32_t base, uint32_t set, const struct sp_label_keys *keys);
 
+/*
+ * Labels that nothing in the input carries, made of what is known of a thread or of the whole input where
+ * they are asked for by name (keys NULL: none are). False: out of memory.
+ */
+bool sp_labels_ask(struct sp_profile *p, const struct sp_label_keys *keys, const char *key,
+                   struct sp_str value, struct sp_label_list *out);
+/* The label `queue` of a thread, by what a hang report says of its dispatch queue, and a set `base`: a set.
+ */
+uint32_t sp_labels_with_queue(struct sp_profile *p, uint32_t base, const struct sp_label_keys *keys,
+                              struct sp_str queue);
+
 /* Adds the members of an object's text; false: out of memory. flags: SP_LABEL_FIELD or 0. */
 bool sp_labels_parse(struct sp_profile *p, struct sp_span object, uint8_t flags, struct sp_label_list *out);
 /* The same of what the members of a context (extra_json) say: x_labels and trace_fields. */

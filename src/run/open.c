@@ -38,6 +38,7 @@ spaa_status sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
     if (!sp_run_label_keys(run))
         return SPAA_ERR_NOMEM;
     out->labels = run->v.group_by ? &run->kept : NULL;
+    out->asked = &run->kept;
     out->group_by |= sp_run_needed_groups(run) | filtered_groups(run);
     out->frames = run->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
     out->samples = run->v.samples || run->v.lossless || run->v.time || run->needs.samples ||

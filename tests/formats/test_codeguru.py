@@ -416,3 +416,53 @@ def test_a_child_that_is_no_object_is_a_loss():
 def test_other_json_is_refused():
     for text in ("{}", "[]", '{"agentMetadata":{}}', '{"callgraph":[]}', '{"start":1}', "null", '{"callgraph":'):
         run("info", "-", "--from", "codeguru", stdin=text, code=3)
+
+
+# ---- who recorded and where ----
+
+def host(fleet, **more):
+    return json.dumps({"start": 1000, "end": 3000, "agentMetadata": {"fleetInfo": fleet, "agentInfo": {"type": "A", "version": "1"}, **more},
+                       "callgraph": {"children": {"f": {"counts": {"RUNNABLE": 3}}}}})
+
+
+FLEET = {
+    "i-1": {"fleetInstanceId": "i-1", "hostType": "c5.xlarge"},
+    "box": {"computeType": "aws_ec2_instance", "hostName": "box", "hostType": "c5.xlarge"},
+    "": {"computeType": "aws_fargate_task", "taskArn": "arn:aws:ecs:eu-west-1:1:task/x"},
+    "fn": {"computeType": "aws_lambda", "functionArn": "arn:aws:lambda:us-east-1:1:function:f", "id": "fn"},
+}
+
+
+def test_hosts_of_a_fleet_are_told_apart(tmp_path):
+    paths = []
+    for i, fleet in enumerate(FLEET.values()):
+        paths.append(tmp_path / ("%d.codeguru.json" % i))
+        paths[-1].write_text(host(fleet))
+
+    def by(key, inputs=paths):
+        return sorted(("" if r["name"].startswith("[no ") else r["name"], r["self"]) for r in ask("top", *inputs, "--by", "label:" + key)["rows"])
+
+    assert by("fleet_instance") == sorted((name, 3) for name in FLEET)
+    assert by("host_type") == [("", 6), ("c5.xlarge", 6)]
+    assert by("region") == [("", 6), ("eu-west-1", 3), ("us-east-1", 3)]
+    assert by("container") == [("", 9), ("arn:aws:ecs:eu-west-1:1:task/x", 3)]
+    assert by("agent") == [("A", 12)]
+    both = tmp_path / "all.spaa"
+    run("merge", *paths, "--group-by", "state,label:region", "-o", both, code=0)
+    assert by("region", [both]) == [("", 6), ("eu-west-1", 3), ("us-east-1", 3)]
+
+
+def test_labels_that_nobody_asks_for_are_not_there():
+    text = host(FLEET["i-1"])
+    records, _ = to_spaa(text)
+    assert [r["context"] for r in records if r["type"] == "stack"] == [{"event": "codeguru", "x_state": "RUNNABLE"}]
+    assert json.loads(back(text)) == json.loads(text)
+
+
+def test_the_process_and_its_cpu_time(tmp_path):
+    """The Python agent repeats the CPU time of its first report in every later one."""
+    first, later = (os.path.join(ROOT, "tests", "fixtures", "codeguru", "python-report-%d.codeguru.json" % i) for i in (1, 2))
+    sql = "SELECT pid, cpu_time_ns FROM processes"
+    assert ask("query", first, sql)["rows"] == [[9507, 4746093951]]
+    assert ask("query", later, sql)["rows"] == [[9507, None]]
+    assert ask("info", first)["host"]["cpus"] == 2

@@ -159,3 +159,31 @@ def test_tables_of_sql():
     got = rows("SELECT i.start, i.kernel, d.name FROM processes p JOIN process_images x ON x.process = p.id "
                "JOIN images i ON i.id = x.image LEFT JOIN dsos d ON d.build_id = i.build_id WHERE p.pid = 412")
     assert ["0x19df71000", 0, "dyld"] in got and ["0xfffffe0008860000", 1, "kernel.release.t6041"] in got
+
+
+# ---- facts as labels, where they are asked for ----
+
+def by_label(path, key, *more):
+    return {None if r["name"] == "[no %s]" % key else r["name"]: r["self"] for r in
+            ask("top", path, "--by", "label:" + key, "--view", "all", "-n", "0", *more)["rows"]}
+
+
+@pytest.mark.parametrize("kind, name, want", [("spindump", "heavy", {"com.apple.main-thread": 10, None: 3}),
+                                              ("sample", "all", {"com.apple.main-thread": 8, None: 2})])
+def test_the_queue_of_a_thread_is_a_label(kind, name, want, tmp_path):
+    """Of a report, of SPAA made of it that has threads, and of SPAA that has the label instead."""
+    report, plain, split = text_of(kind, name), tmp_path / "plain.spaa", tmp_path / "split.spaa"
+    run("convert", report, "-o", plain, code=0)
+    run("convert", report, "--group-by", "state,label:queue", "-o", split, code=0)
+    assert [by_label(path, "queue") for path in (report, plain, split)] == [want] * 3
+    run("validate", split, code=0)
+    header = json.loads(split.read_text().split("\n", 1)[0])
+    assert "label:queue" in header["x_spaa"]["group_by"]
+    assert not any("x_labels" in r.get("context", {}) for r in records(report)), "only where it is asked for"
+    assert ask("top", report, "--label", "queue~main", "--view", "all")["kept"] == want["com.apple.main-thread"]
+    assert by_label(plain, "queue", "--label", "queue=com.apple.main-thread") == {"com.apple.main-thread": want["com.apple.main-thread"]}
+
+
+def test_a_report_without_queues_says_so():
+    said = run("top", text_of("spindump", "timeline"), "--by", "label:queue")
+    assert said.code == 1 and "label queue" in said.err

@@ -64,6 +64,7 @@ struct sp_cg_graph {
     struct sp_diags *d;
     struct sp_input *in;
     uint32_t event, metric, layout;
+    uint32_t labels; /* of all contexts */
     bool by_state;
     struct sp_cg_names names;
     uint64_t counted; /* the sum of whole counts, capped */
@@ -72,6 +73,10 @@ struct sp_cg_graph {
 /* The cursor stands at the root node. SPAA_ERR_INPUT: the text is malformed (see the cursor), all before it
  * is used. */
 spaa_status sp_cg_read_graph(struct sp_cg_graph *g, struct sp_json *j);
+
+/* labels.c: the set of labels that all stacks have; false: out of memory. */
+bool sp_cg_labels(struct sp_profile *p, struct sp_span agent_metadata, const struct sp_label_keys *asked,
+                  uint32_t *out);
 
 /*
  * extras.c: for the writer, what x_codeguru_node records hold, as a tree.

@@ -185,7 +185,8 @@ static bool codeguru_is_zero(struct sp_span s)
 
 static uint32_t codeguru_context(struct graph *x, struct sp_span counter)
 {
-    struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = x->g->event};
+    struct sp_context c = {
+        .pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = x->g->event, .labels = x->g->labels};
     if (x->g->by_state)
         c.state = sp_profile_str(x->p, counter.p, counter.n);
     return c.state == SP_STR_FAIL ? SP_NONE : sp_context_intern(x->p, &c);

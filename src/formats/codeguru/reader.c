@@ -15,6 +15,7 @@
 #include "formats/codeguru/codeguru.h"
 
 #include "base/num.h"
+#include "model/facts.h"
 #include "json/unique.h"
 
 #include <time.h>
@@ -27,6 +28,7 @@
 struct report {
     struct sp_span duration; /* durationInMs; n 0: not stated */
     struct sp_span threads;  /* metrics.numThreads; the same */
+    struct sp_span cpu_time; /* cpuTimeInSeconds; the same */
     uint64_t sampled;        /* numTimesSampled; 0: not stated */
     int64_t agent_start;     /* debugInfo.agentStartTime, ns since 1970; SP_ABSENT: not stated */
     uint64_t counted;        /* the counts of the call graph */
@@ -35,6 +37,7 @@ struct report {
 struct reader {
     struct sp_diags *d;
     struct sp_profile *p;
+    const struct sp_read_opts *opts;
     struct sp_json j;
     struct sp_cg_graph graph;
     struct sp_buf kept; /* members of x_codeguru */
@@ -111,6 +114,13 @@ static bool codeguru_set_text(struct reader *r, struct sp_json *j, uint32_t *out
     return !r->nomem;
 }
 
+static bool codeguru_set_number(struct reader *r, struct sp_span number, uint32_t *out)
+{
+    *out = sp_profile_str(r->p, number.p, number.n);
+    r->nomem = r->nomem || *out == SP_STR_FAIL;
+    return !r->nomem;
+}
+
 static void codeguru_read_fleet(struct reader *r, struct sp_json *j)
 {
     struct sp_host *h = &r->p->header.host;
@@ -124,6 +134,8 @@ static void codeguru_read_fleet(struct reader *r, struct sp_json *j)
             ok = codeguru_set_text(r, j, &name);
         else if (sp_span_is(key, "id"))
             ok = codeguru_set_text(r, j, &other);
+        else if (sp_span_is(key, "vCPUs") && sp_json_type(j) == SP_JSON_NUMBER)
+            ok = sp_json_number(j, &raw) && codeguru_set_number(r, raw, &h->cpus);
         else
             ok = sp_json_skip(j, &raw);
         if (!ok)
@@ -169,11 +181,14 @@ static void codeguru_agent_member(struct reader *r, struct sp_json *j, struct sp
         sp_json_object(j);
         codeguru_read_metrics(r, j);
     } else {
-        bool duration = sp_span_is(key, "durationInMs"), times = sp_span_is(key, "numTimesSampled");
+        bool duration = sp_span_is(key, "durationInMs"), times = sp_span_is(key, "numTimesSampled"),
+             cpu_time = sp_span_is(key, "cpuTimeInSeconds");
         if (!sp_json_skip(j, &raw) || type != SP_JSON_NUMBER)
             return;
         if (duration)
             r->report.duration = raw;
+        else if (cpu_time)
+            r->report.cpu_time = raw;
         else if (times)
             sp_parse_u64(raw.p, raw.p + raw.n, &r->report.sampled);
     }
@@ -203,6 +218,10 @@ static bool codeguru_read_agent(struct reader *r, struct sp_span key)
 static bool codeguru_read_graph(struct reader *r, spaa_status *st)
 {
     r->graph_seen = true;
+    if (!sp_cg_labels(r->p, r->agent, r->opts->asked, &r->graph.labels)) {
+        *st = sp_nomem(r->d);
+        return false;
+    }
     *st = sp_cg_read_graph(&r->graph, &r->j);
     return *st == SPAA_OK;
 }
@@ -418,7 +437,7 @@ static void codeguru_hint_at_missing(const struct report *r, struct sp_diags *d)
  * Sets the header's duration, from its time range where the stated one is not of this report, and says what
  * is odd. The header's times and tool are known. False: out of memory.
  */
-static bool codeguru_judge_report(const struct report *r, struct sp_profile *p, struct sp_diags *d)
+static bool codeguru_judge_report(const struct report *r, struct sp_profile *p, struct sp_diags *d, bool *own)
 {
     struct sp_header *h = &p->header;
     int64_t start = SP_ABSENT, end = 0, stated, v;
@@ -445,18 +464,37 @@ static bool codeguru_judge_report(const struct report *r, struct sp_profile *p, 
     }
     if (!repeated)
         codeguru_hint_at_missing(r, d);
+    *own = !repeated;
     return h->duration != SP_STR_FAIL;
+}
+
+/* The process that the agent is in; what it used by then is of the first report. */
+static bool codeguru_process(struct reader *r, struct sp_span debug, bool own)
+{
+    struct sp_process_fact x = {0};
+    struct sp_span raw, cpu = r->report.cpu_time;
+    sp_facts_clear(sp_process_facts, &x);
+    if (!debug.n || !sp_json_find(debug, "processId", &raw) ||
+        sp_parse_i64(raw.p, raw.p + raw.n, &x.pid) != raw.n || x.pid < 0)
+        return true;
+    double seconds = own && cpu.n ? sp_text_double(cpu.p, cpu.n) : -1; /* with more digits than count */
+    if (seconds >= 0 && seconds < (double)(INT64_MAX / SECOND))
+        x.cpu_time_ns = (int64_t)(seconds * (double)SECOND + 0.5);
+    return sp_process_add(r->p, &x, NULL, 0);
 }
 
 /* What the agent says of the report: the duration is not always this one's. */
 static spaa_status codeguru_judge(struct reader *r)
 {
+    bool own = false;
     struct sp_span debug = sp_cg_member((struct sp_span){r->kept.data, r->kept.len}, "debugInfo"), raw;
     r->report.agent_start = SP_ABSENT;
     if (debug.n && sp_json_find(debug, "agentStartTime", &raw) && raw.n > 2 && raw.p[0] == '"')
         r->report.agent_start = codeguru_iso_time((struct sp_span){raw.p + 1, raw.n - 2});
     r->report.counted = r->graph.counted;
-    return codeguru_judge_report(&r->report, r->p, r->d) ? SPAA_OK : sp_nomem(r->d);
+    return codeguru_judge_report(&r->report, r->p, r->d, &own) && codeguru_process(r, debug, own)
+               ? SPAA_OK
+               : sp_nomem(r->d);
 }
 
 spaa_status sp_cg_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
@@ -464,7 +502,7 @@ spaa_status sp_cg_read(struct sp_input *in, const struct sp_read_opts *opts, str
 {
     const unsigned char *text;
     size_t n;
-    struct reader r = {.d = d, .p = p, .graph = {.p = p, .d = d, .in = in}};
+    struct reader r = {.d = d, .p = p, .opts = opts, .graph = {.p = p, .d = d, .in = in}};
     sp_json_init(&r.j, "", 0);
     sp_buf_init(&r.kept, 0);
     spaa_status st = codeguru_event(&r, opts);

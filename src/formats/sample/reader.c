@@ -64,15 +64,17 @@ static uint32_t sample_context(void *who, uint32_t tag)
     return r->context;
 }
 
-static bool sample_new_context(struct sample_reader *r, int64_t tid)
+static bool sample_new_context(struct sample_reader *r, const struct sp_sample_report_thread *t)
 {
     unsigned by = r->opts->group_by;
     struct sp_context c = {.pid = by & SP_BY_PID ? r->pid : SP_ABSENT,
-                           .tid = by & SP_BY_TID ? tid : SP_ABSENT,
+                           .tid = by & SP_BY_TID ? t->tid : SP_ABSENT,
                            .cpu = SP_ABSENT,
                            .event = r->event,
-                           .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE};
-    r->context = sp_context_intern(r->p, &c);
+                           .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE,
+                           .labels = sp_labels_with_queue(r->p, 0, r->opts->asked,
+                                                          (struct sp_str){t->queue.p, (uint32_t)t->queue.n})};
+    r->context = c.labels == SP_NONE ? SP_NONE : sp_context_intern(r->p, &c);
     return r->context != SP_NONE;
 }
 
@@ -240,7 +242,7 @@ static spaa_status sample_block_stacks(struct sample_reader *r, const struct sam
     struct sp_hang_row *rows = r->rows.v + b->first;
     if (!b->n)
         return SPAA_OK;
-    if (!sample_new_context(r, b->thread.tid))
+    if (!sample_new_context(r, &b->thread))
         return sp_nomem(r->d);
     for (size_t i = 0; i < b->n; i++) {
         struct sp_hang_text *x = &r->texts.v.v[rows[i].frame];

@@ -81,7 +81,8 @@ struct spindump_reader {
     SP_VEC(struct spindump_block) blocks;
     SP_VEC(struct sp_hang_row) rows;
     SP_VEC(struct sp_span) notes;
-    int64_t tid; /* of the block whose stacks are built */
+    int64_t tid;     /* of the block whose stacks are built */
+    uint32_t labels; /* likewise */
 
     /* the tail */
     struct sp_buf tail;
@@ -368,7 +369,8 @@ static uint32_t spindump_context(void *who, uint32_t text)
                            .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE,
                            .state = by & SP_BY_STATE ? x->state : SP_STR_NONE,
                            .extra_json = by & SP_BY_STATE ? x->state_extra : SP_STR_NONE,
-                           .wait = by & SP_BY_STATE ? x->wait : 0};
+                           .wait = by & SP_BY_STATE ? x->wait : 0,
+                           .labels = r->labels};
     return sp_context_intern(r->p, &c);
 }
 
@@ -638,7 +640,9 @@ static spaa_status spindump_block_stacks(struct spindump_reader *r, const struct
     if (!b->n)
         return SPAA_OK;
     r->tid = t->tid;
-    if (!spindump_bind_rows(r, rows, b->n))
+    r->labels =
+        sp_labels_with_queue(r->p, 0, r->opts->asked, (struct sp_str){t->queue.p, (uint32_t)t->queue.n});
+    if (r->labels == SP_NONE || !spindump_bind_rows(r, rows, b->n))
         return sp_nomem(r->d);
     spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
     if (!st && t->nsamples >= 0 && roots != t->nsamples)
