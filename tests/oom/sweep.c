@@ -52,8 +52,11 @@ static spaa_status convert(const struct spaa_format *format, struct sp_input *in
                            struct sp_diags *d, bool merged, struct sp_keeper **keeper, struct sp_output *out)
 {
     struct sp_symbolized count;
+    static const char *const keys[] = {"queue", "agent", "fleet_instance", "region"};
+    const struct sp_label_keys asked = {keys, 4};
     struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS,
                                 .group_by = SP_BY_DEFAULT,
+                                .asked = &asked,
                                 .samples = true,
                                 .windows = 2,
                                 .symbols = {.no_symbols = !symfs, .symfs = symfs}};

@@ -271,29 +271,26 @@ static const char *spt_plain_name(struct sp_spt_names *n, struct source *s, cons
     return sp_str_cstr(&n->text, s->plain[i] - 1);
 }
 
-bool sp_spt_names_find(struct sp_spt_names *n, uint32_t program, uint32_t rva, struct sp_spt_name *out,
-                       bool *found)
+bool sp_spt_names_find(struct sp_spt_names *n, uint32_t program, uint32_t rva, struct sp_named *out)
 {
-    *found = false;
+    struct sp_resolved *r = &out->frames[0];
+    out->n = 0;
     if (program >= n->file->nprograms)
         return true;
-    if (!n->of[program]) {
-        n->misses[program]++;
-        return true;
-    }
-    struct source *s = n->sources.v[n->of[program] - 1];
-    const struct sp_sym *sym = sp_symtab_find(&s->tab, s->base + rva);
+    struct source *s = n->of[program] ? n->sources.v[n->of[program] - 1] : NULL;
+    const struct sp_sym *sym = s ? sp_symtab_find(&s->tab, s->base + rva) : NULL;
     if (!sym) {
         n->misses[program]++;
         return true;
     }
-    out->func = spt_plain_name(n, s, sym);
-    if (!out->func)
-        return false;
-    out->raw = strcmp(out->func, sym->name) == 0 ? NULL : sym->name;
-    out->symoff = s->base + rva - sym->start;
-    *found = true;
-    return true;
+    *r = (struct sp_resolved){.func = spt_plain_name(n, s, sym),
+                              .linkage = sym->name,
+                              .symoff = s->base + rva - sym->start,
+                              .start = sym->start - s->base,
+                              .has_start = sym->start >= s->base,
+                              .local = sym->bind == SP_BIND_LOCAL};
+    out->n = 1;
+    return r->func;
 }
 
 void sp_spt_names_report(struct sp_spt_names *n)

@@ -8,22 +8,16 @@
 #define SP_SPT_NAMES_H
 
 #include "formats/common/spt/spt.h"
+#include "symbols/bind.h"
 
 struct sp_spt_names;
-
-struct sp_spt_name {
-    const char *func; /* for people; lives in the names */
-    const char *raw;  /* as in the symbol table, NULL where it is the same */
-    uint64_t symoff;
-};
 
 /* SPAA_ERR_INPUT, reported, when a file that was named cannot be used at all. */
 spaa_status sp_spt_names_new(const struct sp_spt *f, const struct sp_read_opts *opts, struct sp_diags *d,
                              struct sp_spt_names **out);
 void sp_spt_names_free(struct sp_spt_names *n); /* NULL is fine */
-/* True with *found 1 where a function covers the RVA; false: out of memory. */
-bool sp_spt_names_find(struct sp_spt_names *n, uint32_t program, uint32_t rva, struct sp_spt_name *out,
-                       bool *found);
+/* What covers the RVA, if anything does: frames and n of `out`; false: out of memory. */
+bool sp_spt_names_find(struct sp_spt_names *n, uint32_t program, uint32_t rva, struct sp_named *out);
 /* Says which binaries have addresses without names, and what would help. */
 void sp_spt_names_report(struct sp_spt_names *n);
 

@@ -14,6 +14,7 @@
 #include "base/num.h"
 #include "formats/spt/hits.h"
 #include "formats/spt/names.h"
+#include "symbols/bind.h"
 #include "json/json.h"
 
 #include <stdlib.h>
@@ -33,7 +34,9 @@ struct reader {
     struct sp_spt file;
     struct sp_spt_hits hits;
     struct sp_spt_names *names;
-    uint32_t *dsos; /* by program, SP_NONE: not made yet */
+    struct sp_binder *binder;
+    uint32_t *objects; /* of the binder, by program; SP_NONE: not there yet */
+    struct sp_numbers frames;
     uint32_t programs;
     struct place *places;
     size_t places_mask, places_n;
@@ -55,53 +58,34 @@ static bool spt_is_kernel(struct sp_str path)
     return base.n > 4 && strncasecmp(base.p + base.n - 4, ".sys", 4) == 0;
 }
 
-/* The DSO of a program, also of one that is not in the table. */
-static uint32_t spt_dso_of(struct reader *r, uint32_t program)
+/* The object of a program, also of one that is not in the table. */
+static uint32_t spt_object_of(struct reader *r, uint32_t program)
 {
     char room[32], key[SP_RSDS_KEY_ROOM];
-    if (r->dsos[program] != SP_NONE)
-        return r->dsos[program];
+    if (r->objects[program] != SP_NONE)
+        return r->objects[program];
     struct sp_str name = sp_spt_program_name(&r->file, program, room);
-    struct sp_dso d = {.name = sp_profile_str(r->p, name.p, name.n), .is_kernel = spt_is_kernel(name)};
+    struct sp_object o = {.kind = SP_OBJECT_FILE, .path = name, .is_kernel = spt_is_kernel(name)};
     if (program < r->file.nprograms)
-        d.build_id = sp_profile_str(r->p, key, sp_rsds_key(&r->file.programs[program].rsds, false, key));
-    if (d.name == SP_STR_FAIL || d.build_id == SP_STR_FAIL)
-        return SP_NONE;
-    return r->dsos[program] = sp_dso_intern(r->p, &d);
+        o.build_id = (struct sp_str){key, (uint32_t)sp_rsds_key(&r->file.programs[program].rsds, false, key)};
+    return r->objects[program] = sp_binder_object(r->binder, &o);
+}
+
+static uint32_t spt_dso_of(struct reader *r, uint32_t program)
+{
+    uint32_t object = spt_object_of(r, program);
+    return object == SP_NONE ? SP_NONE : sp_binder_dso(r->binder, object);
 }
 
 static uint32_t spt_make_frame(struct reader *r, uint32_t program, uint32_t rva, bool caller)
 {
-    struct sp_profile *p = r->p;
-    uint32_t dso = spt_dso_of(r, program), name;
-    struct sp_spt_name found;
-    struct sp_func_info info = {0};
-    bool known = false;
-    caller = caller && rva;
-    if (dso == SP_NONE || !sp_spt_names_find(r->names, program, rva - caller, &found, &known))
+    struct sp_place at = {.object = spt_object_of(r, program), .addr = rva, .is_return = caller};
+    struct sp_named named = {.ip = rva};
+    if (at.object == SP_NONE || !sp_spt_names_find(r->names, program, rva - (caller && rva), &named))
         return SP_NONE;
-    struct sp_frame f = {
-        .ip = rva, .flags = SP_FRAME_IP, .kind = p->dsos.v[dso].is_kernel ? SP_KERNEL : SP_USER};
-    if (known) {
-        struct sp_str shown = sp_function_shown((struct sp_str){found.func, (uint32_t)strlen(found.func)});
-        name = sp_profile_str(p, shown.p, shown.n);
-        f.symoff = found.symoff + caller;
-        f.flags |= SP_FRAME_SYMOFF;
-        if (found.raw || shown.n < strlen(found.func))
-            info.linkage = sp_profile_cstr(p, found.raw ? found.raw : found.func);
-    } else {
-        char hex[2 + 16] = "0x";
-        name = sp_profile_str(p, hex, 2 + sp_hex_text(rva, hex + 2));
-        f.flags |= SP_FRAME_UNRESOLVED;
-    }
-    if (r->opts->frames >= SP_FRAMES_LINE) {
-        f.ip = f.symoff = 0;
-        f.flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
-    }
-    if (name == SP_STR_FAIL || info.linkage == SP_STR_FAIL ||
-        !sp_frame_set_function(p, &f, name, dso, &info, r->opts->frames))
-        return SP_NONE;
-    return sp_frame_intern(p, &f);
+    at.kind = sp_binder_object_at(r->binder, at.object)->is_kernel ? SP_KERNEL : SP_USER;
+    r->frames.n = 0;
+    return sp_binder_put(r->binder, &at, &named, SP_STR_NONE, &r->frames) ? SP_NONE : r->frames.v[0];
 }
 
 static inline uint64_t spt_place_key(uint32_t program, uint32_t rva, bool caller)
@@ -238,7 +222,7 @@ static spaa_status spt_fill(struct reader *r)
 {
     bool ok = spt_fill_header(r);
     for (uint32_t i = 0; i < r->programs; i++)
-        r->dsos[i] = SP_NONE;
+        r->objects[i] = SP_NONE;
     for (uint32_t i = 0; ok && i < r->file.nprograms; i++)
         ok = spt_dso_of(r, i) != SP_NONE;
     for (int kind = 0; ok && kind < SP_SPT_KINDS; kind++)
@@ -300,7 +284,9 @@ spaa_status sp_spt_read(struct sp_input *in, const struct sp_read_opts *opts, st
         st = spt_read_stream(&r, in);
     if (!st)
         st = sp_spt_names_new(&r.file, opts, d, &r.names);
-    if (!st && !(r.dsos = malloc(((size_t)r.programs + 1) * sizeof *r.dsos)))
+    if (!st)
+        st = sp_binder_new(p, &opts->symbols, opts->frames, d, &r.binder);
+    if (!st && !(r.objects = malloc(((size_t)r.programs + 1) * sizeof *r.objects)))
         st = sp_nomem(d);
     if (!st)
         st = spt_fill(&r);
@@ -311,6 +297,8 @@ spaa_status sp_spt_read(struct sp_input *in, const struct sp_read_opts *opts, st
     sp_spt_close(&r.file);
     sp_buf_free(&r.text);
     free(r.places);
-    free(r.dsos);
+    free(r.objects);
+    free(r.frames.v);
+    sp_binder_free(r.binder);
     return st;
 }
