@@ -17,13 +17,15 @@ enum { PROOF_LEAST = 4 /* return addresses that tell one build from another */ }
 struct binary {
     struct sp_module *module; /* NULL: no file whose addresses these are */
     uint64_t returns, calls;  /* distinct return addresses; those behind calls */
+    bool recorded;            /* an image says that its build-id is what was mapped */
 };
 
 /* A callee and its caller, by their frames and how they stand in stacks. */
 struct pair {
     uint32_t callee, caller;
-    bool called; /* the callee has a return address, too */
-    bool below;
+    uint32_t process; /* of the stack that it was judged for, as judge.process; counts if by_scene */
+    bool called;      /* the callee has a return address, too */
+    bool below, by_scene;
     uint8_t verdict;
     uint32_t frame;
 };
@@ -34,10 +36,15 @@ struct judge {
     struct sp_symbols *symbols;
     struct sp_edges *edges;
     bool by_pointers; /* the chains were walked by frame pointers */
+    size_t dsos;      /* as many as there were: edges may add one */
     struct binary *binaries;
     unsigned char *seen; /* per frame: as a return address */
     SP_VEC(struct pair) pairs;
-    struct sp_map pair_map;
+    struct sp_map pair_map, process_map, dso_map; /* process_map: of p->processes by pid; dso_map: by name */
+    uint32_t process;  /* of the stack that is judged: 1 + number in p->processes; 0: it is not known */
+    uint32_t gathered; /* whose modules `scene` has, likewise; SP_NONE: nobody's */
+    SP_VEC(struct sp_module *) scene;
+    bool complete;
     SP_VEC(struct sp_edge) list;
 };
 
@@ -52,6 +59,98 @@ static spaa_status open_binary(struct judge *j, uint32_t number)
     if (!name.n || name.p[0] == '[' || dso->is_kernel || offsets || !key.build_id)
         return SPAA_OK;
     return sp_symbols_module(j->symbols, &key, &j->binaries[number].module);
+}
+
+/* ---- what a process had mapped: its images ---- */
+
+/* The one process of a pid: which of several it was, a stack does not tell. */
+static uint32_t process_of(const struct judge *j, int64_t pid)
+{
+    uint32_t found = 0;
+    struct sp_probe at = sp_map_probe(&j->process_map, sp_hash_mix((uint64_t)pid, 0));
+    for (uint32_t i; pid != SP_ABSENT && (i = sp_map_next(&j->process_map, &at)) != SP_MAP_NONE;) {
+        if (j->p->processes.v[i].pid != pid)
+            continue;
+        if (found)
+            return 0;
+        found = j->p->processes.v[i].images ? i + 1 : 0;
+    }
+    return found;
+}
+
+/* The DSO that is the file of an image; SP_NONE: no frame is of it. */
+static uint32_t dso_of_image(const struct judge *j, const struct sp_image *x)
+{
+    struct sp_probe at = sp_map_probe(&j->dso_map, sp_hash_mix(x->path, 0));
+    for (uint32_t i; x->path && (i = sp_map_next(&j->dso_map, &at)) != SP_MAP_NONE;)
+        if (j->p->dsos.v[i].name == x->path && (!x->build_id || j->p->dsos.v[i].build_id == x->build_id))
+            return i;
+    return SP_NONE;
+}
+
+/* Which build-ids are those of the recording, and not of the files that gave names. */
+static void find_recorded(struct judge *j)
+{
+    for (size_t i = 0; i < j->p->images.n; i++) {
+        const struct sp_image *x = &j->p->images.v[i];
+        uint32_t dso = x->build_id ? dso_of_image(j, x) : SP_NONE;
+        if (dso != SP_NONE)
+            j->binaries[dso].recorded = true;
+    }
+}
+
+/* The module of an image: that of the DSO of its path, where frames are of it. */
+static spaa_status image_module(struct judge *j, const struct sp_image *x, struct sp_module **out)
+{
+    const struct sp_profile *p = j->p;
+    uint32_t dso = dso_of_image(j, x);
+    if (dso != SP_NONE) {
+        *out = j->binaries[dso].module;
+        return SPAA_OK;
+    }
+    struct sp_module_key key = {.kind = SP_MODULE_FILE,
+                                .path = sp_pstr(p, x->path).p,
+                                .build_id = x->build_id ? sp_pstr(p, x->build_id).p : NULL};
+    return sp_symbols_module(j->symbols, &key, out);
+}
+
+static spaa_status gather_scene(struct judge *j)
+{
+    const struct sp_profile *p = j->p;
+    const struct sp_process_fact *of = j->process ? &p->processes.v[j->process - 1] : NULL;
+    if (j->gathered == j->process)
+        return SPAA_OK;
+    j->gathered = j->process;
+    j->scene.n = 0;
+    j->complete = of;
+    for (uint32_t i = 0; of && i < of->images; i++) {
+        const struct sp_image *x = &p->images.v[p->process_images.v[of->first + i]];
+        struct sp_module *m = NULL;
+        bool seen = false;
+        if (!x->path && sp_pstr(p, x->name).n && *sp_pstr(p, x->name).p == '[')
+            continue;
+        spaa_status st = x->path ? image_module(j, x, &m) : SPAA_OK;
+        if (st)
+            return st;
+        j->complete = j->complete && m && sp_module_file(m);
+        for (size_t k = 0; m && k < j->scene.n && !seen; k++)
+            seen = j->scene.v[k] == m;
+        if (m && !seen && !sp_vec_push(&j->scene, m))
+            return sp_nomem(j->d);
+    }
+    return SPAA_OK;
+}
+
+/* The modules that a call by this one may have been bound to; none where it is of a program before the last
+ * exec of its process, whose images are those of the last. */
+static spaa_status scene_of(struct judge *j, const struct sp_module *caller, struct sp_edge_scene *out)
+{
+    *out = (struct sp_edge_scene){NULL, 0, false};
+    spaa_status st = gather_scene(j);
+    for (size_t i = 0; !st && i < j->scene.n; i++)
+        if (j->scene.v[i] == caller)
+            *out = (struct sp_edge_scene){j->scene.v, j->scene.n, j->complete};
+    return st;
 }
 
 static struct binary *binary_of(const struct judge *j, const struct sp_frame *f)
@@ -86,7 +185,8 @@ static spaa_status each_call(struct judge *j, const struct sp_stack *s, visit_fn
         const struct sp_frame *caller = k < n ? &p->frames.v[f[k]] : NULL;
         bool both =
             caller && callee->kind == SP_USER && caller->kind == SP_USER && caller->flags & SP_FRAME_IP;
-        if (both && binary_of(j, caller)->module)
+        /* What frame pointers led to may be no code at all: then the callee alone says what it skips. */
+        if (both && (binary_of(j, caller)->module || (j->by_pointers && binary_of(j, callee)->module)))
             st = visit(j, i, f[i], f[k], sp_is_return(returns, callee, leafward));
         leafward = &p->frames.v[p->stack_frames.v[s->first + i]];
     }
@@ -101,7 +201,7 @@ static spaa_status prove(struct judge *j, uint32_t at, uint32_t callee, uint32_t
     (void)at;
     (void)callee;
     (void)called;
-    if (!j->seen[caller]) {
+    if (b->module && !j->seen[caller]) {
         struct sp_edge_side side = {b->module, f->ip};
         j->seen[caller] = 1;
         b->returns++;
@@ -112,7 +212,7 @@ static spaa_status prove(struct judge *j, uint32_t at, uint32_t callee, uint32_t
 
 static bool is_proven(const struct binary *b)
 {
-    return b->returns >= PROOF_LEAST && b->calls >= b->returns - b->returns / 4;
+    return b->recorded || (b->returns >= PROOF_LEAST && b->calls >= b->returns - b->returns / 4);
 }
 
 static spaa_status missing_frame(struct judge *j, const struct sp_edge_side *target, uint32_t *out)
@@ -127,19 +227,22 @@ static spaa_status missing_frame(struct judge *j, const struct sp_edge_side *tar
 static spaa_status judge_pair(struct judge *j, struct pair *x)
 {
     const struct sp_frame *callee = &j->p->frames.v[x->callee], *caller = &j->p->frames.v[x->caller];
-    const struct sp_edge_scene nobody = {NULL, 0, false}; /* which modules there were is not told */
+    struct sp_edge_scene scene;
     bool located = callee->flags & SP_FRAME_IP;
     struct sp_edge_side from = {binary_of(j, caller)->module, caller->ip};
     const struct binary *other = binary_of(j, callee);
     struct sp_edge_side to = {is_proven(other) ? other->module : NULL, callee->ip - x->called};
     struct sp_judgement found = {.verdict = SP_EDGE_FINE};
-    bool known = located && is_proven(binary_of(j, caller));
-    spaa_status st = known ? sp_edges_judge(j->edges, &from, &to, &nobody, &found) : SPAA_OK;
+    bool known = located && from.module && is_proven(binary_of(j, caller));
+    spaa_status st = known ? scene_of(j, from.module, &scene) : SPAA_OK;
+    if (!st && known)
+        st = sp_edges_judge(j->edges, &from, &to, &scene, &found);
     if (!st && located && j->by_pointers && !(known && sp_edges_tells(j->edges, &from)) &&
         sp_edges_skips(j->edges, &to))
         found.verdict = SP_EDGE_IMPOSSIBLE;
     x->verdict = (uint8_t)found.verdict;
     x->below = found.below;
+    x->by_scene = found.by_scene;
     return st || found.verdict != SP_EDGE_MISSING ? st : missing_frame(j, &found.target, &x->frame);
 }
 
@@ -150,9 +253,11 @@ static uint32_t pair_of(struct judge *j, uint32_t callee, uint32_t caller, bool 
     struct sp_probe at = sp_map_probe(&j->pair_map, hash);
     for (uint32_t i; (i = sp_map_next(&j->pair_map, &at)) != SP_MAP_NONE;)
         if (j->pairs.v[i].callee == callee && j->pairs.v[i].caller == caller &&
-            j->pairs.v[i].called == called)
+            j->pairs.v[i].called == called &&
+            (!j->pairs.v[i].by_scene || j->pairs.v[i].process == j->process))
             return i;
-    struct pair fresh = {.callee = callee, .caller = caller, .called = called, .frame = SP_NONE};
+    struct pair fresh = {
+        .callee = callee, .caller = caller, .process = j->process, .called = called, .frame = SP_NONE};
     *st = judge_pair(j, &fresh);
     if (!*st && (j->pairs.n >= SP_NONE - 1 || !sp_vec_push(&j->pairs, fresh) ||
                  !sp_map_add_at(&j->pair_map, &at, (uint32_t)j->pairs.n - 1)))
@@ -195,10 +300,16 @@ enum { ASK_STACKS = 64 }; /* between two looks at whether the call is to be left
 static spaa_status judge_all(struct judge *j)
 {
     struct sp_profile *p = j->p;
-    size_t dsos = p->dsos.n; /* edges may add one */
     spaa_status st = SPAA_OK;
-    for (uint32_t i = 0; !st && i < dsos; i++)
-        st = sp_cancelled(j->d) ? SPAA_ERR_CANCELLED : open_binary(j, i);
+    for (uint32_t i = 0; !st && i < p->processes.n; i++)
+        if (!sp_map_add(&j->process_map, sp_hash_mix((uint64_t)p->processes.v[i].pid, 0), i))
+            st = sp_nomem(j->d);
+    for (uint32_t i = 0; !st && i < j->dsos; i++)
+        st = sp_cancelled(j->d)                                              ? SPAA_ERR_CANCELLED
+             : sp_map_add(&j->dso_map, sp_hash_mix(p->dsos.v[i].name, 0), i) ? open_binary(j, i)
+                                                                             : sp_nomem(j->d);
+    if (!st)
+        find_recorded(j);
     for (size_t i = 0; !st && i < p->stacks.n; i++)
         st = sp_leaving(j->d, i) ? SPAA_ERR_CANCELLED : each_call(j, &p->stacks.v[i], prove);
     for (size_t i = 0; !st && i < p->stacks.n; i++) {
@@ -208,6 +319,7 @@ static spaa_status judge_all(struct judge *j)
         j->list.n = 0;
         if (i % ASK_STACKS == 0 && sp_cancelled(j->d))
             return SPAA_ERR_CANCELLED;
+        j->process = process_of(j, p->contexts.v[s->context].pid);
         st = each_call(j, s, note);
         end_at_entry(j, s);
         s->edges = st ? 0 : sp_edges_intern(p, j->list.v, j->list.n);
@@ -221,7 +333,7 @@ static spaa_status judge_all(struct judge *j)
 
 spaa_status sp_chains_judge(struct sp_profile *p, const struct sp_symbol_opts *opts, struct sp_diags *d)
 {
-    struct judge j = {.p = p, .d = d, .edges = sp_edges_new(d)};
+    struct judge j = {.p = p, .d = d, .edges = sp_edges_new(d), .gathered = SP_NONE, .dsos = p->dsos.n};
     j.by_pointers = sp_callgraph_of(p) == SP_CALLGRAPH_POINTERS;
     j.binaries = calloc(p->dsos.n + 2, sizeof *j.binaries);
     j.seen = calloc(p->frames.n + 1, 1);
@@ -235,6 +347,9 @@ spaa_status sp_chains_judge(struct sp_profile *p, const struct sp_symbol_opts *o
     free(j.seen);
     sp_vec_free(&j.pairs);
     sp_map_free(&j.pair_map);
+    sp_map_free(&j.process_map);
+    sp_map_free(&j.dso_map);
+    sp_vec_free(&j.scene);
     sp_vec_free(&j.list);
     return st;
 }

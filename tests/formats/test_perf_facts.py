@@ -115,6 +115,20 @@ def test_images_have_ranges_and_build_ids(recording):
     assert images["[kernel]"]["kernel"] and "[idle]" not in images
 
 
+def test_images_of_a_program_that_was_left_are_of_no_process(tmp_path):
+    r = Recording([EVENT])
+    program(r, 10, b"first", 0x400000, 100)
+    r.sample([USER, 0x400010], time=150)
+    program(r, 10, b"then", 0x500000, 200)
+    r.sample([USER, 0x500010], time=250)
+    path = tmp_path / "exec.perf.data"
+    path.write_bytes(r.bytes())
+    records = converted(str(path))
+    (process,) = told(records)
+    assert process == {"pid": 10, "name": "then", "path": "/bin/then", "images": [("/bin/then", "0x500000"), LIBC, VDSO]}
+    assert {i["name"] for i in records if i["type"] == "x_spaa_image"} == {"first", "then", "libc.so.6", "[vdso]"}
+
+
 def test_kept_through_spaa_and_merged(recording, tmp_path):
     first, again, both = (str(tmp_path / n) for n in ("a.spaa", "b.spaa", "both.spaa"))
     run("convert", recording, "-o", first, code=0)

@@ -21,6 +21,12 @@
 struct pd_facts_map {
     uint64_t pos;    /* of its record */
     uint32_t before; /* 1 + number in maps; 0: none */
+    bool told;       /* it and all before it are images of the profile */
+};
+
+/* What a process had mapped when it ran another program. */
+struct pd_facts_left {
+    uint32_t process, maps;
 };
 
 struct pd_facts_life {
@@ -40,6 +46,7 @@ struct pd_facts {
     struct sp_pd_frames *frames;
     SP_VEC(struct pd_facts_life) lives;
     SP_VEC(struct pd_facts_map) maps;
+    SP_VEC(struct pd_facts_left) left;
     uint32_t *now; /* by process: 1 + number in lives */
     bool *sampled; /* by process */
     struct sp_map image_map;
@@ -150,6 +157,9 @@ static bool pd_facts_comm(struct pd_facts *x, uint32_t process, const unsigned c
         return false;
     l->seen = l->seen || time;
     if (sp_pd_u16(rec + 4, x->pd->swap) & PD_MISC_EXEC) {
+        struct pd_facts_left left = {process, l->maps};
+        if (l->maps && !sp_vec_push(&x->left, left))
+            return false;
         l->maps = 0;
         l->has_exe = false;
     }
@@ -231,8 +241,9 @@ static const char *pd_facts_base(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Adds what a record maps to the images of a process; code that stands in no file is none. */
-static bool pd_facts_add_map(struct pd_facts *x, uint64_t pos)
+/* Adds what a record maps to the images of a process; code that stands in no file is none. used: only if
+ * frames are of it. */
+static bool pd_facts_add_map(struct pd_facts *x, uint64_t pos, bool used)
 {
     struct sp_profile *p = x->pd->p;
     struct sp_pd_mmap m;
@@ -245,7 +256,7 @@ static bool pd_facts_add_map(struct pd_facts *x, uint64_t pos)
     if (dso == SP_NONE)
         return false;
     struct sp_pd_dso_file file = sp_pd_frames_file(x->frames, dso);
-    if (!file.file)
+    if (!file.file || (used && !file.used))
         return true;
     const char *name = pd_facts_base(file.path), *id = file.build_id ? file.build_id : "";
     bool path = file.path[0] == '/';
@@ -277,7 +288,7 @@ static bool pd_facts_images(struct pd_facts *x, const struct pd_facts_life *l)
             return false;
     }
     for (size_t i = x->own.n; i--;)
-        if (!pd_facts_add_map(x, x->maps.v[x->own.v[i]].pos))
+        if (!pd_facts_add_map(x, x->maps.v[x->own.v[i]].pos, false))
             return false;
     if (x->images.n)
         qsort(x->images.v, x->images.n, sizeof *x->images.v, pd_facts_compare);
@@ -285,6 +296,21 @@ static bool pd_facts_images(struct pd_facts *x, const struct pd_facts_life *l)
         if (!kept || x->images.v[kept - 1] != x->images.v[i])
             x->images.v[kept++] = x->images.v[i];
     x->images.n = kept;
+    return true;
+}
+
+/* Images of programs that a process left by an exec, where frames are of them: its own are of its last. */
+static bool pd_facts_left_images(struct pd_facts *x)
+{
+    x->images.n = 0;
+    for (size_t i = 0; i < x->left.n; i++) {
+        uint32_t m = x->sampled[x->left.v[i].process] ? x->left.v[i].maps : 0;
+        for (; m && !x->maps.v[m - 1].told; m = x->maps.v[m - 1].before) {
+            x->maps.v[m - 1].told = true;
+            if (!pd_facts_add_map(x, x->maps.v[m - 1].pos, true))
+                return false;
+        }
+    }
     return true;
 }
 
@@ -411,7 +437,7 @@ static bool pd_facts_run(struct pd_facts *x)
         ok = pd_facts_side(x, &pd->sides.v[i]);
     for (size_t i = 0; ok && i < x->lives.n; i++)
         ok = pd_facts_process(x, &x->lives.v[i]);
-    return ok && pd_facts_kernel(x) && pd_facts_threads(x);
+    return ok && pd_facts_left_images(x) && pd_facts_kernel(x) && pd_facts_threads(x);
 }
 
 spaa_status sp_pd_facts(struct sp_pd *pd, struct sp_pd_frames *frames)
@@ -425,6 +451,7 @@ spaa_status sp_pd_facts(struct sp_pd *pd, struct sp_pd_frames *frames)
     free(x.sampled);
     sp_vec_free(&x.lives);
     sp_vec_free(&x.maps);
+    sp_vec_free(&x.left);
     sp_vec_free(&x.own);
     sp_vec_free(&x.images);
     sp_map_free(&x.image_map);

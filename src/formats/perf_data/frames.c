@@ -618,7 +618,8 @@ struct sp_pd_dso_file sp_pd_frames_file(const struct sp_pd_frames *f, uint32_t d
                                    .path = o->path.p,
                                    .build_id = o->build_id.n ? o->build_id.p : NULL,
                                    .file = o->kind == SP_OBJECT_FILE || o->kind == SP_OBJECT_SPECIAL,
-                                   .anonymous = o->kind == SP_OBJECT_ANONYMOUS};
+                                   .anonymous = o->kind == SP_OBJECT_ANONYMOUS,
+                                   .used = sp_binder_dso_made(f->binder, dso) != SP_NONE};
 }
 
 size_t sp_pd_frames_dsos(const struct sp_pd_frames *f)

@@ -72,7 +72,7 @@ spaa_status sp_pd_frames_truncated(struct sp_pd_frames *f, struct sp_pd_frame_li
 /* What a DSO is, for the unwinder: a file (path and build-id, which may be NULL) or something else. */
 struct sp_pd_dso_file {
     const char *name, *path, *build_id;
-    bool file, anonymous;
+    bool file, anonymous, used; /* used: frames are of it */
 };
 struct sp_pd_dso_file sp_pd_frames_file(const struct sp_pd_frames *f, uint32_t dso);
 size_t sp_pd_frames_dsos(const struct sp_pd_frames *f);
