@@ -355,9 +355,31 @@ void sp_row_make(const struct sp_answer_table *t, size_t row)
 {
     if (*t->made == row + 1)
         return;
+    sp_row_own_cells(t, row);
+    t->maker->alike(t->maker->arg, t->maker->key(t->maker->arg, row), t->cells.v);
+    *t->made = row + 1;
+}
+
+const struct sp_cell *sp_row_own_cells(const struct sp_answer_table *t, size_t row)
+{
     memset(t->cells.v, 0, t->columns.n * sizeof *t->cells.v);
     t->maker->make(t->maker->arg, row, t->cells.v);
-    *t->made = row + 1;
+    *t->made = 0;
+    return t->cells.v;
+}
+
+const struct sp_cell *sp_row_cells(const struct sp_answer_table *t, size_t row)
+{
+    return sp_cell_at(t, row, 0);
+}
+
+spaa_status sp_rows_take(struct sp_answer_table *t, size_t n, void (*take)(void *to, size_t row), void *to)
+{
+    if (t->maker && t->maker->walk)
+        return t->maker->walk(t->maker->arg, t, take, to);
+    for (size_t row = 0; row < n; row++)
+        take(to, row);
+    return SPAA_OK;
 }
 
 const struct sp_measure *sp_cell_measure(const struct sp_answer *a, const struct sp_answer_table *t,

@@ -50,16 +50,30 @@ struct sp_cell {
 
 /*
  * Rows that are made when they are looked at, for tables of millions: there is room for one. What `arg` is of
- * has to live as long as the answer (sp_answer_keep).
+ * has to live as long as the answer (sp_answer_keep). Texts are lent, of names as long as the answer, others
+ * until the next row is made.
  */
 struct sp_answer_table;
 struct sp_row_maker {
     void *arg;
-    /* Fills nulls; texts are lent, of names as long as the answer, others until the next row is made. */
+    /* Fills nulls, but for what `alike` fills. */
     void (*make)(void *arg, size_t row, struct sp_cell *cells);
+    /*
+     * The columns that are declared SP_COL_ALIKE: their cells are the same in all rows of one key, of
+     * 0 … keys - 1, so that what is shown of them is put together once for each.
+     */
+    void (*alike)(void *arg, size_t key, struct sp_cell *cells);
+    size_t (*key)(void *arg, size_t row);
+    size_t keys;
     /* The answer is to show at most so many rows (SIZE_MAX: any): which, how many, and what is left out of
      * it. */
     void (*cut)(void *arg, struct sp_answer_table *t, size_t most);
+    /*
+     * Not NULL: the rows are there only while they are walked, each once and in order, of which `take` is
+     * told one after another; then the table has its number of rows and what is left out. Instead of `cut`,
+     * and only where the answer is shown but once (sp_ask.once). Errors are reported.
+     */
+    spaa_status (*walk)(void *arg, struct sp_answer_table *t, void (*take)(void *to, size_t row), void *to);
 };
 
 /* A table of the answer: its declaration, with what this answer adds to it. */
@@ -206,6 +220,12 @@ void sp_table_made(struct sp_answer *a, struct sp_answer_table *t, const struct 
 /* To be freed with the answer; at once where memory is exhausted, then false. */
 bool sp_answer_keep(struct sp_answer *a, void *p, void (*free)(void *p));
 void sp_row_make(const struct sp_answer_table *t, size_t row); /* of a table with a maker */
+/* Of a table with a maker: without what is alike in rows of one key, which is null. */
+const struct sp_cell *sp_row_own_cells(const struct sp_answer_table *t, size_t row);
+/* The cells of a row, columns.n: lent until another row of a table with a maker is looked at. */
+const struct sp_cell *sp_row_cells(const struct sp_answer_table *t, size_t row);
+/* The first n rows, in order; all of them where they are walked. */
+spaa_status sp_rows_take(struct sp_answer_table *t, size_t n, void (*take)(void *to, size_t row), void *to);
 void sp_put_texts(struct sp_answer *a, struct sp_answer_table *t, size_t column,
                   const struct sp_value_text *v, size_t n);
 static inline const struct sp_cell *sp_cell_at(const struct sp_answer_table *t, size_t row, size_t column)

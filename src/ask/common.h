@@ -90,10 +90,10 @@ enum {
         [(at) + SP_FUNCTION_DSO] = {"dso", SP_COL_DSO, dso_title, .flags = SP_COL_FLEXIBLE,                  \
                                     .doc = "the binary it is in"},                                           \
         [(at) + SP_FUNCTION_BUILD] = {"build", SP_COL_TEXT, dso_title,                                       \
-                                      .flags = SP_COL_SUFFIX | SP_COL_NO_JSON | SP_COL_CSV,                  \
+                                      .flags = SP_COL_SUFFIX | SP_COL_NO_JSON,                               \
                                       .doc = "which build of the binary"},                                   \
         [(at) +                                                                                              \
-            SP_FUNCTION_BUILD_ID] = {"build_id", SP_COL_TEXT, .flags = SP_COL_OPTIONAL,                      \
+            SP_FUNCTION_BUILD_ID] = {"build_id", SP_COL_TEXT, .flags = SP_COL_OPTIONAL | SP_COL_CSV,         \
                                      .doc = "of its binary, where the profile has another of that name"},    \
         [(at) + SP_FUNCTION_OWN] = {"own", SP_COL_BOOL, .doc = "it is the program's own, of no library"},    \
         [(at) + SP_FUNCTION_OWN_BY] = {                                                                      \

@@ -76,41 +76,40 @@ enum {
 #define NOT_CSV(title) NULL
 /* at: number of the first; o: path of the object; base, fresh: members; csv: what CSV titles begin with */
 #define TEST(at, o, base, fresh, IN, csv)                                                                    \
-    [(at) + VERDICT] = {o "verdict", SP_COL_TEXT, IN(csv "verdict"),                                         \
-                        .doc = "significant, differs (within these runs), inconclusive, below-mde, equal, "  \
-                               "unavailable"},                                                               \
-            [(at) + BASE_SHARE] =                                                                            \
-                NUMBER(o base, IN(csv "base_share"), "of the base, a part of 1 where a share"),              \
-            [(at) + NEW_SHARE] = NUMBER(o fresh, IN(csv "new_share"), "of the new side, likewise"),          \
-            [(at) + DELTA] = NUMBER(o "delta", IN(csv "delta"), "new less base"),                            \
-            [(at) + LO] = NUMBER(o "ci.0", IN(csv "ci_lo"), "least of the 95 % interval of delta"),          \
-            [(at) + HI] = NUMBER(o "ci.1", IN(csv "ci_hi"), "most of it"),                                   \
-            [(at) + P] = NUMBER(o "p", IN(csv "p"), "probability of as much by chance; null: not tested"),   \
-            [(at) + Q] = NUMBER(o "q", IN(csv "q"), "likewise, controlled over all functions"),              \
-            [(at) + MDE] = NUMBER(o "mde", IN(csv "mde"), "change that would be found 4 times in 5"),        \
-            [(at) + CSV_CHANGE] = CSV_NUMBER(o "csv_change", IN(csv "change"), "growth, a part of 1"),       \
-            [(at) + CSV_CHANGE_LO] =                                                                         \
-                CSV_NUMBER(o "csv_change_lo", IN(csv "change_lo"), "least of its interval"),                 \
-            [(at) + CSV_CHANGE_HI] = CSV_NUMBER(o "csv_change_hi", IN(csv "change_hi"), "most of it"),       \
-            [(at) + CHANGE] = NUMBER(o "change_percent", NULL, "growth against what it was measured by"),    \
-            [(at) + CHANGE_LO] = NUMBER(o "change_ci_percent.0", NULL, "least of its 95 % interval"),        \
-            [(at) + CHANGE_HI] = NUMBER(o "change_ci_percent.1", NULL, "most of it"),                        \
-            [(at) + METHOD] = {o "method", SP_COL_TEXT, .doc = "the test; null: none"},                      \
-            [(at) + MDE_FAMILY] = NUMBER(o "mde_family", NULL, "mde with the control for all functions"),    \
-            [(at) + DESIGN_EFFECT] =                                                                         \
-                NUMBER(o "design_effect", NULL, "variance over that of independent samples"),                \
-            [(at) +                                                                                          \
-                TESTED] = {o "tested", SP_COL_BOOL, .doc = "it is one of the family that is controlled"},    \
-            [(at) + DEPENDENT] = {o "dependent", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,                      \
-                                  .doc = "time blocks resemble their neighbours: left open"}
+    [(at) +                                                                                                  \
+        VERDICT] = {o "verdict", SP_COL_TEXT, IN(csv "verdict"),                                             \
+                    .doc = "significant, differs (within these runs), inconclusive, below-mde, equal, "      \
+                           "unavailable"},                                                                   \
+        [(at) + BASE_SHARE] =                                                                                \
+            NUMBER(o base, IN(csv "base_share"), "of the base, a part of 1 where a share"),                  \
+        [(at) + NEW_SHARE] = NUMBER(o fresh, IN(csv "new_share"), "of the new side, likewise"),              \
+        [(at) + DELTA] = NUMBER(o "delta", IN(csv "delta"), "new less base"),                                \
+        [(at) + LO] = NUMBER(o "ci.0", IN(csv "ci_lo"), "least of the 95 % interval of delta"),              \
+        [(at) + HI] = NUMBER(o "ci.1", IN(csv "ci_hi"), "most of it"),                                       \
+        [(at) + P] = NUMBER(o "p", IN(csv "p"), "probability of as much by chance; null: not tested"),       \
+        [(at) + Q] = NUMBER(o "q", IN(csv "q"), "likewise, controlled over all functions"),                  \
+        [(at) + MDE] = NUMBER(o "mde", IN(csv "mde"), "change that would be found 4 times in 5"),            \
+        [(at) + CSV_CHANGE] = CSV_NUMBER(o "change", IN(csv "change"), "growth, a part of 1"),               \
+        [(at) + CSV_CHANGE_LO] = CSV_NUMBER(o "change_lo", IN(csv "change_lo"), "least of its interval"),    \
+        [(at) + CSV_CHANGE_HI] = CSV_NUMBER(o "change_hi", IN(csv "change_hi"), "most of it"),               \
+        [(at) + CHANGE] = NUMBER(o "change_percent", NULL, "growth against what it was measured by"),        \
+        [(at) + CHANGE_LO] = NUMBER(o "change_ci_percent.0", NULL, "least of its 95 % interval"),            \
+        [(at) + CHANGE_HI] = NUMBER(o "change_ci_percent.1", NULL, "most of it"),                            \
+        [(at) + METHOD] = {o "method", SP_COL_TEXT, .doc = "the test; null: none"},                          \
+        [(at) + MDE_FAMILY] = NUMBER(o "mde_family", NULL, "mde with the control for all functions"),        \
+        [(at) + DESIGN_EFFECT] =                                                                             \
+            NUMBER(o "design_effect", NULL, "variance over that of independent samples"),                    \
+        [(at) + TESTED] = {o "tested", SP_COL_BOOL, .doc = "it is one of the family that is controlled"},    \
+        [(at) + DEPENDENT] = {o "dependent", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,                          \
+                              .doc = "time blocks resemble their neighbours: left open"}
 #define MEMORY(at, o, words)                                                                                 \
     [at] = NUMBER(o ".base", NULL, words " of the base, for each run"),                                      \
     [(at) + 1] = NUMBER(o ".new", NULL, words " of the new side"),                                           \
     [(at) + 2] = NUMBER(o ".change", NULL, words " more")
 #define AMOUNTS(at, o, csv)                                                                                  \
     [(at) +                                                                                                  \
-        CSV_BASE_COST] = CSV_NUMBER(o "csv_base_cost", csv "base_cost", "cost in the base"),                 \
-        [(at) + CSV_NEW_COST] = CSV_NUMBER(o "csv_new_cost", csv "new_cost", "cost in the new side"),        \
+        CSV_BASE_COST] = CSV_NUMBER(o "base_cost", csv "base_cost", "cost in the base"),                     \
+        [(at) + CSV_NEW_COST] = CSV_NUMBER(o "new_cost", csv "new_cost", "cost in the new side"),            \
         [(at) + BASE_WEIGHT] = NUMBER(o "base_weight", csv "base_weight", "weight in all runs of the base"), \
         [(at) + NEW_WEIGHT] =                                                                                \
             NUMBER(o "new_weight", csv "new_weight", "weight in all runs of the new side"),                  \

@@ -181,8 +181,7 @@ static void top_put_code(struct top *x, struct sp_answer_table *t, const struct 
         sp_put_text(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_NAME, name.p, name.n);
     else if (name.n > function.n)
         sp_buf_add(b, name.p + function.n, name.n - function.n);
-    if (!x->a.q->sheet)
-        tags_text(b, r->tags);
+    tags_text(b, r->tags);
     sp_put_buf(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_MARKS, b);
     sp_put_text(x->a.out, t, SP_TOP_NAME, name.p, name.n);
 }
@@ -281,6 +280,14 @@ static void top_shape_list(struct top *x, struct sp_answer_table *t)
         sp_top_without(t, SP_TOP_ROW, SP_TOP_ROW + SP_FUNCTION_NCOLUMNS - 1);
 }
 
+/* In CSV tags have a column of their own, and what rows of code are called beside their functions too. */
+static void top_shape_sheet(struct top *x, struct sp_answer_table *t)
+{
+    sp_table_without(t, SP_TOP_ROW + SP_FUNCTION_MARKS);
+    if (x->by != SP_TOP_FUNCTION && top_is_code(x) && !top_is_list(x))
+        sp_table_title(x->a.out, t, SP_TOP_NAME, sp_by_names[x->by]);
+}
+
 /* What this answer has of the columns. */
 static void top_shape(struct top *x, struct sp_answer_table *t)
 {
@@ -309,6 +316,10 @@ static void top_shape(struct top *x, struct sp_answer_table *t)
     }
     if (x->by == SP_TOP_DSO)
         t->columns.v[SP_TOP_NAME].type = SP_COL_DSO;
+    else if (!top_is_code(x))
+        sp_table_without(t, SP_TOP_ROW + SP_FUNCTION_BUILD_ID);
+    if (x->a.q->sheet)
+        top_shape_sheet(x, t);
     if (!top_has_who(x))
         sp_top_without(t, SP_TOP_PID, SP_TOP_PROCESS_NAME);
     else if (x->by == SP_TOP_THREAD)

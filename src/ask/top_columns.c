@@ -25,7 +25,7 @@ static const struct sp_answer_column top_columns[] = {
     SP_FUNCTION_COLUMNS(SP_TOP_ROW, "function", "dso"),
     [SP_TOP_NAME] = {"name", SP_COL_TEXT, "name", .flags = SP_COL_FLEXIBLE,
                      .doc = "what the row is called: of lines and addresses, function and place"},
-    [SP_TOP_MARKS] = {"marks", SP_COL_TEXT, "name", .flags = SP_COL_SUFFIX | SP_COL_NO_JSON | SP_COL_CSV,
+    [SP_TOP_MARKS] = {"marks", SP_COL_TEXT, "name", .flags = SP_COL_SUFFIX | SP_COL_NO_JSON,
                       .doc = "what is said of it behind its name"},
     [SP_TOP_KNOWN] = {"known_as", SP_COL_TEXT, "name", .flags = SP_COL_SUFFIX | SP_COL_NO_JSON,
                       .doc = "another name of it"},
@@ -35,7 +35,8 @@ static const struct sp_answer_column top_columns[] = {
     [SP_TOP_QUEUE] = {"queue", SP_COL_TEXT, .doc = "by thread: the queue that it served"},
     [SP_TOP_PROCESS_NAME] = {"process_name", SP_COL_TEXT, .doc = "by process: its name"},
     SP_POOL_COLUMNS(SP_TOP_POOL),
-    [SP_TOP_TAGS] = {"tags", SP_COL_TEXTS, .doc = "of: unresolved, idle, wait, kernel, inlined, irq-enable"},
+    [SP_TOP_TAGS] = {"tags", SP_COL_TEXTS, .flags = SP_COL_CSV,
+                     .doc = "of: unresolved, idle, wait, kernel, inlined, irq-enable"},
 };
 const struct sp_table_decl sp_top_rows = {"rows", top_columns, SP_TOP_NCOLUMNS,
                                           .doc = "the heaviest first, by self or --sort"};

@@ -39,15 +39,15 @@ static const struct sp_answer_column tree_columns[] = {
     [TOTAL] = {"total", SP_COL_WEIGHT, "total", .flags = SP_COL_OMITTED,
                .doc = "weight of stacks that pass here"},
     [SELF] = {"self", SP_COL_WEIGHT, .doc = "weight of stacks that end here"},
-    [NAME] = {"name", SP_COL_NAME, "function", .flags = SP_COL_FLEXIBLE,
+    [NAME] = {"name", SP_COL_NAME, "function", .flags = SP_COL_FLEXIBLE | SP_COL_ALIKE,
               .doc = "the function; of the root: all"},
     [MARKS] = {"marks", SP_COL_TEXT, "marks", .flags = SP_COL_NO_JSON | SP_COL_SUFFIX | SP_COL_CSV,
                .doc = "what else is known of it, and the children that are not shown"},
-    [DSO] = {"dso", SP_COL_DSO, .doc = "the binary it is in"},
-    [FUNCTION] = {"function", SP_COL_HANDLE, .doc = "its handle"},
-    [OWN] = {"own", SP_COL_BOOL, .doc = "it is the program's own"},
-    [KIND] = {"kind", SP_COL_TEXT, .doc = "user, kernel or unknown"},
-    [TAGS] = {"tags", SP_COL_TEXTS, .flags = SP_COL_OPTIONAL,
+    [DSO] = {"dso", SP_COL_DSO, .flags = SP_COL_ALIKE, .doc = "the binary it is in"},
+    [FUNCTION] = {"function", SP_COL_HANDLE, .flags = SP_COL_ALIKE, .doc = "its handle"},
+    [OWN] = {"own", SP_COL_BOOL, .flags = SP_COL_ALIKE, .doc = "it is the program's own"},
+    [KIND] = {"kind", SP_COL_TEXT, .flags = SP_COL_ALIKE, .doc = "user, kernel or unknown"},
+    [TAGS] = {"tags", SP_COL_TEXTS, .flags = SP_COL_OPTIONAL | SP_COL_ALIKE,
               .doc = "irq-enable: it only lets interrupts in again, its self weight is that of its callers"},
     [SAMPLES] = {"samples", SP_COL_COUNT, .doc = "samples of the total"},
     [INFERRED] = {"inferred", SP_COL_BOOL, .flags = SP_COL_OPTIONAL, .doc = "no stack recorded it here"},
@@ -80,11 +80,13 @@ static const struct sp_table_decl *const tree_tables[] = {&tree_nodes, NULL};
 struct tree {
     struct sp_asked asked;
     struct sp_tree t;
+    struct sp_tree_opts how;
     struct sp_row_maker maker;
-    uint32_t *rows;          /* per row: its node */
-    int64_t *elided;         /* per node: weight of the children not shown */
-    uint32_t *missing;       /* per node: how many these are */
-    uint32_t *number;        /* per node: its row */
+    uint32_t first;          /* row of the first node of t: 0, but of a part of a tree that is walked */
+    uint32_t *rows;          /* per row: its node; NULL: nodes are rows */
+    int64_t *elided;         /* per node: weight of the children not shown; NULL: as the node says */
+    uint32_t *missing;       /* per node: how many these are; likewise */
+    uint32_t *number;        /* per node: its row; likewise */
     SP_VEC(unsigned) indent; /* by depth: of the last node there */
     char handle[32];
     struct sp_buf marks;
@@ -160,6 +162,43 @@ static void tree_cut(void *arg, struct sp_answer_table *t, size_t most)
     }
 }
 
+/* ---- a tree that is shown while it is made ---- */
+
+struct tree_walk {
+    struct tree *x;
+    void (*take)(void *to, size_t row);
+    void *to;
+};
+
+static void tree_take_part(void *arg, const struct sp_tree *part, uint32_t first)
+{
+    const struct tree_walk *w = arg;
+    w->x->t = *part; /* lent */
+    w->x->first = first;
+    for (uint32_t i = 0; i < part->nodes.n; i++)
+        w->take(w->to, (size_t)first + i);
+}
+
+/* Millions of nodes: a part of them at a time. */
+static spaa_status tree_walk(void *arg, struct sp_answer_table *t, void (*take)(void *to, size_t row),
+                             void *to)
+{
+    struct tree *x = arg;
+    struct tree_walk w = {x, take, to};
+    struct sp_tree_opts how = x->how;
+    struct sp_tree whole = {0};
+    how.take = tree_take_part;
+    how.arg = &w;
+    *t->made = 0;
+    spaa_status st = sp_tree_build(&x->asked.s, &how, x->asked.q->diags, &whole);
+    t->rows = x->first + x->t.nodes.n;
+    t->left_out = whole.pruned;
+    t->left_out_sum = whole.pruned_total;
+    sp_tree_free(&whole);
+    x->t = (struct sp_tree){0};
+    return st;
+}
+
 /* ---- rows ---- */
 
 static struct sp_cell int_cell(int64_t v)
@@ -170,6 +209,22 @@ static struct sp_cell int_cell(int64_t v)
 static struct sp_cell text_cell(const char *p, size_t n)
 {
     return (struct sp_cell){.kind = SP_VALUE_TEXT, .n = (uint32_t)n, .text = p};
+}
+
+/* Children that are not shown. */
+static uint32_t tree_missing(const struct tree *x, uint32_t i)
+{
+    return x->missing ? x->missing[i] : x->t.nodes.v[i].elided_children;
+}
+
+static int64_t tree_elided(const struct tree *x, uint32_t i)
+{
+    return x->elided ? x->elided[i] : x->t.nodes.v[i].elided;
+}
+
+static uint32_t tree_node_of(const struct tree *x, size_t row)
+{
+    return x->rows ? x->rows[row] : (uint32_t)(row - x->first);
 }
 
 /* What people see behind a node's name. */
@@ -187,59 +242,73 @@ static void make_marks(struct tree *x, uint32_t i, bool irq, struct sp_cell *cel
     sp_buf_puts(b, n->inlined ? " [inlined]" : "");
     sp_buf_puts(b, irq ? " [irq-enable]" : "");
     sp_buf_puts(b, sp_inferred_mark(x->t.profile, n->function, n->inferred));
-    if (x->missing[i] && x->asked.q->brief) {
-        sp_buf_printf(b, " (+%u: ", x->missing[i]);
-        sp_text_share_of(b, &x->asked.s, x->elided[i]);
+    if (tree_missing(x, i) && x->asked.q->brief) {
+        sp_buf_printf(b, " (+%u: ", tree_missing(x, i));
+        sp_text_share_of(b, &x->asked.s, tree_elided(x, i));
         sp_buf_puts(b, "%)");
     }
     if (b->len && !b->failed)
         cells[MARKS] = text_cell(b->data, b->len);
 }
 
-static void make_function(struct tree *x, const struct sp_tree_node *n, struct sp_cell *cells)
-{
-    const struct sp_profile *p = x->t.profile;
-    const char *kind = sp_frame_kind_names[n->kind];
-    struct sp_str dso = sp_dso_name(p, p->functions.v[n->function].dso);
-    cells[DSO] = text_cell(dso.p, dso.n);
-    cells[FUNCTION] = text_cell(x->handle, sp_handle_text(&x->asked.handles, n->function, x->handle));
-    cells[KIND] = text_cell(kind, strlen(kind));
-    if (x->asked.has_own)
-        cells[OWN] = int_cell(sp_is_own(&x->asked.own, n->function));
-}
-
 static bool enables_irqs(const struct tree *x, uint32_t function)
 {
-    const struct sp_profile *p = x->t.profile;
+    const struct sp_profile *p = x->asked.s.profile;
     return function != SP_NONE && p->dsos.v[p->functions.v[function].dso].is_kernel &&
            sp_function_tags(p, x->asked.s.event, function) & SP_TAG_IRQ;
+}
+
+/* A function has nodes of several kinds: the kernel's code is called from the program's. */
+enum { KINDS = 4 };
+static size_t tree_key(void *arg, size_t row)
+{
+    const struct tree *x = arg;
+    const struct sp_tree_node *n = &x->t.nodes.v[tree_node_of(x, row)];
+    size_t functions = x->asked.s.profile->functions.n; /* its number is the root's */
+    return (n->function == SP_NONE ? functions : n->function) * KINDS + n->kind % KINDS;
+}
+
+static void tree_alike(void *arg, size_t key, struct sp_cell *cells)
+{
+    static const struct sp_value_text irq_enable = {"irq-enable", 10};
+    struct tree *x = arg;
+    const struct sp_profile *p = x->asked.s.profile;
+    uint32_t function = (uint32_t)(key / KINDS);
+    if (function == p->functions.n) {
+        cells[NAME] = text_cell("all", 3);
+        return;
+    }
+    const char *kind = sp_frame_kind_names[key % KINDS];
+    struct sp_str name = sp_pstr(p, p->functions.v[function].name);
+    struct sp_str dso = sp_dso_name(p, p->functions.v[function].dso);
+    cells[NAME] = text_cell(name.p, name.n);
+    cells[DSO] = text_cell(dso.p, dso.n);
+    cells[FUNCTION] = text_cell(x->handle, sp_handle_text(&x->asked.handles, function, x->handle));
+    cells[KIND] = text_cell(kind, strlen(kind));
+    if (x->asked.has_own)
+        cells[OWN] = int_cell(sp_is_own(&x->asked.own, function));
+    if (enables_irqs(x, function))
+        cells[TAGS] = (struct sp_cell){.kind = SP_VALUE_TEXTS, .n = 1, .texts = &irq_enable};
 }
 
 static void tree_make(void *arg, size_t row, struct sp_cell *cells)
 {
     struct tree *x = arg;
-    uint32_t i = x->rows[row];
+    uint32_t i = tree_node_of(x, row);
     const struct sp_tree_node *n = &x->t.nodes.v[i];
-    static const struct sp_value_text irq_enable = {"irq-enable", 10};
-    struct sp_str name = sp_tree_name(&x->t, i);
-    bool irq = enables_irqs(x, n->function);
     cells[TOTAL] = int_cell(n->total);
     cells[SELF] = int_cell(n->self);
-    cells[NAME] = text_cell(name.p, name.n);
-    if (n->function != SP_NONE)
-        make_function(x, n, cells);
-    if (irq)
-        cells[TAGS] = (struct sp_cell){.kind = SP_VALUE_TEXTS, .n = 1, .texts = &irq_enable};
     cells[SAMPLES] = int_cell(n->samples);
     if (n->inferred)
         cells[n->inferred == SP_INFERRED ? INFERRED : IN_PART] = int_cell(1);
     cells[ID] = int_cell((int64_t)row);
-    cells[PARENT] = int_cell(n->parent == SP_NONE ? SP_ABSENT : (int64_t)x->number[n->parent]);
+    if (n->parent != SP_NONE)
+        cells[PARENT] = int_cell(x->number ? x->number[n->parent] : n->parent);
     cells[DEPTH] = int_cell(n->depth);
-    make_marks(x, i, irq && n->self, cells);
-    if (x->missing[i]) {
-        cells[ELIDED] = int_cell(x->elided[i]);
-        cells[ELIDED_CHILDREN] = int_cell(x->missing[i]);
+    make_marks(x, i, n->self && enables_irqs(x, n->function), cells);
+    if (tree_missing(x, i)) {
+        cells[ELIDED] = int_cell(tree_elided(x, i));
+        cells[ELIDED_CHILDREN] = int_cell(tree_missing(x, i));
     }
 }
 
@@ -294,27 +363,47 @@ static bool tree_limit(const struct sp_ask *q, size_t *most)
     return true;
 }
 
+/* All nodes, of which the answer may leave out some again. */
+static spaa_status tree_keep(struct tree *x, struct sp_answer_table *t)
+{
+    spaa_status st = sp_tree_build(&x->asked.s, &x->how, x->asked.q->diags, &x->t);
+    if (st)
+        return st;
+    if (!tree_room(x, t))
+        return sp_nomem(x->asked.q->diags);
+    x->maker.cut = tree_cut;
+    sp_table_made(x->asked.out, t, &x->maker, x->t.nodes.n);
+    if (t->made)
+        tree_cut(x, t, SIZE_MAX);
+    return SPAA_OK;
+}
+
 static spaa_status tree_answer(struct tree *x)
 {
     struct sp_asked *asked = &x->asked;
-    struct sp_tree_opts how;
+    const struct sp_ask *q = asked->q;
     double percent;
-    if (!tree_options(asked->q->options, asked->q->diags, &how, &percent) ||
-        !tree_limit(asked->q, &how.max_nodes))
+    if (!tree_options(q->options, q->diags, &x->how, &percent) || !tree_limit(q, &x->how.max_nodes))
         return SPAA_ERR_USAGE;
-    how.min_total = (int64_t)fmin(fabs((double)asked->s.whole) * percent / 100, 9e18);
-    spaa_status st = sp_tree_build(&asked->s, &how, asked->q->diags, &x->t);
-    if (st)
-        return st;
+    x->how.min_total = (int64_t)fmin(fabs((double)asked->s.whole) * percent / 100, 9e18);
     struct sp_answer_table *t = sp_answer_table(asked->out, &tree_nodes);
-    if (!tree_room(x, t))
-        return sp_nomem(asked->q->diags);
-    x->maker = (struct sp_row_maker){x, tree_make, tree_cut};
-    sp_table_made(asked->out, t, &x->maker, x->t.nodes.n);
-    if (t->made)
-        tree_cut(x, t, SIZE_MAX);
+    if (!t)
+        return sp_nomem(q->diags);
+    x->maker = (struct sp_row_maker){.arg = x,
+                                     .make = tree_make,
+                                     .alike = tree_alike,
+                                     .key = tree_key,
+                                     .keys = (asked->s.profile->functions.n + 1) * KINDS};
     t->json_rows = 1; /* the root */
-    st = put_next(x);
+    spaa_status st = SPAA_OK;
+    if (q->once && !x->how.max_nodes) {
+        x->maker.walk = tree_walk;
+        sp_table_made(asked->out, t, &x->maker, 0);
+    } else {
+        st = tree_keep(x, t);
+    }
+    if (!st)
+        st = put_next(x);
     return st ? st : sp_asked_end(asked);
 }
 

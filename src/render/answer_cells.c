@@ -1,4 +1,4 @@
-/* Which rows and columns of an answer's tables are shown, and the text of each cell, for all but JSON. */
+/* Which rows and columns of an answer's tables are shown, and the text of each cell for people. */
 #include "render/answer_private.h"
 
 #include "answer/words.h"
@@ -96,46 +96,38 @@ static bool cells_shown(const struct sp_drawing *g, const struct sp_answer_table
 {
     const struct sp_answer_column *column = &t->columns.v[c];
     bool csv = g->opts->form == SP_FORM_CSV;
-    if (t->absent.v[c])
-        return false;
-    if (column->flags & SP_COL_SUFFIX && csv)
-        return column->title && column->flags & SP_COL_CSV;
-    return column->title || (csv && column->flags & SP_COL_CSV);
+    bool suffix = column->flags & SP_COL_SUFFIX;
+    return !t->absent.v[c] && ((column->title && !(csv && suffix)) || (csv && column->flags & SP_COL_CSV));
 }
 
-/*
- * Their numbers in the order of text: as declared, but those that only this answer has stand before the first
- * name. Suffixes are none. How many; order has room for all.
- */
-static size_t cells_order(const struct sp_drawing *g, const struct sp_answer_table *t, size_t *order)
+/* Suffixes stand behind another column, but in CSV, where they are one of their own. */
+static bool cells_is_column(const struct sp_drawing *g, const struct sp_answer_table *t, size_t c)
+{
+    bool suffix = t->columns.v[c].flags & SP_COL_SUFFIX && g->opts->form != SP_FORM_CSV;
+    return !suffix && cells_shown(g, t, c);
+}
+
+/* As declared, but those that only this answer has stand before the first name. */
+size_t sp_shown_columns(const struct sp_drawing *g, const struct sp_answer_table *t, size_t *order)
 {
     size_t n = 0, declared = t->decl->ncolumns, at = 0;
+    bool told = !t->of || (t->of->paragraph && g->opts->form == SP_FORM_TEXT);
+    if (!told || (t->quiet && g->opts->form != SP_FORM_CSV))
+        return 0;
     while (at < declared && is_number(t->columns.v[at].type))
         at++;
     for (size_t c = 0; c <= declared; c++) {
         if (c == at)
             for (size_t x = declared; x < t->columns.n; x++)
-                if (!(t->columns.v[x].flags & SP_COL_SUFFIX) && cells_shown(g, t, x))
+                if (cells_is_column(g, t, x))
                     order[n++] = x;
-        if (c < declared && !(t->columns.v[c].flags & SP_COL_SUFFIX) && cells_shown(g, t, c))
+        if (c < declared && cells_is_column(g, t, c))
             order[n++] = c;
     }
     return n;
 }
 
 /* ---- cells ---- */
-
-static void exact_text(struct sp_buf *b, enum sp_column_type type, const struct sp_cell *cell,
-                       const struct sp_measure *m)
-{
-    char t[64];
-    if (type == SP_COL_WEIGHT && !m->cannot_add)
-        sp_buf_add(b, t, sp_scaled_text(cell->i, m->scale, t));
-    else if (type == SP_COL_PERCENT && !m->cannot_add)
-        sp_text_percent(b, cell->i, m->whole);
-    else if (type != SP_COL_WEIGHT && type != SP_COL_PERCENT)
-        sp_buf_add(b, t, sp_scaled_text(cell->i, cell->scale, t));
-}
 
 static void people_text(struct sp_buf *b, enum sp_column_type type, const struct sp_cell *cell,
                         const struct sp_measure *m)
@@ -157,18 +149,6 @@ static void people_text(struct sp_buf *b, enum sp_column_type type, const struct
         sp_buf_add(b, t, sp_scaled_text(cell->i, cell->scale, t));
 }
 
-/* What is not known is nothing. */
-static void real_text(struct sp_buf *b, bool exact, double v)
-{
-    char t[32];
-    if (v - v != 0)
-        return;
-    if (exact)
-        sp_buf_add(b, t, sp_double_text(v, t));
-    else
-        sp_buf_printf(b, "%.2f", v);
-}
-
 static void cell_text(const struct sp_drawing *g, const struct sp_answer_table *t, size_t row, size_t column,
                       struct sp_buf *b)
 {
@@ -177,10 +157,11 @@ static void cell_text(const struct sp_drawing *g, const struct sp_answer_table *
     const struct sp_measure *m = sp_cell_measure(g->answer, t, row, column);
     switch (cell->kind) {
     case SP_VALUE_INT:
-        (g->opts->form == SP_FORM_CSV ? exact_text : people_text)(b, type, cell, m);
+        people_text(b, type, cell, m);
         break;
     case SP_VALUE_REAL:
-        real_text(b, g->opts->form == SP_FORM_CSV, cell->real);
+        if (cell->real - cell->real == 0) /* what is not known is nothing */
+            sp_buf_printf(b, "%.2f", cell->real);
         break;
     case SP_VALUE_TEXT:
         sp_buf_add(b, cell->text, cell->n);
@@ -213,7 +194,7 @@ static void fill_cell(struct filling *f, size_t row, size_t column)
     const struct sp_answer_column *c = &t->columns.v[column];
     sp_buf_clear(&f->b);
     for (uint32_t i = 0; c->flags & SP_COL_FLEXIBLE && t->depth.n && i < t->depth.v[row] && i < 200; i++)
-        sp_buf_puts(&f->b, f->g->opts->form == SP_FORM_CSV ? "" : "  ");
+        sp_buf_puts(&f->b, "  ");
     if (f->names[column])
         sp_buf_add(&f->b, f->names[column][row].p, f->names[column][row].n);
     else
@@ -227,7 +208,7 @@ static void fill_cell(struct filling *f, size_t row, size_t column)
 
 static void fill_names(struct filling *f, size_t rows)
 {
-    if (f->g->opts->full_names || f->g->opts->form == SP_FORM_CSV)
+    if (f->g->opts->full_names)
         return;
     for (size_t i = 0; i < f->n; i++) {
         enum sp_column_type type = f->t->columns.v[f->order[i]].type;
@@ -237,22 +218,14 @@ static void fill_names(struct filling *f, size_t rows)
     }
 }
 
-/* CSV needs a title that says what numbers are of: the name where people are shown a time with its unit. */
-static const char *cells_title(const struct sp_drawing *g, const struct sp_answer_column *c)
-{
-    bool csv = g->opts->form == SP_FORM_CSV;
-    return !c->title || (csv && c->type == SP_COL_TIME) ? c->name : c->title;
-}
-
 static void fill(struct filling *f, struct sp_table_column *titles)
 {
     size_t rows = sp_drawn_rows(f->g, f->t);
     for (size_t i = 0; i < f->n; i++) {
         const struct sp_answer_column *c = &f->t->columns.v[f->order[i]];
-        titles[i] = (struct sp_table_column){cells_title(f->g, c),
-                                             c->flags & SP_COL_RIGHT ||
-                                                 (is_number(c->type) && !(c->flags & SP_COL_LEFT)),
-                                             c->flags & SP_COL_FLEXIBLE};
+        titles[i] = (struct sp_table_column){
+            c->title, c->flags & SP_COL_RIGHT || (is_number(c->type) && !(c->flags & SP_COL_LEFT)),
+            c->flags & SP_COL_FLEXIBLE};
     }
     sp_table_init(f->out, titles, f->n);
     fill_names(f, rows);
@@ -270,14 +243,11 @@ spaa_status sp_draw_table(const struct sp_drawing *g, const struct sp_answer_tab
     *titles = calloc(t->columns.n + 1, sizeof **titles);
     sp_buf_init(&f.b, 0);
     bool ok = f.order && f.names && *titles;
-    bool told = !t->of || (t->of->paragraph && g->opts->form == SP_FORM_TEXT);
-    bool shown = told && (!t->quiet || g->opts->form == SP_FORM_CSV);
-    if (ok && shown) {
-        f.n = cells_order(g, t, f.order);
+    f.n = ok ? sp_shown_columns(g, t, f.order) : 0;
+    if (f.n)
         fill(&f, *titles);
-    } else {
+    else
         sp_table_init(out, NULL, 0);
-    }
     sp_buf_free(&f.b);
     free(f.order);
     free((void *)f.names);

@@ -1,39 +1,226 @@
-/* Answers as CSV: the tables, and nothing else. Tables of the same titles go on; others follow a blank line.
+/*
+ * Answers as CSV: the tables, and nothing else, written row by row. Columns are called as in JSON. A table
+ * with the columns of the one before goes on with it, where people see them by the same titles; another
+ * follows an empty line.
  */
 #include "render/answer_private.h"
 
+#include "base/num.h"
+#include "render/text.h"
+
 #include <stdlib.h>
 
-static bool same_titles(const struct sp_table_column *a, size_t na, const struct sp_table *b)
+enum { FULL = 1 << 14, NUMBER = 64 };
+
+struct csv_column {
+    const char *name, *title; /* title: what people see, "": nothing */
+    size_t cell;              /* column whose cells it shows: of a percentage, that of its weight */
+    enum sp_column_type type;
+    bool alike, suffix;
+    const struct sp_measure *measure; /* NULL: rows have their own */
+    struct sp_cell last;              /* the last number, and its text */
+    size_t last_n;                    /* 0: none */
+    char last_text[NUMBER];
+};
+
+struct csv_table {
+    const struct sp_drawing *g;
+    struct sp_answer_table *t;
+    struct csv_column *columns;
+    size_t n;
+    struct sp_pieces pieces; /* of columns that are alike in rows of one key: each by itself */
+    struct sp_buf b, cell, safe;
+    bool failed;
+};
+
+/* ---- cells ---- */
+
+static void csv_number(struct sp_buf *b, enum sp_column_type type, const struct sp_cell *cell,
+                       const struct sp_measure *m)
 {
-    bool same = a && na == b->ncolumns;
+    char t[NUMBER];
+    bool measured = type == SP_COL_WEIGHT || type == SP_COL_PERCENT;
+    if (measured && m->cannot_add)
+        return;
+    if (type == SP_COL_PERCENT)
+        sp_text_percent(b, cell->i, m->whole);
+    else
+        sp_buf_add(b, t, sp_scaled_text(cell->i, type == SP_COL_WEIGHT ? m->scale : cell->scale, t));
+}
+
+/* A number that is that of the row above, as many are, is not made again. */
+static void csv_number_like(struct csv_column *c, const struct sp_cell *cell, const struct sp_measure *m,
+                            struct sp_buf *b)
+{
+    size_t at = b->len;
+    if (c->last_n && c->last.i == cell->i && c->last.scale == cell->scale) {
+        sp_buf_add(b, c->last_text, c->last_n);
+        return;
+    }
+    csv_number(b, c->type, cell, m);
+    c->last = *cell;
+    c->last_n = !b->failed && c->measure && b->len - at <= NUMBER ? b->len - at : 0;
+    if (c->last_n)
+        memcpy(c->last_text, b->data + at, c->last_n);
+}
+
+static void csv_texts(struct csv_table *x, const struct csv_column *c, const struct sp_cell *cell)
+{
+    sp_buf_clear(&x->cell);
+    for (uint32_t i = 0; cell->kind == SP_VALUE_TEXTS && i < cell->n; i++) {
+        sp_buf_puts(&x->cell, i ? " " : "");
+        sp_buf_add(&x->cell, cell->texts[i].p, cell->texts[i].n);
+    }
+    bool list = cell->kind == SP_VALUE_TEXTS;
+    const char *p = list ? x->cell.data : cell->text;
+    size_t n = list ? x->cell.len : cell->n;
+    if (c->suffix && n && *p == ' ') /* which sets it off from what it stands behind for people */
+        p++, n--;
+    sp_buf_clear(&x->safe);
+    sp_text_safe(&x->safe, p, n);
+    x->failed |= x->cell.failed || x->safe.failed;
+    sp_csv_cell(&x->b, x->safe.data, x->safe.len);
+}
+
+static void csv_cell(struct csv_table *x, struct csv_column *c, const struct sp_cell *cell, size_t row)
+{
+    char t[32];
+    const struct sp_measure *m = c->measure ? c->measure : sp_cell_measure(x->g->answer, x->t, row, c->cell);
+    if (cell->kind == SP_VALUE_INT)
+        csv_number_like(c, cell, m, &x->b);
+    else if (cell->kind == SP_VALUE_REAL && cell->real - cell->real == 0)
+        sp_buf_add(&x->b, t, sp_double_text(cell->real, t));
+    else if (cell->kind == SP_VALUE_TEXT || cell->kind == SP_VALUE_TEXTS)
+        csv_texts(x, c, cell);
+}
+
+/* ---- rows ---- */
+
+static void csv_flush(struct csv_table *x)
+{
+    x->failed |= x->b.failed;
+    sp_write(x->g->out, x->b.data, x->b.len);
+    sp_buf_clear(&x->b);
+}
+
+static void csv_alike(struct csv_table *x, struct csv_column *c, size_t run, size_t row)
+{
+    size_t at = x->b.len;
+    if (sp_pieces_add(&x->pieces, run, row, &x->b))
+        return;
+    csv_cell(x, c, &sp_pieces_cells(&x->pieces, row)[c->cell], row);
+    x->failed |= !sp_pieces_keep(&x->pieces, run, row, &x->b, at);
+}
+
+static void csv_take_row(void *to, size_t row)
+{
+    struct csv_table *x = to;
+    if (x->failed || row < x->t->json_rows)
+        return;
+    const struct sp_cell *cells = sp_pieces_row(&x->pieces, row);
+    for (size_t i = 0, run = 0; i < x->n; i++) {
+        struct csv_column *c = &x->columns[i];
+        if (i)
+            sp_buf_ch(&x->b, ',');
+        if (c->alike && x->pieces.n)
+            csv_alike(x, c, run++, row);
+        else
+            csv_cell(x, c, &cells[c->cell], row);
+    }
+    sp_buf_ch(&x->b, '\n');
+    if (x->b.len >= FULL || x->b.failed)
+        csv_flush(x);
+}
+
+/* ---- tables ---- */
+
+static void csv_column(const struct csv_table *x, size_t column, struct csv_column *out)
+{
+    const struct sp_answer_column *c = &x->t->columns.v[column];
+    *out = (struct csv_column){.name = c->name,
+                               .title = c->title ? c->title : "",
+                               .cell = c->type == SP_COL_PERCENT ? sp_column_of(x->t, column) : column,
+                               .type = c->type,
+                               .alike = c->flags & SP_COL_ALIKE,
+                               .suffix = c->flags & SP_COL_SUFFIX};
+    if (!x->t->row_measure.n)
+        out->measure = sp_cell_measure(x->g->answer, x->t, 0, column);
+}
+
+/* Its columns; false: memory is exhausted. */
+static bool csv_columns(struct csv_table *x)
+{
+    size_t *order = calloc(x->t->columns.n + 1, sizeof *order), runs = 0;
+    x->columns = calloc(x->t->columns.n + 1, sizeof *x->columns);
+    bool ok = order && x->columns;
+    x->n = ok ? sp_shown_columns(x->g, x->t, order) : 0;
+    for (size_t i = 0; i < x->n; i++) {
+        csv_column(x, order[i], &x->columns[i]);
+        runs += x->columns[i].alike;
+    }
+    free(order);
+    return ok && sp_pieces_init(&x->pieces, x->t, runs);
+}
+
+static bool csv_same_columns(const struct csv_column *a, size_t na, const struct csv_table *x)
+{
+    bool same = a && na == x->n;
     for (size_t i = 0; same && i < na; i++)
-        same = strcmp(a[i].title, b->columns[i].title) == 0;
+        same = strcmp(a[i].name, x->columns[i].name) == 0 && strcmp(a[i].title, x->columns[i].title) == 0;
     return same;
+}
+
+static void csv_names(struct csv_table *x)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        if (i)
+            sp_buf_ch(&x->b, ',');
+        sp_buf_clear(&x->safe);
+        sp_text_safe(&x->safe, x->columns[i].name, strlen(x->columns[i].name));
+        x->failed |= x->safe.failed;
+        sp_csv_cell(&x->b, x->safe.data, x->safe.len);
+    }
+    sp_buf_ch(&x->b, '\n');
+}
+
+/* `before`: the columns of the table above, which become this one's. */
+static spaa_status csv_table(const struct sp_drawing *g, struct sp_answer_table *t,
+                             struct csv_column **before, size_t *nbefore)
+{
+    struct csv_table x = {.g = g, .t = t};
+    sp_buf_init(&x.b, 0);
+    sp_buf_init(&x.cell, 0);
+    sp_buf_init(&x.safe, 0);
+    spaa_status st = csv_columns(&x) ? SPAA_OK : SPAA_ERR_NOMEM;
+    if (!st && x.n) {
+        if (!csv_same_columns(*before, *nbefore, &x)) {
+            sp_puts(g->out, *before ? "\n" : "");
+            csv_names(&x);
+        }
+        st = sp_rows_take(t, sp_drawn_rows(g, t), csv_take_row, &x);
+        csv_flush(&x);
+        free(*before);
+        *before = x.columns;
+        *nbefore = x.n;
+        x.columns = NULL;
+    }
+    free(x.columns);
+    sp_pieces_free(&x.pieces);
+    sp_buf_free(&x.b);
+    sp_buf_free(&x.cell);
+    sp_buf_free(&x.safe);
+    return st ? st : x.failed ? SPAA_ERR_NOMEM : SPAA_OK;
 }
 
 spaa_status sp_draw_csv(const struct sp_drawing *g)
 {
-    struct sp_table_column *before = NULL, *titles = NULL;
+    struct csv_column *before = NULL;
     size_t nbefore = 0;
     spaa_status st = SPAA_OK;
     for (size_t i = 0; !st && i < g->answer->items.n; i++) {
-        struct sp_table table;
-        if (g->answer->items.v[i].kind != SP_ITEM_TABLE)
-            continue;
-        st = sp_draw_table(g, g->answer->items.v[i].table, &table, &titles);
-        if (!st && table.ncolumns) {
-            table.goes_on = same_titles(before, nbefore, &table);
-            sp_puts(g->out, before && !table.goes_on ? "\n" : "");
-            st = sp_table_write(&table, SP_TABLE_CSV, 0, g->out);
-            free(before);
-            before = titles;
-            nbefore = table.ncolumns;
-            titles = NULL;
-        }
-        sp_table_free(&table);
-        free(titles);
-        titles = NULL;
+        struct sp_answer_table *t = g->answer->items.v[i].table;
+        if (t && !t->of)
+            st = csv_table(g, t, &before, &nbefore);
     }
     free(before);
     return st;

@@ -87,63 +87,7 @@ static size_t json_base(const struct writing *x)
     return base;
 }
 
-/* ---- values ---- */
-
-static void json_percent(struct sp_jw *w, const char *key, int64_t v, const struct sp_measure *m)
-{
-    if (m->cannot_add || !m->whole)
-        sp_jw_null(w, key);
-    else
-        sp_jw_scaled(w, key, sp_ratio(v, m->whole, 10000), 2);
-}
-
-static void json_int(struct sp_jw *w, const char *key, enum sp_column_type type, const struct sp_cell *cell,
-                     const struct sp_measure *m)
-{
-    if (type == SP_COL_PERCENT)
-        json_percent(w, key, cell->i, m);
-    else if (type == SP_COL_WEIGHT && m->cannot_add)
-        sp_jw_null(w, key);
-    else if (type == SP_COL_WEIGHT)
-        sp_jw_scaled(w, key, cell->i, m->scale);
-    else if (type == SP_COL_BOOL)
-        sp_jw_bool(w, key, cell->i != 0);
-    else
-        sp_jw_scaled(w, key, cell->i, cell->scale);
-}
-
-static void json_real(struct sp_jw *w, const char *key, double v)
-{
-    char t[32];
-    if (v - v != 0) /* infinite, or no number */
-        sp_jw_null(w, key);
-    else
-        sp_jw_raw(w, key, t, sp_double_text(v, t));
-}
-
-static void json_value(struct sp_jw *w, const char *key, enum sp_column_type type, const struct sp_cell *cell,
-                       const struct sp_measure *m)
-{
-    switch (cell->kind) {
-    case SP_VALUE_INT:
-        json_int(w, key, type, cell, m);
-        break;
-    case SP_VALUE_REAL:
-        json_real(w, key, cell->real);
-        break;
-    case SP_VALUE_TEXT:
-        sp_jw_str(w, key, cell->text, cell->n);
-        break;
-    case SP_VALUE_TEXTS:
-        sp_jw_open(w, key, '[');
-        for (uint32_t i = 0; i < cell->n; i++)
-            sp_jw_str(w, NULL, cell->texts[i].p, cell->texts[i].n);
-        sp_jw_close(w, ']');
-        break;
-    default:
-        sp_jw_null(w, key);
-    }
-}
+/* ---- facts ---- */
 
 static void json_fact(struct writing *x, const struct sp_item *item)
 {
@@ -151,7 +95,10 @@ static void json_fact(struct writing *x, const struct sp_item *item)
     const struct sp_answer *a = x->g->answer;
     const struct sp_measure *m = item->measure < a->measures.n ? &a->measures.v[item->measure] : &none;
     const char *key = json_key(x, json_path(x, item->name, json_base(x)));
-    json_value(&x->w, key, item->type, &item->value, m);
+    sp_buf_clear(&x->b);
+    sp_json_cell(&x->b, item->type, &item->value, m);
+    sp_jw_raw(&x->w, key, x->b.data, x->b.len);
+    x->failed |= x->b.failed;
     if (item->type == SP_COL_NAME && item->value.kind == SP_VALUE_TEXT) {
         sp_buf_clear(&x->b);
         sp_short_name(&x->b, item->value.text, item->value.n, SP_SHORTEST);
@@ -162,106 +109,12 @@ static void json_fact(struct writing *x, const struct sp_item *item)
 
 /* ---- tables ---- */
 
-static bool json_leads(const struct sp_answer_column *c)
+static spaa_status json_table(struct writing *x, struct sp_answer_table *t)
 {
-    return (c->type == SP_COL_HANDLE || c->type == SP_COL_NAME || c->type == SP_COL_DSO) &&
-           (c->flags & SP_COL_WHOLE_NAME || !strchr(c->name, '.'));
-}
-
-static void json_cell(struct writing *x, const struct sp_answer_table *t, size_t row, size_t column,
-                      size_t base, const struct sp_value_text *shorts)
-{
-    const struct sp_answer_column *c = &t->columns.v[column];
-    const struct sp_cell *cell = sp_shown_cell(t, row, column);
-    if (t->absent.v[column] || c->flags & SP_COL_NO_JSON ||
-        (c->flags & SP_COL_OPTIONAL && cell->kind == SP_VALUE_NONE))
-        return;
-    bool path = !(c->flags & SP_COL_WHOLE_NAME);
-    const char *key = json_key(x, json_path(x, path ? c->name : "", base));
-    key = path ? key : c->name;
-    json_value(&x->w, key, c->type, cell, sp_cell_measure(x->g->answer, t, row, column));
-    if (shorts && cell->kind == SP_VALUE_TEXT)
-        sp_jw_str(&x->w, "short", shorts[row].p, shorts[row].n);
-}
-
-static const struct sp_value_text *json_shorts(const struct sp_answer_table *t, size_t rows, size_t *function,
-                                               struct sp_arena *arena)
-{
-    static const struct sp_value_text none;
-    *function = SIZE_MAX;
-    for (size_t c = 0; c < t->columns.n; c++)
-        if (t->columns.v[c].type == SP_COL_NAME && strcmp(t->columns.v[c].name, "function") == 0 &&
-            !t->absent.v[c])
-            *function = c;
-    return *function == SIZE_MAX ? &none : sp_short_names(t, *function, rows, arena);
-}
-
-/* A table on the way: details are written with the row that they are of. */
-struct json_rows {
-    const struct sp_answer_table *t;
-    const struct sp_value_text *shorts;
-    size_t function, next, end; /* rows */
-};
-
-/* A row begins with what it is called. */
-static void json_row(struct writing *x, const struct json_rows *r, size_t row)
-{
-    const struct sp_answer_table *t = r->t;
-    json_push(x, "", '{', true);
-    size_t base = x->n;
-    for (int names = 1; names >= 0; names--)
-        for (size_t c = 0; c < t->columns.n; c++)
-            if (json_leads(&t->columns.v[c]) == (names == 1))
-                json_cell(x, t, row, c, base, c == r->function ? r->shorts : NULL);
-}
-
-enum { DETAILS = 8 };
-
-/* The table and its details, which are behind it in the answer; how many in all. */
-static size_t json_collect(struct writing *x, const struct sp_answer_table *t, size_t rows,
-                           struct sp_arena *arena, struct json_rows out[static DETAILS])
-{
-    const struct sp_answer *a = x->g->answer;
-    size_t n = 0;
-    for (size_t i = 0; i < a->items.n && n < DETAILS; i++) {
-        const struct sp_answer_table *one = a->items.v[i].table;
-        if (!one || (one != t && one->of != t))
-            continue;
-        struct json_rows *r = &out[n++];
-        *r = (struct json_rows){.t = one, .end = one == t ? rows : one->rows};
-        r->shorts = json_shorts(one, r->end, &r->function, arena);
-        x->failed |= !r->shorts;
-    }
-    return n;
-}
-
-static spaa_status json_table(struct writing *x, const struct sp_answer_table *t)
-{
-    struct sp_arena arena;
-    struct json_rows tables[DETAILS];
-    size_t rows = sp_drawn_rows(x->g, t);
-    sp_arena_init(&arena, 0);
-    size_t n = json_collect(x, t, rows, &arena, tables);
-    const char *key = json_path(x, t->decl->name, json_base(x));
-    json_push(x, key, '[', true);
-    for (size_t row = 0; !x->failed && row < rows; row++) {
-        json_row(x, &tables[0], row);
-        for (size_t k = 1; k < n; k++) {
-            struct json_rows *d = &tables[k];
-            json_push(x, json_path(x, d->t->decl->name, json_base(x)), '[', true);
-            for (; d->next < d->end && d->t->owner.v[d->next] == row; d->next++) {
-                json_row(x, d, d->next);
-                json_path(x, "", json_base(x));
-                json_pop(x);
-            }
-            json_pop(x);
-        }
-        json_path(x, "", json_base(x));
-        json_pop(x);
-    }
+    json_push(x, json_path(x, t->decl->name, json_base(x)), '[', true);
+    spaa_status st = sp_json_rows(x->g, t);
     json_pop(x);
-    sp_arena_free(&arena);
-    return x->failed ? SPAA_ERR_NOMEM : SPAA_OK;
+    return st;
 }
 
 static bool json_is_cut(const struct sp_answer_table *t)

@@ -75,7 +75,7 @@ static int render_draw(void *arg, size_t rows, struct sp_output *out)
     g.out = out;
     for (size_t i = 0; i < g.answer->items.n; i++) {
         struct sp_answer_table *t = g.answer->items.v[i].table;
-        if (t && t->maker)
+        if (t && t->maker && !t->maker->walk)
             t->maker->cut(t->maker->arg, t, rows);
     }
     return (int)forms[g.opts->form](&g);

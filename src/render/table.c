@@ -110,19 +110,20 @@ static bool text_form(const struct sp_table *t, size_t rows, unsigned width, str
     return ok;
 }
 
-static void csv_cell(const char *p, size_t n, struct sp_output *out)
+void sp_csv_cell(struct sp_buf *out, const char *p, size_t n)
 {
-    bool quote = false;
-    for (size_t i = 0; i < n; i++)
-        quote = quote || p[i] == ',' || p[i] == '"';
+    bool quote = n && (memchr(p, ',', n) || memchr(p, '"', n));
     /* A leading =, +, - or @ would be a formula to a spreadsheet, except in a number. */
-    bool formula = n && strchr("=+@-", p[0]) && !(p[0] == '-' && n > 1 && (unsigned char)(p[1] - '0') < 10);
-    if (quote || formula)
-        sp_puts(out, formula ? "\"'" : "\"");
+    bool formula =
+        n && memchr("=+@-", p[0], 4) && !(p[0] == '-' && n > 1 && (unsigned char)(p[1] - '0') < 10);
+    if (!quote && !formula) {
+        sp_buf_add(out, p, n);
+        return;
+    }
+    sp_buf_puts(out, formula ? "\"'" : "\"");
     for (size_t i = 0; i < n; i++)
-        sp_write(out, p[i] == '"' ? "\"\"" : p + i, p[i] == '"' ? 2 : 1);
-    if (quote || formula)
-        sp_puts(out, "\"");
+        sp_buf_add(out, p[i] == '"' ? "\"\"" : p + i, p[i] == '"' ? 2 : 1);
+    sp_buf_ch(out, '"');
 }
 
 void sp_markdown_text(struct sp_output *out, const char *p, size_t n)
@@ -134,24 +135,37 @@ void sp_markdown_text(struct sp_output *out, const char *p, size_t n)
     }
 }
 
-static void line_form(const struct sp_table *t, size_t rows, bool markdown, struct sp_output *out)
+static void markdown_rule(const struct sp_table *t, struct sp_output *out)
 {
+    for (size_t c = 0; c < t->ncolumns; c++)
+        sp_printf(out, "%s%s%s", c ? "" : "|", t->columns[c].right ? "---:|" : "---|",
+                  c + 1 == t->ncolumns ? "\n" : "");
+}
+
+static bool line_form(const struct sp_table *t, size_t rows, bool markdown, struct sp_buf *b,
+                      struct sp_output *out)
+{
+    bool ok = true;
     for (size_t r = t->goes_on; r <= rows; r++) {
         for (size_t c = 0; c < t->ncolumns; c++) {
             struct sp_table_cell cell = {t->columns[c].title, strlen(t->columns[c].title)};
             if (r)
                 cell = t->cells.v[(r - 1) * t->ncolumns + c];
             sp_puts(out, markdown ? (c ? " | " : "| ") : c ? "," : "");
-            if (markdown)
+            if (markdown) {
                 sp_markdown_text(out, cell.p, cell.n);
-            else
-                csv_cell(cell.p, cell.n, out);
+                continue;
+            }
+            sp_buf_clear(b);
+            sp_csv_cell(b, cell.p, cell.n);
+            ok = ok && !b->failed;
+            sp_write(out, b->data, b->len);
         }
         sp_puts(out, markdown ? " |\n" : "\n");
-        for (size_t c = 0; markdown && !r && c < t->ncolumns; c++)
-            sp_printf(out, "%s%s%s", c ? "" : "|", t->columns[c].right ? "---:|" : "---|",
-                      c + 1 == t->ncolumns ? "\n" : "");
+        if (markdown && !r)
+            markdown_rule(t, out);
     }
+    return ok;
 }
 
 spaa_status sp_table_write(struct sp_table *t, enum sp_table_form form, unsigned width, struct sp_output *out)
@@ -165,7 +179,7 @@ spaa_status sp_table_write(struct sp_table *t, enum sp_table_form form, unsigned
     if (form == SP_TABLE_TEXT)
         ok = text_form(t, rows, width, &b, out);
     else
-        line_form(t, rows, form == SP_TABLE_MARKDOWN, out);
+        ok = line_form(t, rows, form == SP_TABLE_MARKDOWN, &b, out);
     spaa_status st = b.failed || !ok ? SPAA_ERR_NOMEM : SPAA_OK;
     sp_buf_free(&b);
     return st;

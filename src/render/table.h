@@ -8,6 +8,7 @@
 #define SP_TABLE_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/vec.h"
 #include "io/output.h"
 
@@ -42,6 +43,9 @@ void sp_table_printf(struct sp_table *t, const char *fmt, ...) __attribute__((fo
 /* width: columns of the terminal, 0: as wide as it needs. SPAA_ERR_NOMEM when a cell was lost. */
 spaa_status sp_table_write(struct sp_table *t, enum sp_table_form form, unsigned width,
                            struct sp_output *out);
+/* Safe text as a cell of CSV: quoted where it has to be, and where a spreadsheet would take it as a formula.
+ */
+void sp_csv_cell(struct sp_buf *out, const char *p, size_t n);
 /* Safe text (render/text.h) as Markdown that shows it as it stands. */
 void sp_markdown_text(struct sp_output *out, const char *p, size_t n);
 

@@ -228,7 +228,8 @@ int sp_run_question(struct sp_run *run, struct sp_run_asked *x, struct sp_answer
                                      .options = &run->v,
                                      .diags = run->diags,
                                      .brief = run->form == SP_FORM_TEXT || run->form == SP_FORM_MARKDOWN,
-                                     .sheet = run->form == SP_FORM_CSV}};
+                                     .sheet = run->form == SP_FORM_CSV,
+                                     .once = run->shown_once}};
     int rc = ask_begin(run, &x->q);
     if (!rc)
         rc = ask_check_output(run, x->q.question);
@@ -260,6 +261,7 @@ int sp_run_ask(struct sp_run *run)
         !sp_option_choice(run->diags, "names", run->v.names, names, 0, &full_names))
         return SP_EXIT_USAGE;
     sp_answer_init(&answer, run->command.question->schema, run->diags);
+    run->shown_once = run->form == SP_FORM_JSON || run->form == SP_FORM_CSV;
     int rc = sp_run_question(run, &x, &answer);
     if (!rc)
         rc = ask_show(run, &answer, budget, full_names == 1);

@@ -86,7 +86,8 @@ struct sp_run {
     spaa_status status; /* the first one that was no SPAA_OK: what the exit code comes from */
     size_t told;        /* of the diagnostics, notes and warnings that the answer has told */
     enum sp_answer_form form;
-    unsigned width; /* columns of text; 0: no terminal */
+    bool shown_once; /* the answer is rendered, once, and then gone: rows need not be kept */
+    unsigned width;  /* columns of text; 0: no terminal */
     bool colour;
 
     /* What a command sets before it opens its inputs. */

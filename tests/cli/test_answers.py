@@ -145,7 +145,7 @@ def test_csv_has_plain_numbers(spaa):
     assert [(r["function"].split(" ")[0], r["self"], r["total"], r["samples"], r["dso"]) for r in rows] == [
         ("0x99", "1500000000", "1500000000", "3", "[unknown]"), ("write", "2500", "2500", "7", "/bin/app"),
         ("main", "0", "1500002500", "", "/bin/app")]
-    assert all(re.fullmatch(r"\d+\.\d\d", r["self%"]) for r in rows)
+    assert all(re.fullmatch(r"\d+\.\d\d", r["self_percent"]) for r in rows)
 
 
 def test_events_stand_side_by_side_with_their_units(tmp_path):
@@ -177,7 +177,7 @@ def test_csv_has_no_words_for_machines_to_trip_over(tmp_path):
     path.write_text(profiles.text([(["f"], {"alloc_bytes": 8000000, "peak_bytes": 5})],
                                   [profiles.event("malloc", "alloc_bytes", "allocation", "event")]))
     rows = list(csv.DictReader(io.StringIO(run("tree", path, "--format", "csv").out)))
-    assert [(r["total%"], r["total"], r["function"], r["elided"]) for r in rows] == [("100.00", "8000000", "f", "")]
+    assert [(r["total_percent"], r["total"], r["name"], r["elided"]) for r in rows] == [("100.00", "8000000", "f", "")]
     rows = list(csv.DictReader(io.StringIO(run("info", path, "--format", "csv").out)))
     assert [(r["samples"], r["whole"]) for r in rows] == [("", "8000000")]
     for command in ("top", "tree"):

@@ -115,7 +115,7 @@ def test_what_is_inferred_in_part_says_so(tmp_path):
 def test_every_view_marks_inferred_frames(tmp_path):
     a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, BOTH)])
     assert {n["name"]: n["inferred"] for n in ask("tree", a)["nodes"] if "inferred" in n} == {"mid": True, "[broken chain]": True}
-    assert ",mid [inferred],4," in run("tree", a, "--format", "csv", code=0).out
+    assert ",mid,[inferred],4," in run("tree", a, "--format", "csv", code=0).out
     assert [(r["function"], r["inferred"]) for r in ask("function", a, "leaf")["callers"]] == [("mid", True)]
     assert [(r["function"], r["inferred"]) for r in ask("function", a, "top")["callers"]] == [("[broken chain]", True)]
     assert "mid [inferred]" in run("function", a, "leaf", code=0).out

@@ -284,7 +284,7 @@ def test_every_form(form, tmp_path):
         out = run("leaks", path, *args, "--format", form, "-n", 5, code=0).out
         if form == "csv":
             lines = out.splitlines()
-            assert len(lines) == 6 and lines[0].split(",")[-2:] in (["function", "dso"], ["stack", "path"])
+            assert len(lines) == 6 and lines[0].split(",")[-3:] in (["marks", "dso", "build_id"], ["kind", "stack", "path"])
         elif form == "table":
             assert "KiB" in out or "MiB" in out
 

@@ -64,7 +64,7 @@ def test_csv(named):
     out = run("top", path, "--format", "csv", code=0).out
     harmless(out.replace("\r\n", "\n"))
     rows = list(csv.reader(io.StringIO(out)))
-    assert len(rows) == 4 and {len(r) for r in rows} == {8}
+    assert len(rows) == 4 and {len(r) for r in rows} == {10}
     assert not any(cell.startswith(("=", "@", "\t")) for r in rows for cell in r), "no formula for a spreadsheet"
 
 

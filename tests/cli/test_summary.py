@@ -36,7 +36,7 @@ def test_functions_of_one_short_name_are_told_apart(tmp_path):
 
 def test_csv_has_a_table_for_each_section(shop):
     heads = [next(csv.reader(io.StringIO(t)))[0] for t in run("summary", shop, "--format", "csv", code=0).out.split("\n\n")]
-    assert heads == ["code", "process", "thread", "binary", "id", "id", "id"]
+    assert heads == ["code", "name", "name", "name", "id", "id", "id"]
 
 
 def test_sql_has_the_hot_functions(shop):

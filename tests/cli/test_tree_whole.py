@@ -67,7 +67,7 @@ def test_whole_trees(tmp_path, seed, inverted):
     assert nodes == ask("tree", path, "--min-percent", 0, "-n", len(nodes), *inverted)["nodes"]
 
     rows = list(csv.reader(io.StringIO(run("tree", path, *WHOLE, *inverted, "--format", "csv", code=0).out)))[1:]
-    assert [(row[3], int(row[2]), int(row[4])) for row in rows] == [(p[-1], tree[p][1], len(p)) for p in paths[1:]]
+    assert [(row[3], int(row[2]), int(row[5])) for row in rows] == [(p[-1], tree[p][1], len(p)) for p in paths[1:]]
 
 
 def test_names_longer_than_a_piece_of_output(tmp_path):

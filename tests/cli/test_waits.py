@@ -89,7 +89,7 @@ def test_the_table_the_csv_and_the_markdown(report):
     assert "deadlock: Editor [10] 0xa1 -(turnstile)-> Helper (GPU) [20] 0xb2" in table
     assert "45 of 50 samples waited for something named" in table
     rows = list(csv.reader(io.StringIO(run("waits", report, "--format", "csv", code=0).out)))
-    assert rows[0] == ["samples", "of thread", "waiter", "on", "held by", "chain"] and len(rows) == 6
+    assert rows[0] == ["weight", "percent_of_thread", "waiter", "on", "held_by", "chain"] and len(rows) == 6
     assert rows[1] == ["9", "90", "Editor [10] 0xa1 main", "turnstile", "Helper (GPU) [20] 0xb2", "3 cycle"]
     assert run("waits", report, "--format", "markdown", code=0).out.count("|") > 20
     assert "3 more rows" in run("waits", report, "-n", "2", code=0).out
@@ -227,7 +227,7 @@ def test_io_histograms(tmp_path):
     text = run("info", path, "--io", code=0).out
     assert "Tier 1 Latency Histogram" in text and "68us" in text
     rows = list(csv.reader(io.StringIO(run("info", path, "--io", "--format", "csv", code=0).out)))
-    assert rows[0] == ["histogram", "begin", "end", "unit", "count", "cum%"] and len(rows) == 1 + 4 * 9
+    assert rows[0] == ["histogram", "begin", "end", "unit", "count", "cumulative_percent"] and len(rows) == 1 + 4 * 9
 
 
 def test_io_says_where_there_is_none(folded):
