@@ -501,6 +501,19 @@ static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
     return top_next(x);
 }
 
+/* The facts of the sum as a row, for CSV. */
+static void put_sum(struct top *x, const char *regex, int64_t weight, int64_t samples)
+{
+    struct sp_answer_table *t = sp_answer_table(x->a.out, &sp_top_sums);
+    if (!t)
+        return;
+    t->quiet = t->fixed = true;
+    sp_table_row(x->a.out, t);
+    sp_put_text(x->a.out, t, SP_TOP_SUM_REGEX, regex, strlen(regex));
+    sp_put_int(t, SP_TOP_SUM_TOTAL, weight);
+    sp_put_int(t, SP_TOP_SUM_SAMPLES, samples);
+}
+
 static spaa_status top_sum(struct top *x, const char *regex)
 {
     struct sp_answer *a = x->a.out;
@@ -512,6 +525,7 @@ static spaa_status top_sum(struct top *x, const char *regex)
     sp_fact_weight(a, "sum.total", x->a.measure, weight);
     sp_fact_percent(a, "sum.total_percent", x->a.measure, weight);
     sp_fact_count(a, "sum.samples", samples);
+    put_sum(x, regex, weight, samples);
     sp_text_weight_of(&x->a.b, &x->a.s, weight);
     sp_buf_printf(&x->a.b, " in stacks through a function matching %s", regex);
     sp_answer_line_buf(a, &x->a.b);

@@ -32,7 +32,9 @@ enum {
     SP_TOP_TAGS = SP_TOP_POOL + 2,
     SP_TOP_NCOLUMNS
 };
-extern const struct sp_table_decl sp_top_rows;
+/* Of --sum. */
+enum { SP_TOP_SUM_REGEX, SP_TOP_SUM_TOTAL, SP_TOP_SUM_PERCENT, SP_TOP_SUM_SAMPLES, SP_TOP_SUM_NCOLUMNS };
+extern const struct sp_table_decl sp_top_rows, sp_top_sums;
 extern const struct sp_table_decl *const sp_top_tables[];
 extern const struct sp_answer_column sp_top_facts[];
 /* Absent: first..last. */

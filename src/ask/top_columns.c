@@ -70,7 +70,16 @@ const struct sp_answer_column sp_top_facts[] = {
     {0},
 };
 
-const struct sp_table_decl *const sp_top_tables[] = {&sp_top_rows, NULL};
+static const struct sp_answer_column sum_columns[] = {
+    [SP_TOP_SUM_REGEX] = {"sum.regex", SP_COL_TEXT, "regex", .doc = "--sum: the expression"},
+    [SP_TOP_SUM_TOTAL] = {"sum.total", SP_COL_WEIGHT, "total", .doc = "weight of stacks with a match"},
+    [SP_TOP_SUM_PERCENT] = {"sum.total_percent", SP_COL_PERCENT, "total%", "sum.total", .doc = "of whole"},
+    [SP_TOP_SUM_SAMPLES] = {"sum.samples", SP_COL_COUNT, "samples", .doc = "its samples"},
+};
+const struct sp_table_decl sp_top_sums = {"sums", sum_columns, SP_TOP_SUM_NCOLUMNS, .joined = true,
+                                          .doc = "the sum of --sum"};
+
+const struct sp_table_decl *const sp_top_tables[] = {&sp_top_rows, &sp_top_sums, NULL};
 
 void sp_top_without(struct sp_answer_table *t, size_t first, size_t last)
 {

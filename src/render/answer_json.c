@@ -5,6 +5,7 @@
 #include "render/answer_private.h"
 
 #include "analysis/short_name.h"
+#include "answer/cell_json.h"
 #include "base/num.h"
 #include "render/diag_json.h"
 #include "json/json.h"
@@ -96,7 +97,7 @@ static void json_fact(struct writing *x, const struct sp_item *item)
     const struct sp_measure *m = item->measure < a->measures.n ? &a->measures.v[item->measure] : &none;
     const char *key = json_key(x, json_path(x, item->name, json_base(x)));
     sp_buf_clear(&x->b);
-    sp_json_cell(&x->b, item->type, &item->value, m);
+    sp_cell_json(&x->b, item->type, &item->value, m);
     sp_jw_raw(&x->w, key, x->b.data, x->b.len);
     x->failed |= x->b.failed;
     if (item->type == SP_COL_NAME && item->value.kind == SP_VALUE_TEXT) {

@@ -35,9 +35,6 @@ spaa_status sp_draw_table(const struct sp_drawing *g, const struct sp_answer_tab
 struct sp_value_text *sp_short_names(const struct sp_answer_table *t, size_t column, size_t rows,
                                      struct sp_arena *arena);
 
-/* A value as JSON. */
-void sp_json_cell(struct sp_buf *b, enum sp_column_type type, const struct sp_cell *cell,
-                  const struct sp_measure *m);
 /* The rows of a table as items of a list that is open. */
 spaa_status sp_json_rows(const struct sp_drawing *g, struct sp_answer_table *t);
 

@@ -2,14 +2,17 @@
  * Questions as tables: SELECT * FROM ask_top('--by dso --sort total'), for every question of
  * ask/questions.def.
  *
- * The columns are those that its first table declares ("base.self" is base_self), and the hidden one of the
- * options, which are those of the command over those that the query was given. All rows are there, without
- * --limit. The question is asked when the rows are first wanted; then the answer stays with the cursor.
+ * The columns are those that its first table declares ("base.self" is base_self), and two hidden ones: the
+ * options, which are those of the command over those that the query was given, and `more`, an object of JSON
+ * with the columns that only this answer has, as labels of --by. All rows are there, without --limit. The
+ * question is asked when the rows are first wanted; then the answer stays with the cursor.
  */
 #include "sql/internal.h"
 
+#include "answer/cell_json.h"
 #include "ask/option_words.h"
 #include "ask/question.h"
+#include "json/json.h"
 
 #define PREFIX "ask_"
 
@@ -67,6 +70,16 @@ int sql_question_find(const char *name)
     return -1;
 }
 
+static bool question_about_more(struct sp_sql_about *out)
+{
+    out->about =
+        "hidden: the columns that only this answer has as an object of JSON, more->>'$.\"label:K\"'; "
+        "null: none";
+    out->column = "more";
+    out->type = "TEXT";
+    return true;
+}
+
 bool sql_question_about(size_t *i, struct sp_sql_about *out)
 {
     for (size_t k = 0; sp_questions[k]; k++) {
@@ -89,6 +102,8 @@ bool sql_question_about(size_t *i, struct sp_sql_about *out)
             out->type = sql_type_name(question_type(&decl->columns[c]));
             return true;
         }
+        if (!(*i)--)
+            return question_about_more(out);
         out->about = "parameter: options of the command as one text, '--sort total'";
         out->column = "options";
         out->type = "TEXT";
@@ -118,7 +133,7 @@ static int question_connect(sqlite3 *db, void *aux, int argc, const char *const 
         question_column_name(&decl->columns[i], name);
         sqlite3_str_appendf(s, "\"%s\" %s,", name, sql_type_name(question_type(&decl->columns[i])));
     }
-    sqlite3_str_appendall(s, "options TEXT HIDDEN)");
+    sqlite3_str_appendall(s, "options TEXT HIDDEN, more TEXT HIDDEN)");
     char *declaration = sqlite3_str_finish(s);
     struct asked_table *table = calloc(1, sizeof *table);
     int rc = declaration && table ? sqlite3_declare_vtab(db, declaration) : SQLITE_NOMEM;
@@ -141,14 +156,14 @@ static int question_disconnect(sqlite3_vtab *base)
     return SQLITE_OK;
 }
 
-/* The declared column of a number in SQL; ncolumns: the options. */
+/* The declared column of a number in SQL; behind these the options, and more. */
 static size_t question_column(const struct sp_table_decl *decl, int column)
 {
     size_t i = 0;
     for (; i < decl->ncolumns; i++)
         if (in_sql(&decl->columns[i]) && !column--)
-            break;
-    return i;
+            return i;
+    return i + (size_t)column;
 }
 
 static int question_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
@@ -158,7 +173,7 @@ static int question_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     info->estimatedCost = 1e6;
     for (int i = 0; i < info->nConstraint; i++) {
         if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || info->aConstraint[i].iColumn < 0 ||
-            question_column(decl, info->aConstraint[i].iColumn) < decl->ncolumns)
+            question_column(decl, info->aConstraint[i].iColumn) != decl->ncolumns)
             continue;
         if (!info->aConstraint[i].usable)
             return SQLITE_CONSTRAINT;
@@ -269,7 +284,7 @@ static int question_next(sqlite3_vtab_cursor *base)
 static int question_eof(sqlite3_vtab_cursor *base)
 {
     const struct asked_cursor *c = (const struct asked_cursor *)base;
-    return !c->rows || c->row >= c->rows->rows;
+    return !c->rows || c->row >= c->rows->rows || c->row >= c->rows->limit;
 }
 
 static void question_texts(sqlite3_context *out, const struct sp_cell *cell)
@@ -299,11 +314,37 @@ static void question_int(sqlite3_context *out, const struct asked_cursor *c, siz
         sql_scaled(out, cell->i, type == SP_COL_WEIGHT ? m->scale : cell->scale);
 }
 
+/* The columns that only this answer has: the declared ones have a column of SQL each. */
+static void question_more(sqlite3_context *out, const struct asked_cursor *c)
+{
+    const struct sp_answer_table *t = c->rows;
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    for (size_t i = t->decl->ncolumns; i < t->columns.n; i++) {
+        if (t->columns.v[i].flags & SP_COL_NO_JSON)
+            continue;
+        sp_buf_ch(&b, b.len ? ',' : '{');
+        sp_json_string(&b, t->columns.v[i].name, strlen(t->columns.v[i].name));
+        sp_buf_ch(&b, ':');
+        sp_cell_json(&b, t->columns.v[i].type, sp_shown_cell(t, c->row, i),
+                     sp_cell_measure(&c->answer, t, c->row, i));
+    }
+    if (b.len || b.failed)
+        sp_buf_ch(&b, '}');
+    if (b.failed)
+        sqlite3_result_error_nomem(out);
+    else if (b.len)
+        sql_copy(out, b.data, b.len);
+    sp_buf_free(&b);
+}
+
 static int question_value(sqlite3_vtab_cursor *base, sqlite3_context *out, int number)
 {
     const struct asked_cursor *c = (const struct asked_cursor *)base;
     const struct asked_table *t = (const struct asked_table *)base->pVtab;
     size_t column = question_column(t->question->tables[0], number);
+    if (number >= 0 && column == t->question->tables[0]->ncolumns + 1)
+        question_more(out, c);
     if (number < 0 || column >= t->question->tables[0]->ncolumns)
         return SQLITE_OK;
     const struct sp_cell *cell = sp_shown_cell(c->rows, c->row, column);

@@ -74,3 +74,11 @@ def test_columns_are_those_of_json(args, profile):
             rows = [r for r in rows if r.get("parent", 0) is not None or "depth" not in r]  # but for the root of a tree
             return len(rows) == len(table) and all(same(t[n], value_at(r, n)) for t, r in zip(table, rows) for n in shared)
         assert any(fits(rows) for rows in lists), (shared, table[0])
+
+
+def test_a_sum_is_a_row(profile):
+    want = ask("top", profile, "--sum", "fn4")["sum"]
+    [row] = csv.DictReader(io.StringIO(run("top", profile, "--sum", "fn4", "--format", "csv", code=0).out))
+    assert set(row) == {"sum." + name for name in want}
+    assert all(same(row["sum." + name], value) for name, value in want.items())
+    assert "sums" not in ask("top", profile, "--sum", "fn4")

@@ -121,6 +121,26 @@ def test_filters_of_a_query_hold_for_its_questions(named):
     assert ask("query", named, "SELECT self FROM ask_top('--output x')", code=2)["error"]["code"] == "SPAA-E037"
 
 
+def test_columns_of_one_answer_are_more(named):
+    rows = ask("query", named, "SELECT comm, function, self FROM (SELECT more->>'$.comm' comm, more->>'$.with' w, function, self "
+                               "FROM ask_top('--by comm,function'))")["rows"]
+    want = ask("top", named, "--by", "comm,function", "-n", 0)["rows"]
+    assert rows == [[r["comm"], r["function"], r["self"]] for r in want]
+    [[weight]] = ask("query", named, "SELECT max(more->>'$.\"with.0.self\"') FROM ask_top('--with period')")["rows"]
+    assert weight == max(r["with"][0]["self"] for r in ask("top", named, "--with", "period", "-n", 0)["rows"])
+    assert ask("query", named, "SELECT count(more) FROM ask_top")["rows"] == [[0]]
+
+
+def test_a_limit_holds_for_rows_of_a_query(named, tmp_path):
+    heap = tmp_path / "heap.spaa"
+    heap.write_text(profiles.text([([f], {"live_bytes": n + 1}) for n, f in enumerate("abcd")],
+                                  [profiles.event("malloc", "live_bytes", "allocation", "event")]))
+    for path, question in ((named, "top"), (named, "tree"), (heap, "leaks")):
+        all_of, two = (ask("query", path, "SELECT count(*) FROM ask_%s('%s')" % (question, o))["rows"][0][0]
+                       for o in ("", "-n 2"))
+        assert all_of > two == 2 + (question == "tree"), question
+
+
 def test_csv_has_whole_names(named):
     rows = list(csv.DictReader(io.StringIO(run("top", named, "-n", 0, "--format", "csv", code=0).out)))
     assert {r["function"].removeprefix("'") for r in rows} == set(FUNCTIONS)
