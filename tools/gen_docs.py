@@ -243,8 +243,9 @@ are those of each object in the list. A schema's number goes up when a member ch
 
 - *weight*: exact, in the unit of the answer; null where values must not be added. *percent*, and numbers called so: two
   decimals, of `whole` unless it says otherwise; null where that is 0. *ns*: nanoseconds. *handle*: what other commands take.
-- Members are there in every answer and null where nothing is known; those that are *optional*, or say of which rows they
-  are (`by thread`), are left out elsewhere.
+- Members are there in every answer and null where nothing is known; those that are *optional* are left out of answers or rows
+  that have nothing of the kind. `diff` without `-n` leaves out the numbers that say least, to stay below 3 KB; `info` has no
+  `profile` and `whole`, as it is about no event.
 - CSV has the columns of the lists that people are shown as tables, by the same names and with the same numbers; shares of
   100 always have two decimals. Lists and objects inside a row stand there as text, under names of their own (`stack`,
   `path`, `names`), and so does what people see behind a name (`marks`, `rate`). Null is an empty cell.

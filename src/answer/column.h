@@ -37,6 +37,7 @@ enum sp_column_flag {
                             CSV only with SP_COL_CSV */
     SP_COL_RIGHT = 256,  /* text that stands at the right: numbers in words */
     SP_COL_WHOLE_NAME = 128, /* its name is no path, whatever stands in it */
+    SP_COL_SOMETIMES = 1024, /* answers may be without it: sp_table_without, a fact that is not said */
     SP_COL_ALIKE = 512, /* of rows that are made: the same in all rows of one key (struct sp_row_maker) */
 };
 

@@ -65,7 +65,7 @@ bool sp_ask_limit(const struct sp_ask *q, size_t otherwise, size_t *out);
 
 /*
  * The columns of a function, from number `at` of a declaration on: sp_put_function fills them. title,
- * dso_title: headings for people, NULL: they are not shown.
+ * dso_title: headings for people, NULL: they are not shown. more: flags of all of them.
  */
 enum {
     SP_FUNCTION_ID,
@@ -78,16 +78,17 @@ enum {
     SP_FUNCTION_OWN_BY,
     SP_FUNCTION_NCOLUMNS
 };
-#define SP_FUNCTION_COLUMNS(at, title, dso_title)                                                            \
+#define SP_FUNCTION_COLUMNS_OF(at, title, dso_title, more)                                                   \
     [(at) +                                                                                                  \
-        SP_FUNCTION_ID] = {"id", SP_COL_HANDLE, (const char *)(title) ? "id" : NULL, .flags = SP_COL_CSV,    \
+        SP_FUNCTION_ID] = {"id", SP_COL_HANDLE, (const char *)(title) ? "id" : NULL,                         \
+                           .flags = SP_COL_CSV | (more),                                                     \
                            .doc = "what other commands take for it: f: and digits of a hash"},               \
-        [(at) + SP_FUNCTION_NAME] = {"function", SP_COL_NAME, title, .flags = SP_COL_FLEXIBLE,               \
+        [(at) + SP_FUNCTION_NAME] = {"function", SP_COL_NAME, title, .flags = SP_COL_FLEXIBLE | (more),      \
                                      .doc = "the whole name"},                                               \
         [(at) + SP_FUNCTION_MARKS] = {"marks", SP_COL_TEXT, title,                                           \
                                       .flags = SP_COL_SUFFIX | SP_COL_NO_JSON | SP_COL_CSV,                  \
                                       .doc = "what is said of it behind its name"},                          \
-        [(at) + SP_FUNCTION_DSO] = {"dso", SP_COL_DSO, dso_title, .flags = SP_COL_FLEXIBLE,                  \
+        [(at) + SP_FUNCTION_DSO] = {"dso", SP_COL_DSO, dso_title, .flags = SP_COL_FLEXIBLE | (more),         \
                                     .doc = "the binary it is in"},                                           \
         [(at) + SP_FUNCTION_BUILD] = {"build", SP_COL_TEXT, dso_title,                                       \
                                       .flags = SP_COL_SUFFIX | SP_COL_NO_JSON,                               \
@@ -95,9 +96,12 @@ enum {
         [(at) +                                                                                              \
             SP_FUNCTION_BUILD_ID] = {"build_id", SP_COL_TEXT, .flags = SP_COL_OPTIONAL | SP_COL_CSV,         \
                                      .doc = "of its binary, where the profile has another of that name"},    \
-        [(at) + SP_FUNCTION_OWN] = {"own", SP_COL_BOOL, .doc = "it is the program's own, of no library"},    \
-        [(at) + SP_FUNCTION_OWN_BY] = {                                                                      \
-            "own_by", SP_COL_TEXT, .doc = "why: declaration, namespace, binary, option; null: all are own"}
+        [(at) + SP_FUNCTION_OWN] = {"own", SP_COL_BOOL, .flags = (more),                                     \
+                                    .doc = "it is the program's own, of no library"},                        \
+        [(at) +                                                                                              \
+            SP_FUNCTION_OWN_BY] = {"own_by", SP_COL_TEXT, .flags = (more),                                   \
+                                   .doc = "why: declaration, namespace, binary, option; null: all are own"}
+#define SP_FUNCTION_COLUMNS(at, title, dso_title) SP_FUNCTION_COLUMNS_OF(at, title, dso_title, 0)
 /* In the last row; SP_NONE: it is none, all stay null. */
 void sp_put_function(struct sp_asked *x, struct sp_answer_table *t, size_t at, uint32_t function);
 /* The members of one function as facts "NAME.id", "NAME.function", … */
@@ -107,9 +111,11 @@ void sp_put_dso(struct sp_asked *x, struct sp_answer_table *t, size_t dso, size_
                 uint32_t number);
 
 /* The columns of a pool of threads: null where a row is none. */
-#define SP_POOL_COLUMNS(at)                                                                                  \
-    [at] = {"pool", SP_COL_TEXT, .doc = "the pattern of a pool's names; null: the row is no pool"},          \
-    [(at) + 1] = {"threads", SP_COL_COUNT, .doc = "how many threads the pool has"}
+#define SP_POOL_COLUMNS_OF(at, more)                                                                         \
+    [at] = {"pool", SP_COL_TEXT, .flags = (more),                                                            \
+            .doc = "the pattern of a pool's names; null: the row is no pool"},                               \
+    [(at) + 1] = {"threads", SP_COL_COUNT, .flags = (more), .doc = "how many threads the pool has"}
+#define SP_POOL_COLUMNS(at) SP_POOL_COLUMNS_OF(at, 0)
 void sp_put_pool(struct sp_asked *x, struct sp_answer_table *t, size_t at, const struct sp_pool *pool);
 
 void sp_put_str(struct sp_answer *a, struct sp_answer_table *t, size_t column,
@@ -125,6 +131,11 @@ extern const struct sp_answer_column sp_common_facts[]; /* name NULL ends */
 #define FACT(path, kind, words)                                                                              \
     {                                                                                                        \
         path, kind, .doc = words                                                                             \
+    }
+/* The same of a fact that only some answers have. */
+#define SOMETIMES(path, kind, words)                                                                         \
+    {                                                                                                        \
+        path, kind, .flags = SP_COL_SOMETIMES, .doc = words                                                  \
     }
 extern const struct sp_table_decl *const sp_common_tables[];
 

@@ -98,7 +98,8 @@ static const struct sp_table_decl leaks_frames = {
 static const struct sp_answer_column leaks_facts[] = {
     FACT_SUMS("memory.", "; null where it is not known"),
     FACT_SUMS("base_memory.", ", of the earlier one of two profiles; else left out"),
-    {"base_seconds", SP_COL_NUMBER, .doc = "how long that lasted; null: not known"},
+    {"base_seconds", SP_COL_NUMBER, .flags = SP_COL_SOMETIMES,
+     .doc = "how long that lasted; null: not known"},
     {"seconds", SP_COL_NUMBER, .doc = "how long the profile lasted; null: not known"},
     {"ranked_by", SP_COL_TEXT,
      .doc = "the metric that sorts the rows; of two profiles by how much of it is more"},

@@ -16,17 +16,17 @@ static const char *type_name(enum sp_column_type type)
     return names[type];
 }
 
-static void declared(struct sp_jw *w, const struct sp_answer_column *run)
+static void declared(struct sp_jw *w, const struct sp_answer_column *c)
 {
-    if (run->flags & SP_COL_NO_JSON)
+    if (c->flags & SP_COL_NO_JSON)
         return;
     sp_jw_open(w, NULL, '{');
-    sp_jw_cstr(w, "name", run->name);
-    sp_jw_cstr(w, "type", type_name(run->type));
-    sp_jw_bool(w, "optional", run->flags & SP_COL_OPTIONAL);
-    const char *dot = strrchr(run->name, '.');
-    sp_jw_bool(w, "short", run->type == SP_COL_NAME && strcmp(dot ? dot + 1 : run->name, "function") == 0);
-    sp_jw_cstr(w, "doc", run->doc);
+    sp_jw_cstr(w, "name", c->name);
+    sp_jw_cstr(w, "type", type_name(c->type));
+    sp_jw_bool(w, "optional", c->flags & (SP_COL_OPTIONAL | SP_COL_SOMETIMES));
+    const char *dot = strrchr(c->name, '.');
+    sp_jw_bool(w, "short", c->type == SP_COL_NAME && strcmp(dot ? dot + 1 : c->name, "function") == 0);
+    sp_jw_cstr(w, "doc", c->doc);
     sp_jw_close(w, '}');
 }
 
