@@ -39,7 +39,9 @@ spaa_status sp_no_label(const struct sp_profile *p, const char *option, const ch
         sp_buf_puts(&hint,
                     "nothing in the profile has labels; recordings have them on their samples: ask the "
                     "recording itself, or convert it with --samples");
-    sp_emit_hint(d, SP_E032, SP_AT_NOTHING, sp_buf_cstr(&hint), "--%s %s", option, asked);
+    bool prefix = option[strlen(option) - 1] == ':';
+    sp_emit_hint(d, SP_E032, SP_AT_NOTHING, sp_buf_cstr(&hint), "no label is named %s: --%s%s%s",
+                 sp_buf_cstr(&key), option, prefix ? "" : " ", asked);
     sp_buf_free(&key);
     sp_buf_free(&hint);
     return SPAA_ERR_NOT_FOUND;

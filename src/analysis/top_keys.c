@@ -14,7 +14,7 @@ static spaa_status top_no_label(const struct sp_profile *p, struct sp_str key, s
     struct sp_buf b;
     sp_buf_init(&b, 0);
     sp_buf_add(&b, key.p, key.n);
-    spaa_status st = sp_no_label(p, "by label", sp_buf_cstr(&b), d);
+    spaa_status st = sp_no_label(p, "by label:", sp_buf_cstr(&b), d);
     sp_buf_free(&b);
     return st;
 }

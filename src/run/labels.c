@@ -91,7 +91,7 @@ spaa_status sp_run_regroup_labels(struct sp_run *run)
     sp_vec_free(&missing);
     for (size_t i = 0; !st && i < run->grouping.list.n; i++)
         if (!labels_there(run, run->grouping.list.v[i]))
-            st = sp_no_label(run->profile, "group-by label", run->grouping.list.v[i], run->diags);
+            st = sp_no_label(run->profile, "group-by label:", run->grouping.list.v[i], run->diags);
     return st;
 }
 
