@@ -62,6 +62,12 @@ bool sp_text_percent(struct sp_buf *out, int64_t v, int64_t of)
     return (!negative || q == 0 || sp_buf_ch(out, '-')) && sp_buf_add(out, t, n) && sp_buf_add(out, cents, 3);
 }
 
+bool sp_text_count(struct sp_buf *out, uint64_t n, const char *noun)
+{
+    bool ok = sp_text_grouped(out, n < INT64_MAX ? (int64_t)n : INT64_MAX, 0);
+    return ok && sp_buf_ch(out, ' ') && sp_buf_puts(out, noun) && (n == 1 || sp_buf_ch(out, 's'));
+}
+
 bool sp_text_weight(struct sp_buf *out, struct sp_str unit, unsigned scale, int64_t v)
 {
     static const struct {

@@ -15,6 +15,9 @@ bool sp_text_bytes(struct sp_buf *out, int64_t v, unsigned scale);
  * of percent. */
 bool sp_text_percent(struct sp_buf *out, int64_t v, int64_t of);
 
+/* "1 sample", "1,308 samples", "0 samples": of a noun whose plural has an s. */
+bool sp_text_count(struct sp_buf *out, uint64_t n, const char *noun);
+
 /* A weight of this unit: time where that is "ns" ("1.23 s"), KiB and more of "bytes", else "1,234". */
 bool sp_text_weight(struct sp_buf *out, struct sp_str unit, unsigned scale, int64_t v);
 

@@ -13,20 +13,43 @@ void sp_kept_text(struct sp_buf *b, const struct sp_selection *s, const char *be
     sp_buf_puts(b, before);
     bool said = s->filters.len && memmem(s->filters.data, s->filters.len, "--view ", 7);
     bool view = s->view && !said && strcmp(s->view, "custom") != 0; /* else it is among the filters */
+    bool part = s->cannot_add || s->kept != s->event_whole, more = view && strcmp(s->view, "all") != 0;
     if (view)
-        sp_buf_printf(b, "view %s%s", s->view, strcmp(s->view, "all") == 0 ? "" : " (--view all)");
+        sp_buf_printf(b, "view %s", s->view);
     if (s->filters.len) {
         sp_buf_puts(b, view ? ", " : "");
         sp_buf_add(b, s->filters.data, s->filters.len);
     }
-    if (s->cannot_add)
-        return;
-    sp_buf_puts(b, " keeps ");
-    sp_text_weight(b, s->unit, s->scale, s->kept);
-    sp_buf_puts(b, ", ");
-    sp_text_percent(b, s->kept, s->event_whole);
-    sp_buf_puts(b, "% of the event's ");
-    sp_text_weight(b, s->unit, s->scale, s->event_whole);
+    if (!s->cannot_add && !part) {
+        sp_buf_puts(b, " keeps all");
+    } else if (!s->cannot_add) {
+        sp_buf_puts(b, " keeps ");
+        sp_text_weight(b, s->unit, s->scale, s->kept);
+        sp_buf_puts(b, ", ");
+        sp_text_percent(b, s->kept, s->event_whole);
+        sp_buf_puts(b, "% of the event's ");
+        sp_text_weight(b, s->unit, s->scale, s->event_whole);
+    }
+    sp_buf_puts(b, part && more ? " (--view all)" : "");
+}
+
+/* ", whole 2.62 s, 1,308 samples"; where weights are samples only once. */
+static void heading_whole(struct sp_buf *b, const struct sp_selection *s, struct sp_str metric)
+{
+    bool samples = s->whole_samples != SP_ABSENT;
+    bool once = samples && !s->cannot_add && !s->unit.n && !s->scale && s->whole == s->whole_samples &&
+                sp_str_is(metric, "samples");
+    if (s->cannot_add) {
+        sp_buf_puts(b, "; values of this metric must not be added: shares are left out");
+    } else {
+        sp_buf_puts(b, ", whole ");
+        if (!once)
+            sp_text_weight(b, s->unit, s->scale, s->whole);
+    }
+    if (samples) {
+        sp_buf_puts(b, once ? "" : ", ");
+        sp_text_count(b, (uint64_t)s->whole_samples, "sample");
+    }
 }
 
 void sp_heading_text(struct sp_buf *b, const struct sp_selection *s)
@@ -40,20 +63,13 @@ void sp_heading_text(struct sp_buf *b, const struct sp_selection *s)
     sp_buf_add(b, metric.p, metric.n);
     if (s->unit.n)
         sp_buf_printf(b, " (%.*s)", (int)s->unit.n, s->unit.p);
-    if (s->cannot_add) {
-        sp_buf_puts(b, "; values of this metric must not be added: shares are left out");
-    } else {
-        sp_buf_puts(b, ", whole ");
-        sp_text_weight(b, s->unit, s->scale, s->whole);
-    }
-    if (s->whole_samples != SP_ABSENT) {
-        sp_buf_puts(b, ", ");
-        sp_text_grouped(b, s->whole_samples, 0);
-        sp_buf_puts(b, " samples");
-    }
+    heading_whole(b, s, metric);
     sp_kept_text(b, s, "; ");
-    if (p->events.n > 1)
-        sp_buf_printf(b, "; %zu other events (--event)", p->events.n - 1);
+    if (p->events.n > 1) {
+        sp_buf_puts(b, "; ");
+        sp_text_count(b, p->events.n - 1, "other event");
+        sp_buf_puts(b, " (--event)");
+    }
 }
 
 void sp_bounds_text(struct sp_buf *b, const struct sp_selection *s)

@@ -197,8 +197,7 @@ static void stacks_put_head(struct stacks *x, const struct sp_stack_row *row)
     sp_text_weight_of(b, &x->a.s, row->weight);
     if (row->samples != SP_ABSENT) {
         sp_buf_puts(b, ", ");
-        sp_text_grouped(b, row->samples, 0);
-        sp_buf_puts(b, " samples");
+        sp_text_count(b, (uint64_t)row->samples, "sample");
     }
     sp_buf_puts(b, ", id ");
     sp_stack_id_add(b, x->a.s.profile, x->a.s.rows.v[row->row].stack);
