@@ -39,6 +39,11 @@ def run(*args, stdin=None, cwd=None, env=None, code=None, timeout=60):
     return Answer(p.returncode, p.stdout.decode("utf-8", "surrogateescape"), err, p.stdout)
 
 
+def unwrapped(text):
+    """Text as it was before its lines were broken to fit: every run of blanks and ends of lines is one blank."""
+    return " ".join(text.replace(" \\\n", " ").split())
+
+
 def unique(pairs):
     keys = [k for k, _ in pairs]
     assert len(set(keys)) == len(keys), "duplicate keys: %s" % keys

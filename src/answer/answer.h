@@ -106,10 +106,11 @@ struct sp_answer_table {
 /* What a line is, which Markdown shows. */
 enum sp_line_style {
     SP_LINE_PLAIN,
-    SP_LINE_HEAD,  /* the answer in one line */
-    SP_LINE_ITEM,  /* one of a list */
-    SP_LINE_TITLE, /* of what follows */
-    SP_LINE_LABEL, /* its first SP_LABEL_COLUMNS are a label of what stands behind */
+    SP_LINE_HEAD,    /* the answer in one line */
+    SP_LINE_ITEM,    /* one of a list */
+    SP_LINE_TITLE,   /* of what follows */
+    SP_LINE_LABEL,   /* its first SP_LABEL_COLUMNS are a label of what stands behind */
+    SP_LINE_COMMAND, /* one of a list of what a shell takes */
 };
 enum { SP_LABEL_COLUMNS = 12 };
 

@@ -36,6 +36,7 @@ enum sp_column_flag {
     SP_COL_SUFFIX = 64,  /* text that people see right behind the column before it, not as one of its own; in
                             CSV only with SP_COL_CSV */
     SP_COL_RIGHT = 256,  /* text that stands at the right: numbers in words */
+    SP_COL_SPARE = 512,  /* left out of a text that has no room for it: others say nearly the same */
     SP_COL_WHOLE_NAME = 128, /* its name is no path, whatever stands in it */
     SP_COL_SOMETIMES = 1024, /* answers may be without it: sp_table_without, a fact that is not said */
     SP_COL_ALIKE = 512, /* of rows that are made: the same in all rows of one key (struct sp_row_maker) */

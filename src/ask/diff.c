@@ -182,7 +182,7 @@ static void diff_say_next(const struct diff_answer *a)
     for (size_t i = 0; i < a->out->next.n; i++) {
         sp_buf_clear(&b);
         sp_buf_printf(&b, "  %s", a->out->next.v[i].command);
-        sp_answer_line_of(a->out, SP_LINE_ITEM, &b);
+        sp_answer_line_of(a->out, SP_LINE_COMMAND, &b);
     }
     sp_buf_free(&b);
 }

@@ -25,8 +25,9 @@ static void diff_weight(const struct diff_answer *a, struct sp_buf *b, __int128 
 /* ", view cpu (--view all); --comm a": what is not on both sides alike stands with each. */
 static void filter_words(struct sp_buf *b, const struct diff_side_words *k)
 {
-    if (k->view)
-        sp_buf_printf(b, ", view %s (--view all)", k->view);
+    bool said = k->filters.n && memmem(k->filters.p, k->filters.n, "--view ", 7);
+    if (k->view && !said)
+        sp_buf_printf(b, ", view %s%s", k->view, strcmp(k->view, "all") == 0 ? "" : " (--view all)");
     if (k->filters.n) {
         sp_buf_puts(b, "; ");
         sp_buf_add(b, k->filters.p, k->filters.n);
@@ -58,16 +59,18 @@ static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned si
     if (s->runs > 4)
         sp_buf_printf(b, " and %zu more", s->runs - 4);
     sp_buf_puts(b, ": ");
-    diff_weight(a, b, s->whole);
     const struct diff_side_words *k = &a->words.side[side];
-    if (!a->words.unit.n) {
+    bool samples = !a->words.unit.n && sp_str_is(k->metric, "samples");
+    bool once = samples && !a->words.scale && (double)s->whole == (double)s->samples;
+    if (!once)
+        diff_weight(a, b, s->whole);
+    if (!once && !a->words.unit.n) {
         sp_buf_ch(b, ' ');
         sp_buf_add(b, k->metric.p, k->metric.n);
     }
     if (s->samples != SP_ABSENT) {
-        sp_buf_puts(b, ", ");
-        sp_text_grouped(b, s->samples, 0);
-        sp_buf_puts(b, " samples");
+        sp_buf_puts(b, once ? "" : ", ");
+        sp_text_count(b, (uint64_t)s->samples, "sample");
     }
     if (isfinite(s->seconds)) {
         sp_buf_puts(b, " in ");
@@ -157,13 +160,14 @@ static void diff_head(const struct diff_answer *a, struct sp_buf *b)
 
 /* ---- tables ---- */
 
-enum { NAME, DSO };
+enum { NAME, DSO, HANDLE };
 static const struct sp_answer_column people_columns[] = {
     [NAME] = {"function", SP_COL_NAME, "function", .flags = SP_COL_FLEXIBLE},
     [DSO] = {"dso", SP_COL_DSO, "dso", .flags = SP_COL_FLEXIBLE},
+    [HANDLE] = {"id", SP_COL_HANDLE},
 };
-static const struct sp_table_decl people_rows = {"rows", people_columns, 2, .noun = "functions"};
-static const struct sp_table_decl people_others = {"others", people_columns, 2, .noun = ""};
+static const struct sp_table_decl people_rows = {"rows", people_columns, 3, .noun = "functions"};
+static const struct sp_table_decl people_others = {"others", people_columns, 3, .noun = ""};
 
 /* A table on the way: its cells are written one after the other, each into the next column. */
 struct people {
@@ -185,7 +189,8 @@ static void people_row(struct people *x, const struct sp_diff_row *r)
     sp_table_row(x->a->out, x->t);
     sp_put_text(x->a->out, x->t, NAME, name.p, name.n);
     sp_put_text(x->a->out, x->t, DSO, dso.p, dso.n);
-    x->next = DSO + 1;
+    sp_put_text(x->a->out, x->t, HANDLE, *r->id ? r->id : NULL, strlen(r->id));
+    x->next = HANDLE + 1;
 }
 
 static void people_cell(struct people *x)
@@ -252,12 +257,13 @@ static void changed_columns(struct people *x, bool total)
         {"base/run", "new/run"}, {"base/s", "new/s"}, {"base/work", "new/work"}};
     static const char *const against[] = {"vs median", "vs cost", "vs whole"};
     const struct sp_diff *d = &x->a->d;
+    bool repeats = d->method >= SP_DIFF_REPEATS;
     people_column(x, per[d->per][SP_BASE], SP_COL_RIGHT);
-    people_column(x, per[d->per][SP_NEW], SP_COL_RIGHT);
-    people_column(x, "change", SP_COL_RIGHT);
     people_column(x, total ? "base total%" : "base%", SP_COL_RIGHT);
+    people_column(x, per[d->per][SP_NEW], SP_COL_RIGHT);
     people_column(x, total ? "new total%" : "new%", SP_COL_RIGHT);
-    people_column(x, d->method >= SP_DIFF_REPEATS ? against[d->reference] : "points", SP_COL_RIGHT);
+    people_column(x, "change", SP_COL_RIGHT);
+    people_column(x, repeats ? against[d->reference] : "points", SP_COL_RIGHT | (repeats ? 0 : SP_COL_SPARE));
     people_column(x, "95% interval", SP_COL_RIGHT);
     people_column(x, "verdict", 0);
     people_column(x, total ? "self change" : "total change", SP_COL_RIGHT);
@@ -269,10 +275,10 @@ static void changed_row(struct people *x, const struct sp_diff_row *r, unsigned 
     const struct sp_diff_test *t = &r->share[family], *c = &r->cost[family];
     people_row(x, r);
     people_cost(x, c->side[SP_BASE].mean);
-    people_cost(x, c->side[SP_NEW].mean);
-    people_percent(x, c->change, "");
     people_points(x, t->side[SP_BASE].mean, false);
+    people_cost(x, c->side[SP_NEW].mean);
     people_points(x, t->side[SP_NEW].mean, false);
+    people_percent(x, c->change, "");
     if (x->a->d.method >= SP_DIFF_REPEATS) {
         people_percent(x, t->change, "");
         people_range(x, t->change_lo, t->change_hi, "%");

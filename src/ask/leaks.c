@@ -64,7 +64,7 @@ static const struct sp_answer_column leaks_columns[] = {
     GAINED_IN(2, "third"),
     GAINED_IN(3, "last"),
     [STACK] = {"stack", SP_COL_TEXT, "id", .doc = "id of its heaviest call stack"},
-    [PATH] = {"path", SP_COL_TEXT, "allocated by < its callers", .flags = SP_COL_NO_JSON | SP_COL_FLEXIBLE,
+    [PATH] = {"path", SP_COL_TEXTS, "allocated by < its callers", .flags = SP_COL_NO_JSON | SP_COL_FLEXIBLE,
               .doc = "the functions from the allocating one to the root"},
     SP_FUNCTION_COLUMNS(FUNCTION, "allocated by", "dso"),
     [RECORDS] = {"records", SP_COL_COUNT, .doc = "call stacks in it"},
@@ -141,6 +141,7 @@ static void titles_of_one(const struct leaks *x, struct sp_answer_table *t)
         [SP_LEAK_ALLOC_BYTES] = "allocated", [SP_LEAK_ALLOC_COUNT] = "calls",
         [SP_LEAK_TEMPORARY] = "temporary",   [SP_LEAK_PEAK_BYTES] = "at peak",
     };
+    static const size_t spare[] = {NOW + SP_LEAK_TEMPORARY, NOW + SP_LEAK_PEAK_BYTES, TEMPORARY};
     for (size_t m = 0; m < SP_LEAK_METRICS; m++) {
         t->columns.v[NOW + m].title = x->l.has[m] ? titles[m] : NULL;
         sp_table_without(t, GROWN + m);
@@ -149,6 +150,8 @@ static void titles_of_one(const struct leaks *x, struct sp_answer_table *t)
     }
     if (!x->l.has[SP_LEAK_TEMPORARY])
         t->columns.v[TEMPORARY].title = NULL;
+    for (size_t i = 0; i < sizeof spare / sizeof *spare; i++)
+        t->columns.v[spare[i]].flags |= spare[i] == NOW + x->l.rank ? 0u : (unsigned)SP_COL_SPARE;
     t->columns.v[NOW + x->l.rank].flags |= SP_COL_OMITTED;
 }
 
@@ -217,7 +220,28 @@ static void put_sums(struct leaks *x, struct sp_answer_table *t, const struct sp
         sp_put_int(t, GAINED + q, r->quarters[q]);
 }
 
-/* The call stack: for people its functions from the allocating one on. */
+/* The functions from the allocating one on, each with a mark that the next one called it. */
+static void put_path(struct leaks *x, struct sp_answer_table *t, const uint32_t *f, size_t from, size_t n)
+{
+    struct sp_value_text none = {"[no stack]", 10};
+    struct sp_value_text *path = sp_arena_zalloc(&x->x->out->arena, (n + 1) * sizeof *path);
+    const struct sp_profile *p = x->l.profile;
+    struct sp_buf *b = &x->x->b;
+    for (size_t i = from; path && i < n; i++) {
+        struct sp_str name = sp_pstr(p, sp_frame_function(p, f[i])->name);
+        sp_buf_clear(b);
+        sp_short_name(b, name.p, name.n, x->x->q->brief ? SP_SHORTEST : SP_WHOLE_NAME);
+        sp_buf_puts(b, i + 1 < n ? " <" : "");
+        path[i].n = b->len;
+        path[i].p = b->failed ? NULL : sp_arena_dup(&x->x->out->arena, sp_buf_cstr(b), b->len);
+        x->x->out->failed |= !path[i].p;
+    }
+    x->x->out->failed |= !path;
+    if (!x->x->out->failed)
+        sp_put_texts(x->x->out, t, PATH, n ? path + from : &none, n ? n - from : 1);
+}
+
+/* The call stack: its frames beside the row, and for people its functions in it. */
 static void put_stack(struct leaks *x, struct sp_answer_table *t, struct sp_answer_table *frames,
                       const struct sp_leak_row *r)
 {
@@ -229,7 +253,6 @@ static void put_stack(struct leaks *x, struct sp_answer_table *t, struct sp_answ
     sp_buf_clear(b);
     sp_stack_id_add(b, p, x->x->s.rows.v[r->row].stack);
     sp_put_text(a, t, STACK, b->data, b->len);
-    sp_buf_clear(b);
     for (size_t i = 0; f && i < n; i++) {
         struct sp_str name = sp_pstr(p, sp_frame_function(p, f[i])->name),
                       line = sp_pstr(p, p->frames.v[f[i]].srcline),
@@ -239,14 +262,9 @@ static void put_stack(struct leaks *x, struct sp_answer_table *t, struct sp_answ
         sp_put_text(a, frames, FRAME_DSO, dso.p, dso.n);
         if (line.n)
             sp_put_text(a, frames, FRAME_LINE, line.p, line.n);
-        if (i < r->skipped)
-            continue;
-        sp_buf_puts(b, i > r->skipped ? " < " : "");
-        sp_short_name(b, name.p, name.n, x->x->q->brief ? SP_SHORTEST : SP_WHOLE_NAME);
     }
-    if (!n)
-        sp_buf_puts(b, "[no stack]");
-    sp_put_text(a, t, PATH, sp_buf_cstr(b), b->len);
+    n = f ? n : 0;
+    put_path(x, t, f, r->skipped < n ? r->skipped : n, n);
 }
 
 static void put_row(struct leaks *x, struct sp_answer_table *t, struct sp_answer_table *frames,

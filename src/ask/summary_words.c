@@ -223,7 +223,7 @@ void sp_summary_say_finding(struct sp_summary *x, const struct sp_finding *f, si
     say_line(x, SP_LINE_ITEM, x->found, row + 1, SIZE_MAX);
     sp_buf_puts(&x->x.b, "      ");
     sp_finding_command(&x->x.b, &x->x, f);
-    say_line(x, SP_LINE_ITEM, x->found, row + 1, SIZE_MAX);
+    say_line(x, SP_LINE_COMMAND, x->found, row + 1, SIZE_MAX);
 }
 
 void sp_summary_say_next(struct sp_summary *x)
@@ -234,6 +234,6 @@ void sp_summary_say_next(struct sp_summary *x)
         const struct sp_next *next = &x->x.out->next.v[i];
         sp_buf_puts(&x->x.b, "  ");
         sp_command_text(&x->x.b, next, q->names, q->nnames, q->options, sp_next_groups(next->question));
-        say_line(x, SP_LINE_ITEM, NULL, 0, SIZE_MAX);
+        say_line(x, SP_LINE_COMMAND, NULL, 0, SIZE_MAX);
     }
 }

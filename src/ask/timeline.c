@@ -1,7 +1,7 @@
 /* timeline: weight over time, and what was hot when. */
 #include "ask/common.h"
+#include "ask/said_names.h"
 
-#include "analysis/short_name.h"
 #include "analysis/timeline.h"
 #include "base/num.h"
 #include "model/callees.h"
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { BUCKETS = 20, BUCKETS_MAX = 100000, HOT = 3, NS = 9 };
+enum { BUCKETS = 20, BUCKETS_MAX = 100000, HOT = 3, NS = 9, LINE = 60 };
 
 enum { START, END, FROM, TO, WINDOW, WEIGHT, PERCENT, SAMPLES, NAMES };
 static const struct sp_answer_column timeline_columns[] = {
@@ -24,7 +24,7 @@ static const struct sp_answer_column timeline_columns[] = {
     [PERCENT] = {"percent", SP_COL_PERCENT, "%", "weight", .doc = "its share of the whole"},
     [SAMPLES] = {"samples", SP_COL_COUNT, "samples",
                  .doc = "how many samples; null where they are not counted"},
-    [NAMES] = {"names", SP_COL_TEXT, "hot, by self weight", .flags = SP_COL_NO_JSON | SP_COL_FLEXIBLE,
+    [NAMES] = {"names", SP_COL_TEXTS, "hot, by self weight", .flags = SP_COL_NO_JSON | SP_COL_FLEXIBLE,
                .doc = "the functions of most self weight, each with its share of this time"},
 };
 static const struct sp_table_decl timeline_rows = {
@@ -59,17 +59,23 @@ struct timeline {
     size_t buckets, limit;
     struct sp_sample_times times;
     struct sp_timeline t;
+    struct sp_said_names said;
 };
 
-/* One block character a bucket: its weight as a part of the heaviest. */
-static void sparkline(const struct sp_timeline *t, struct sp_buf *b)
+/*
+ * A block character for every so many buckets: the weight of the heaviest of them, as a part of the heaviest
+ * of all.
+ */
+static void sparkline(const struct sp_timeline *t, size_t every, struct sp_buf *b)
 {
     static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     int64_t most = 0;
     for (size_t i = 0; i < t->buckets.n; i++)
         most = t->buckets.v[i].weight > most ? t->buckets.v[i].weight : most;
-    for (size_t i = 0; i < t->buckets.n; i++) {
+    for (size_t i = 0; i < t->buckets.n; i += every) {
         int64_t v = t->buckets.v[i].weight;
+        for (size_t k = i + 1; k < t->buckets.n && k < i + every; k++)
+            v = t->buckets.v[k].weight > v ? t->buckets.v[k].weight : v;
         if (v <= 0 || !most)
             sp_buf_ch(b, ' ');
         else
@@ -87,24 +93,38 @@ static void put_window(struct timeline *x, struct sp_answer_table *t, const stru
         sp_put_text(x->x->out, t, WINDOW, b->data ? b->data : "", b->len);
 }
 
-/* "parse 61.20%, read 12.00%" */
+/* "parse 61.20%, read 12.00%": as items, each with its comma. */
 static void put_names(struct timeline *x, struct sp_answer_table *t, const struct sp_bucket *y)
 {
-    const struct sp_profile *p = x->x->s.profile;
+    struct sp_value_text items[HOT] = {{0}};
     struct sp_buf *b = &x->x->b;
+    size_t ends[HOT];
     sp_buf_clear(b);
     for (size_t i = 0; i < y->nhot; i++) {
         const struct sp_hot *h = &x->t.hot.v[y->hot + i];
-        struct sp_str name = sp_pstr(p, p->functions.v[h->function].name);
-        sp_buf_puts(b, i ? ", " : "");
-        sp_short_name(b, name.p, name.n, x->x->q->brief ? SP_SHORTEST : SP_WHOLE_NAME);
+        sp_said_text(b, &x->said, x->x, h->function);
         if (!x->x->s.cannot_add) {
             sp_buf_ch(b, ' ');
             sp_text_percent(b, h->self, y->weight);
             sp_buf_ch(b, '%');
         }
+        sp_buf_puts(b, i + 1 < y->nhot ? "," : "");
+        ends[i] = b->len;
     }
-    sp_put_buf(x->x->out, t, NAMES, b);
+    x->x->out->failed |= b->failed;
+    for (size_t i = 0, from = 0; !b->failed && i < y->nhot; from = ends[i++])
+        items[i] = (struct sp_value_text){b->data + from, ends[i] - from};
+    if (y->nhot && !b->failed)
+        sp_put_texts(x->x->out, t, NAMES, items, y->nhot);
+}
+
+/* The names of what is hot, for people as short as tells them apart. */
+static spaa_status say_names(struct timeline *x)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && x->x->q->brief && i < x->t.hot.n; i++)
+        ok = sp_said_add(&x->said, x->t.hot.v[i].function);
+    return ok ? sp_said_shorten(&x->said, x->x) : sp_nomem(x->x->q->diags);
 }
 
 /* The functions of most self weight in a bucket, beside its row. */
@@ -180,7 +200,7 @@ static void put_facts(struct timeline *x)
     sp_fact_weight(a, "covered", 0, t->covered);
     sp_fact_percent(a, "covered_percent", 0, t->covered);
     sp_buf_clear(b);
-    sparkline(t, b);
+    sparkline(t, 1, b);
     sp_fact_text(a, "sparkline", sp_buf_cstr(b), b->len);
 }
 
@@ -190,7 +210,7 @@ static void say_all(struct timeline *x)
     struct sp_buf *b = &x->x->b;
     sp_buf_clear(b);
     sp_buf_puts(b, "|");
-    sparkline(&x->t, b);
+    sparkline(&x->t, (x->t.buckets.n + LINE - 1) / LINE, b);
     sp_buf_printf(b, "| %zu %s, covering ", x->t.buckets.n, x->times.rows ? "buckets" : "windows");
     sp_text_share_of(b, s, x->t.covered);
     sp_buf_puts(b, "% of the weight");
@@ -247,11 +267,14 @@ static spaa_status timeline_answer(struct timeline *x)
                      "windows are made of samples, and there are none");
         return SPAA_ERR_USAGE;
     }
+    spaa_status st = say_names(x);
+    if (st)
+        return st;
     put_facts(x);
     say_all(x);
     put_rows(x);
     put_next(x);
-    spaa_status st = sp_asked_end(x->x);
+    st = sp_asked_end(x->x);
     return !st && q->options->output ? make_windows(x) : st;
 }
 
@@ -262,6 +285,7 @@ static spaa_status timeline_ask(struct sp_ask *q, struct sp_answer *out)
     spaa_status st = timeline_begin(&x, q, out);
     if (!st)
         st = timeline_answer(&x);
+    sp_said_free(&x.said);
     sp_timeline_free(&x.t);
     sp_sample_times_free(&x.times);
     sp_asked_free(&asked);

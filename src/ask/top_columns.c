@@ -14,7 +14,7 @@ static const struct sp_answer_column top_columns[] = {
                                 .flags = SP_COL_SOMETIMES, .doc = "likewise, of whole"},
     [SP_TOP_SAMPLES] = {"samples", SP_COL_COUNT, "samples", .doc = "samples of self; null: not counted"},
     [SP_TOP_TOTAL_SAMPLES] = {"total_samples", SP_COL_COUNT, .doc = "samples of total"},
-    [SP_TOP_WHOLE] = {"whole", SP_COL_WEIGHT, "whole", .flags = SP_COL_SOMETIMES,
+    [SP_TOP_WHOLE] = {"whole", SP_COL_WEIGHT, "whole", .flags = SP_COL_SOMETIMES | SP_COL_SPARE,
                       .doc = "by event: of the event, before any filter"},
     [SP_TOP_METRIC] = {"metric", SP_COL_TEXT, "metric", .flags = SP_COL_SOMETIMES,
                        .doc = "by event: its metric"},

@@ -188,6 +188,13 @@ struct filling {
     struct sp_buf b;
 };
 
+/* In text, which shows as many of its items as there is room for. */
+static bool cell_is_list(const struct filling *f, size_t column)
+{
+    const struct sp_answer_column *c = &f->t->columns.v[column];
+    return f->g->opts->form == SP_FORM_TEXT && c->type == SP_COL_TEXTS && c->flags & SP_COL_FLEXIBLE;
+}
+
 static void fill_cell(struct filling *f, size_t row, size_t column)
 {
     const struct sp_answer_table *t = f->t;
@@ -197,13 +204,19 @@ static void fill_cell(struct filling *f, size_t row, size_t column)
         sp_buf_puts(&f->b, "  ");
     if (f->names[column])
         sp_buf_add(&f->b, f->names[column][row].p, f->names[column][row].n);
-    else
+    else if (!cell_is_list(f, column))
         cell_text(f->g, t, row, column, &f->b);
+    sp_table_cell(f->out, f->b.data ? f->b.data : "", f->b.len);
+    const struct sp_cell *list = sp_shown_cell(t, row, column);
+    for (uint32_t i = 0; cell_is_list(f, column) && list->kind == SP_VALUE_TEXTS && i < list->n; i++)
+        sp_table_item(f->out, list->texts[i].p, list->texts[i].n);
+    f->out->failed |= f->b.failed;
+    sp_buf_clear(&f->b);
     for (size_t s = column + 1; s < t->columns.n && t->columns.v[s].flags & SP_COL_SUFFIX; s++)
         if (cells_shown(f->g, t, s))
             cell_text(f->g, t, row, s, &f->b);
     f->out->failed |= f->b.failed;
-    sp_table_cell(f->out, f->b.data ? f->b.data : "", f->b.len);
+    sp_table_tail(f->out, f->b.data ? f->b.data : "", f->b.len);
 }
 
 static void fill_names(struct filling *f, size_t rows)
@@ -218,20 +231,55 @@ static void fill_names(struct filling *f, size_t rows)
     }
 }
 
+static enum sp_table_cut cells_cut(const struct filling *f, size_t column, bool right)
+{
+    const struct sp_answer_column *c = &f->t->columns.v[column];
+    return c->flags & SP_COL_SPARE             ? SP_CUT_OUT
+           : cell_is_list(f, column)           ? SP_CUT_ITEMS
+           : c->flags & SP_COL_FLEXIBLE        ? SP_CUT_FIRST
+           : right || c->type == SP_COL_HANDLE ? SP_CUT_NEVER
+                                               : SP_CUT_LAST;
+}
+
+/* The handles of the names in a column, which stand next to it; SIZE_MAX: there are none, or they are shown.
+ */
+static size_t cells_handle(const struct filling *f, size_t column)
+{
+    size_t found = SIZE_MAX, near = SIZE_MAX;
+    for (size_t c = 0; c < f->t->columns.n; c++) {
+        size_t far = c < column ? column - c : c - column;
+        if (f->t->columns.v[c].type == SP_COL_HANDLE && !f->t->absent.v[c] && far < near) {
+            found = c;
+            near = far;
+        }
+    }
+    return found != SIZE_MAX && cells_shown(f->g, f->t, found) ? SIZE_MAX : found;
+}
+
+static void fill_handles(struct filling *f)
+{
+    for (size_t i = 0; i < f->n && !f->out->failed; i++) {
+        bool name = f->t->columns.v[f->order[i]].type == SP_COL_NAME;
+        size_t handle = name ? cells_handle(f, f->order[i]) : SIZE_MAX;
+        if (handle != SIZE_MAX)
+            f->out->failed |= !sp_tell_by_handle(f->t, handle, f->out, i, f->t->json_rows);
+    }
+}
+
 static void fill(struct filling *f, struct sp_table_column *titles)
 {
     size_t rows = sp_drawn_rows(f->g, f->t);
     for (size_t i = 0; i < f->n; i++) {
         const struct sp_answer_column *c = &f->t->columns.v[f->order[i]];
-        titles[i] = (struct sp_table_column){
-            c->title, c->flags & SP_COL_RIGHT || (is_number(c->type) && !(c->flags & SP_COL_LEFT)),
-            c->flags & SP_COL_FLEXIBLE};
+        bool right = c->flags & SP_COL_RIGHT || (is_number(c->type) && !(c->flags & SP_COL_LEFT));
+        titles[i] = (struct sp_table_column){c->title, right, cells_cut(f, f->order[i], right)};
     }
     sp_table_init(f->out, titles, f->n);
     fill_names(f, rows);
     for (size_t r = f->t->json_rows; r < rows && !f->out->failed; r++)
         for (size_t i = 0; i < f->n; i++)
             fill_cell(f, r, f->order[i]);
+    fill_handles(f);
 }
 
 spaa_status sp_draw_table(const struct sp_drawing *g, const struct sp_answer_table *t, struct sp_table *out,

@@ -1,8 +1,12 @@
-/* Short names of a table's rows: as short as tells the rows that are shown apart. */
+/*
+ * Short names of a table's rows: as short as tells the rows that are shown apart; and handles behind names
+ * that do not.
+ */
 #include "render/answer_private.h"
 
 #include "analysis/short_name.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct naming {
@@ -88,4 +92,82 @@ struct sp_value_text *sp_short_names(const struct sp_answer_table *t, size_t col
     sp_buf_free(&x.b);
     free(order);
     return ok ? x.names : NULL;
+}
+
+/* ---- handles behind names ---- */
+
+struct telling {
+    const struct sp_answer_table *t;
+    struct sp_table *out;
+    size_t at, handle, first; /* columns of out and t; the table's row that is the first of out */
+};
+
+/* The text of a cell by which rows are told apart: of the name without indentation and marks. */
+static struct sp_value_text telling_text(const struct telling *x, uint32_t row, size_t column)
+{
+    struct sp_table_cell c = x->out->cells.v[row * x->out->ncolumns + column];
+    if (column != x->at)
+        return (struct sp_value_text){c.p, c.n};
+    size_t n = c.n - c.tail, from = 0;
+    while (from < n && c.p[from] == ' ')
+        from++;
+    return (struct sp_value_text){c.p + from, n - from};
+}
+
+static int telling_looks(const struct telling *x, uint32_t a, uint32_t b)
+{
+    int c = names_text_cmp(telling_text(x, a, x->at), telling_text(x, b, x->at));
+    for (size_t i = 0; !c && i < x->out->ncolumns; i++)
+        if (!x->out->columns[i].right)
+            c = names_text_cmp(telling_text(x, a, i), telling_text(x, b, i));
+    return c;
+}
+
+static int telling_cmp(const void *va, const void *vb, void *arg)
+{
+    uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+    int c = telling_looks(arg, a, b);
+    return c ? c : (a > b) - (a < b);
+}
+
+static bool telling_handle(const struct telling *x, uint32_t row, char *room, size_t size)
+{
+    const struct sp_cell *cell = sp_cell_at(x->t, x->first + row, x->handle);
+    int n = cell->kind == SP_VALUE_TEXT ? snprintf(room, size, " %.*s", (int)cell->n, cell->text) : 0;
+    room[n > 0 ? n : 0] = 0;
+    return n > 0;
+}
+
+/* Rows order[from..to) look alike. */
+static bool telling_group(struct telling *x, const uint32_t *order, size_t from, size_t to)
+{
+    char first[64] = "", other[64];
+    bool differ = false, ok = true;
+    telling_handle(x, order[from], first, sizeof first);
+    for (size_t i = from + 1; i < to && !differ; i++)
+        differ = telling_handle(x, order[i], other, sizeof other) && strcmp(first, other) != 0;
+    for (size_t i = from; differ && ok && i < to; i++)
+        if (telling_handle(x, order[i], other, sizeof other))
+            ok = sp_table_more(x->out, order[i], x->at, other);
+    return ok;
+}
+
+bool sp_tell_by_handle(const struct sp_answer_table *t, size_t handle, struct sp_table *out, size_t at,
+                       size_t first)
+{
+    struct telling x = {t, out, at, handle, first};
+    size_t rows = out->ncolumns ? out->cells.n / out->ncolumns : 0;
+    uint32_t *order = calloc(rows + 1, sizeof *order);
+    bool ok = order && rows < UINT32_MAX;
+    for (size_t i = 0; ok && i < rows; i++)
+        order[i] = (uint32_t)i;
+    if (ok && rows)
+        qsort_r(order, rows, sizeof *order, telling_cmp, &x);
+    for (size_t from = 0, to; ok && from < rows; from = to) {
+        for (to = from + 1; to < rows && !telling_looks(&x, order[from], order[to]);)
+            to++;
+        ok = to - from < 2 || telling_group(&x, order, from, to);
+    }
+    free(order);
+    return ok;
 }

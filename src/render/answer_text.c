@@ -2,6 +2,7 @@
 #include "render/answer_private.h"
 #include "render/diag_text.h"
 #include "render/text.h"
+#include "render/wrap.h"
 
 #include <stdlib.h>
 
@@ -17,17 +18,14 @@ struct text_marks {
 
 static struct text_marks text_marks(const struct sp_drawing *g, enum sp_line_style style)
 {
-    static const struct text_marks plain[] = {[SP_LINE_PLAIN] = {"", "\n"},
-                                              [SP_LINE_HEAD] = {"", "\n"},
-                                              [SP_LINE_ITEM] = {"", "\n"},
-                                              [SP_LINE_TITLE] = {"\n", "\n"},
-                                              [SP_LINE_LABEL] = {"", "\n"}};
+    static const struct text_marks plain[] = {
+        [SP_LINE_PLAIN] = {"", "\n"},   [SP_LINE_HEAD] = {"", "\n"},  [SP_LINE_ITEM] = {"", "\n"},
+        [SP_LINE_TITLE] = {"\n", "\n"}, [SP_LINE_LABEL] = {"", "\n"}, [SP_LINE_COMMAND] = {"", "\n"}};
     static const struct text_marks bold = {"\n\033[1m", "\033[0m\n"};
-    static const struct text_marks markdown[] = {[SP_LINE_PLAIN] = {"", "\n"},
-                                                 [SP_LINE_HEAD] = {"**", "**\n\n"},
-                                                 [SP_LINE_ITEM] = {"- ", "\n"},
-                                                 [SP_LINE_TITLE] = {"\n**", "**\n\n"},
-                                                 [SP_LINE_LABEL] = {"- ", "\n"}};
+    static const struct text_marks markdown[] = {
+        [SP_LINE_PLAIN] = {"", "\n"},   [SP_LINE_HEAD] = {"**", "**\n\n"},
+        [SP_LINE_ITEM] = {"- ", "\n"},  [SP_LINE_TITLE] = {"\n**", "**\n\n"},
+        [SP_LINE_LABEL] = {"- ", "\n"}, [SP_LINE_COMMAND] = {"- ", "\n"}};
     if (style == SP_LINE_TITLE && g->opts->colour && !is_markdown(g))
         return bold;
     return is_markdown(g) ? markdown[style] : plain[style];
@@ -49,6 +47,19 @@ static size_t text_label(const struct sp_drawing *g, const char *p, size_t n)
     return label;
 }
 
+/* Safe text, as wide as there is room; `before`: columns of the line that are taken. */
+static bool text_wrapped(const struct sp_drawing *g, enum sp_line_style style, const struct sp_buf *b,
+                         size_t before)
+{
+    struct sp_buf lines;
+    sp_buf_init(&lines, 0);
+    bool ok = sp_text_wrap(&lines, style == SP_LINE_COMMAND ? SP_WRAP_COMMAND : SP_WRAP_WORDS,
+                           b->data ? b->data : "", b->len, before, g->opts->width);
+    sp_write(g->out, lines.data, lines.len);
+    sp_buf_free(&lines);
+    return ok;
+}
+
 static bool text_line(const struct sp_drawing *g, enum sp_line_style style, const char *p, size_t n,
                       struct sp_buf *b)
 {
@@ -57,22 +68,50 @@ static bool text_line(const struct sp_drawing *g, enum sp_line_style style, cons
     sp_puts(g->out, marks.before);
     if (style == SP_LINE_LABEL)
         skip = text_label(g, p, n);
-    while (is_markdown(g) && style == SP_LINE_ITEM && skip < n && p[skip] == ' ')
+    bool listed = style == SP_LINE_ITEM || style == SP_LINE_COMMAND;
+    while (is_markdown(g) && listed && skip < n && p[skip] == ' ')
         skip++; /* which would be an indented block */
-    p += skip;
-    n -= skip;
     sp_buf_clear(b);
-    bool ok = sp_text_safe(b, p, n);
+    bool ok = sp_text_safe(b, p + skip, n - skip);
     if (is_markdown(g))
         sp_markdown_text(g->out, b->data ? b->data : "", b->len);
     else
-        sp_write(g->out, b->data, b->len);
+        ok = text_wrapped(g, style, b, style == SP_LINE_LABEL ? skip : 0) && ok;
     sp_puts(g->out, marks.behind);
+    return ok;
+}
+
+/* How many rows are not shown, beneath those that are. */
+static bool text_more(const struct sp_drawing *g, const struct sp_buf *more)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    bool ok = is_markdown(g) || text_line(g, SP_LINE_PLAIN, more->data, more->len, &b);
+    if (is_markdown(g))
+        sp_printf(g->out, "%s\n", more->data);
+    sp_buf_free(&b);
     return ok;
 }
 
 /* What stands above the next item. */
 enum text_above { ABOVE_NOTHING, ABOVE_LINE, ABOVE_TABLE };
+
+/* A table of nothing but words: its rows are lines. */
+static bool text_of_words(const struct sp_drawing *g, const struct sp_table *t)
+{
+    return t->ncolumns == 1 && t->columns[0].cut == SP_CUT_LAST && !is_markdown(g);
+}
+
+static spaa_status text_words(const struct sp_drawing *g, const struct sp_table *t)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    bool ok = text_line(g, SP_LINE_PLAIN, t->columns[0].title, strlen(t->columns[0].title), &b);
+    for (size_t r = 0; ok && r < t->cells.n; r++)
+        ok = text_line(g, SP_LINE_PLAIN, t->cells.v[r].p, t->cells.v[r].n, &b);
+    sp_buf_free(&b);
+    return ok && !t->failed ? SPAA_OK : SPAA_ERR_NOMEM;
+}
 
 /* An empty table is shown where it is the answer. */
 static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer_table *t, bool first,
@@ -85,10 +124,14 @@ static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer
     spaa_status st = sp_draw_table(g, t, &table, &titles);
     if (!st && table.ncolumns && (t->rows || first)) {
         sp_puts(g->out, *above == ABOVE_TABLE || (is_markdown(g) && *above) ? "\n" : "");
-        st = sp_table_write(&table, is_markdown(g) ? SP_TABLE_MARKDOWN : SP_TABLE_TEXT, g->opts->width,
-                            g->out);
-        if (!st && sp_more_line(g, t, &more))
-            sp_printf(g->out, "%s%s\n", is_markdown(g) ? "\n" : "", sp_buf_cstr(&more));
+        st = text_of_words(g, &table)
+                 ? text_words(g, &table)
+                 : sp_table_write(&table, is_markdown(g) ? SP_TABLE_MARKDOWN : SP_TABLE_TEXT, g->opts->width,
+                                  g->out);
+        if (!st && sp_more_line(g, t, &more)) {
+            sp_puts(g->out, is_markdown(g) ? "\n" : "");
+            st = text_more(g, &more) ? SPAA_OK : SPAA_ERR_NOMEM;
+        }
         *above = ABOVE_TABLE;
     }
     st = more.failed ? SPAA_ERR_NOMEM : st;
@@ -98,23 +141,20 @@ static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer
     return st;
 }
 
+enum { DETAIL_INDENT = 4 };
+
 /* The cells of a detail in one line, below what begins the paragraph. */
-static bool paragraph_detail(const struct sp_drawing *g, const struct sp_table *details, size_t row,
-                             struct sp_buf *b)
+static void paragraph_detail(const struct sp_drawing *g, const struct sp_table *details, size_t row)
 {
-    bool ok = true;
-    sp_puts(g->out, "  ");
+    sp_printf(g->out, "%*s", DETAIL_INDENT - 2, "");
     for (size_t i = 0; i < details->ncolumns; i++) {
         struct sp_table_cell cell = details->cells.v[row * details->ncolumns + i];
-        if (!cell.n)
+        if (!cell.n || details->widths[i] == SP_TABLE_LEFT_OUT)
             continue;
-        sp_buf_clear(b);
-        ok = sp_text_safe(b, cell.p, cell.n) && ok;
         sp_puts(g->out, "  ");
-        sp_write(g->out, b->data, b->len);
+        sp_write(g->out, cell.p, cell.n);
     }
     sp_puts(g->out, "\n");
-    return ok;
 }
 
 /* The first table of details of `t`; NULL: it has none. */
@@ -137,7 +177,7 @@ static bool paragraph_rows(const struct sp_drawing *g, const struct sp_answer_ta
         sp_puts(g->out, "\n");
         ok = text_line(g, SP_LINE_PLAIN, head->kind == SP_VALUE_TEXT ? head->text : "", head->n, b);
         for (; d < of->rows && of->owner.v[d] == r; d++)
-            ok = paragraph_detail(g, details, d, b) && ok;
+            paragraph_detail(g, details, d);
         if (d == first)
             sp_puts(g->out, "    [no stack]\n");
     }
@@ -155,11 +195,16 @@ static spaa_status text_paragraphs(const struct sp_drawing *g, const struct sp_a
         return SPAA_OK;
     sp_buf_init(&b, 0);
     spaa_status st = sp_draw_table(g, of, &details, &titles);
+    size_t width = g->opts->width > DETAIL_INDENT ? g->opts->width - DETAIL_INDENT : g->opts->width;
+    if (!st && details.ncolumns && !sp_table_fit(&details, details.cells.n / details.ncolumns, width, 2))
+        st = SPAA_ERR_NOMEM;
     if (!st && !paragraph_rows(g, t, of, &details, &b))
         st = SPAA_ERR_NOMEM;
     sp_buf_clear(&b);
-    if (!st && sp_more_line(g, t, &b))
-        sp_printf(g->out, "\n%s\n", sp_buf_cstr(&b));
+    if (!st && sp_more_line(g, t, &b)) {
+        sp_puts(g->out, "\n");
+        st = text_more(g, &b) ? SPAA_OK : SPAA_ERR_NOMEM;
+    }
     st = b.failed ? SPAA_ERR_NOMEM : st;
     sp_buf_free(&b);
     sp_table_free(&details);

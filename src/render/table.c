@@ -28,13 +28,54 @@ void sp_table_free(struct sp_table *t)
 void sp_table_cell(struct sp_table *t, const char *p, size_t n)
 {
     struct sp_buf b;
-    sp_buf_init(&b, 0);
+    sp_buf_init(&b, UINT32_MAX);
     sp_text_safe(&b, p, n);
     struct sp_table_cell cell = {b.failed ? NULL : sp_arena_dup(&t->arena, b.data ? b.data : "", b.len),
-                                 b.len};
+                                 (uint32_t)b.len, 0};
     if (!cell.p || !sp_vec_push(&t->cells, cell))
         t->failed = true;
     sp_buf_free(&b);
+}
+
+/* Safe text behind what a cell has; how many bytes that is. */
+static uint32_t table_append(struct sp_table *t, size_t cell, const char *between, const char *p, size_t n)
+{
+    struct sp_buf b;
+    uint32_t added = 0;
+    struct sp_table_cell *c = cell < t->cells.n ? &t->cells.v[cell] : NULL;
+    sp_buf_init(&b, UINT32_MAX);
+    bool ok =
+        c && sp_buf_add(&b, c->p, c->n) && sp_buf_puts(&b, c->n ? between : "") && sp_text_safe(&b, p, n);
+    const char *all = ok ? sp_arena_dup(&t->arena, b.data ? b.data : "", b.len) : NULL;
+    if (all) {
+        added = (uint32_t)b.len - c->n;
+        *c = (struct sp_table_cell){all, (uint32_t)b.len, c->tail};
+    }
+    t->failed |= !all;
+    sp_buf_free(&b);
+    return added;
+}
+
+void sp_table_tail(struct sp_table *t, const char *p, size_t n)
+{
+    uint32_t added = n ? table_append(t, t->cells.n - 1, "", p, n) : 0;
+    if (added)
+        t->cells.v[t->cells.n - 1].tail += added;
+}
+
+bool sp_table_more(struct sp_table *t, size_t row, size_t column, const char *tail)
+{
+    size_t cell = row * t->ncolumns + column;
+    uint32_t added = table_append(t, cell, "", tail, strlen(tail));
+    if (added)
+        t->cells.v[cell].tail += added;
+    return !t->failed;
+}
+
+void sp_table_item(struct sp_table *t, const char *p, size_t n)
+{
+    static const char between[] = {SP_TABLE_ITEM, 0};
+    table_append(t, t->cells.n - 1, between, p, n);
 }
 
 void sp_table_printf(struct sp_table *t, const char *fmt, ...)
@@ -56,21 +97,37 @@ static void spaces(struct sp_output *out, size_t n)
         sp_write(out, " ", 1);
 }
 
-static bool text_row(const struct sp_table *t, const struct sp_table_cell *row, const size_t *widths,
-                     struct sp_buf *b, struct sp_output *out)
+static void text_cell(const char *p, size_t n, struct sp_output *out)
 {
-    bool ok = true;
+    for (size_t from = 0, to; from < n; from = to + 1) {
+        const char *end = memchr(p + from, SP_TABLE_ITEM, n - from);
+        to = end ? (size_t)(end - p) : n;
+        sp_write(out, p + from, to - from);
+        if (end)
+            sp_write(out, " ", 1);
+    }
+}
+
+static bool text_row(const struct sp_table *t, const struct sp_table_cell *row, struct sp_buf *b,
+                     struct sp_output *out)
+{
+    bool ok = true, any = false;
     for (size_t c = 0; c < t->ncolumns; c++) {
-        struct sp_table_cell cell =
-            row ? row[c] : (struct sp_table_cell){t->columns[c].title, strlen(t->columns[c].title)};
+        const char *title = t->columns[c].title;
+        if (t->widths[c] == SP_TABLE_LEFT_OUT)
+            continue;
         sp_buf_clear(b);
-        ok = sp_text_fit(b, cell.p, cell.n, widths[c]) && ok;
-        size_t w = sp_text_width(b->data ? b->data : "", b->len), pad = w < widths[c] ? widths[c] - w : 0;
-        if (c)
-            sp_write(out, "  ", 2);
+        if (row)
+            ok = sp_buf_add(b, row[c].p, row[c].n) && ok;
+        else
+            ok = sp_text_fit(b, title, strlen(title), t->widths[c]) && ok;
+        size_t w = sp_text_width(b->data ? b->data : "", b->len);
+        size_t pad = w < t->widths[c] ? t->widths[c] - w : 0;
+        sp_write(out, "  ", any ? 2 : 0);
+        any = true;
         if (t->columns[c].right)
             spaces(out, pad);
-        sp_write(out, b->data, b->len);
+        text_cell(b->data ? b->data : "", b->len, out);
         if (!t->columns[c].right && c + 1 < t->ncolumns)
             spaces(out, pad);
     }
@@ -78,35 +135,14 @@ static bool text_row(const struct sp_table *t, const struct sp_table_cell *row, 
     return ok;
 }
 
-static bool text_form(const struct sp_table *t, size_t rows, unsigned width, struct sp_buf *b,
+static bool text_form(struct sp_table *t, size_t rows, unsigned width, struct sp_buf *b,
                       struct sp_output *out)
 {
-    size_t *widths = calloc(t->ncolumns, sizeof *widths), sum = 0;
-    if (!widths)
+    if (!sp_table_fit(t, rows, width, 2))
         return false;
-    for (size_t c = 0; c < t->ncolumns; c++) {
-        widths[c] = strlen(t->columns[c].title);
-        for (size_t r = 0; r < rows; r++) {
-            const struct sp_table_cell *cell = &t->cells.v[r * t->ncolumns + c];
-            size_t w = sp_text_width(cell->p, cell->n);
-            if (w > widths[c])
-                widths[c] = w;
-        }
-        sum += widths[c] + (c ? 2 : 0);
-    }
-    for (size_t c = t->ncolumns; width && sum > width && c-- > 0;) {
-        if (!t->columns[c].flexible)
-            continue;
-        size_t least = widths[c] < 16 ? widths[c] : 16, cut = sum - width;
-        if (cut > widths[c] - least)
-            cut = widths[c] - least;
-        widths[c] -= cut;
-        sum -= cut;
-    }
-    bool ok = text_row(t, NULL, widths, b, out);
+    bool ok = text_row(t, NULL, b, out);
     for (size_t r = 0; r < rows; r++)
-        ok = text_row(t, t->cells.v + r * t->ncolumns, widths, b, out) && ok;
-    free(widths);
+        ok = text_row(t, t->cells.v + r * t->ncolumns, b, out) && ok;
     return ok;
 }
 
@@ -148,7 +184,7 @@ static bool line_form(const struct sp_table *t, size_t rows, bool markdown, stru
     bool ok = true;
     for (size_t r = t->goes_on; r <= rows; r++) {
         for (size_t c = 0; c < t->ncolumns; c++) {
-            struct sp_table_cell cell = {t->columns[c].title, strlen(t->columns[c].title)};
+            struct sp_table_cell cell = {t->columns[c].title, (uint32_t)strlen(t->columns[c].title), 0};
             if (r)
                 cell = t->cells.v[(r - 1) * t->ncolumns + c];
             sp_puts(out, markdown ? (c ? " | " : "| ") : c ? "," : "");

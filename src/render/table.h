@@ -1,8 +1,8 @@
 /*
  * Tables of text: aligned for a terminal or a pipe, as CSV, or as Markdown.
  *
- * Cells are copied; they may hold any bytes and are shown in the safe form of render/text.h. Only the
- * column named flexible is ever cut, in the middle, and only where `width` says so.
+ * Cells are copied; they may hold any bytes and are shown in the safe form of render/text.h. Where `width`
+ * says so, columns are cut or left out as they say themselves (table_fit.c): cells that differ still do.
  */
 #ifndef SP_TABLE_H
 #define SP_TABLE_H
@@ -14,15 +14,27 @@
 
 enum sp_table_form { SP_TABLE_TEXT, SP_TABLE_CSV, SP_TABLE_MARKDOWN };
 
+/* What may be done to a column so that a table fits its width. */
+enum sp_table_cut {
+    SP_CUT_NEVER,
+    SP_CUT_FIRST, /* its cells are cut */
+    SP_CUT_ITEMS, /* likewise; they are lists (sp_table_item), of which whole items are left out */
+    SP_CUT_LAST,  /* they are where that was not enough */
+    SP_CUT_OUT,   /* it is left out rather than that names get hard to read */
+};
+
 struct sp_table_column {
     const char *title;
-    bool right;    /* numbers */
-    bool flexible; /* may be cut to fit the width */
+    bool right; /* numbers */
+    enum sp_table_cut cut;
 };
+
+enum { SP_TABLE_ITEM = '\x1f' }; /* between items of a list; no safe text has it */
+#define SP_TABLE_LEFT_OUT SIZE_MAX
 
 struct sp_table_cell {
     const char *p;
-    size_t n;
+    uint32_t n, tail; /* bytes; the last `tail` are never cut */
 };
 
 struct sp_table {
@@ -30,7 +42,8 @@ struct sp_table {
     size_t ncolumns;
     SP_VEC(struct sp_table_cell) cells; /* row by row */
     struct sp_arena arena;
-    bool goes_on; /* as CSV or Markdown: more rows of a table whose titles are written */
+    size_t *widths; /* sp_table_fit's, of columns; SP_TABLE_LEFT_OUT: it is not shown */
+    bool goes_on;   /* as CSV or Markdown: more rows of a table whose titles are written */
     bool failed;
 };
 
@@ -39,6 +52,12 @@ void sp_table_free(struct sp_table *t);
 /* After sp_table_write as CSV or Markdown: empties it for the rows that follow. */
 void sp_table_next(struct sp_table *t);
 void sp_table_cell(struct sp_table *t, const char *p, size_t n);
+/* More of the last cell, which is never cut. */
+void sp_table_tail(struct sp_table *t, const char *p, size_t n);
+/* The same of a cell that is there already; false: memory is exhausted. */
+bool sp_table_more(struct sp_table *t, size_t row, size_t column, const char *tail);
+/* More of the last cell: another item of a list, of which people see as many as there is room for. */
+void sp_table_item(struct sp_table *t, const char *p, size_t n);
 void sp_table_printf(struct sp_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* width: columns of the terminal, 0: as wide as it needs. SPAA_ERR_NOMEM when a cell was lost. */
 spaa_status sp_table_write(struct sp_table *t, enum sp_table_form form, unsigned width,
@@ -46,6 +65,11 @@ spaa_status sp_table_write(struct sp_table *t, enum sp_table_form form, unsigned
 /* Safe text as a cell of CSV: quoted where it has to be, and where a spreadsheet would take it as a formula.
  */
 void sp_csv_cell(struct sp_buf *out, const char *p, size_t n);
+/*
+ * For text: sets widths, and cuts the cells of the first rows so that with `gap` columns between them none is
+ * wider than `width`; 0: any. False: memory is exhausted.
+ */
+bool sp_table_fit(struct sp_table *t, size_t rows, size_t width, size_t gap);
 /* Safe text (render/text.h) as Markdown that shows it as it stands. */
 void sp_markdown_text(struct sp_output *out, const char *p, size_t n);
 

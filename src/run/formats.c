@@ -68,8 +68,9 @@ static int one_format(struct sp_run *run, const struct spaa_format *f)
 static int all_formats(struct sp_run *run)
 {
     static const struct sp_table_column columns[] = {
-        {"format", false, false},   {"read", false, false},       {"write", false, false},
-        {"validate", false, false}, {"extensions", false, false}, {"what it is", false, true}};
+        {"format", false, SP_CUT_NEVER},     {"read", false, SP_CUT_NEVER},
+        {"write", false, SP_CUT_NEVER},      {"validate", false, SP_CUT_NEVER},
+        {"extensions", false, SP_CUT_NEVER}, {"what it is", false, SP_CUT_FIRST}};
     struct sp_table t;
     sp_table_init(&t, columns, 6);
     for (size_t i = 0; spaa_formats[i]; i++) {

@@ -59,9 +59,12 @@ static void json_columns(struct listing *l, const struct sp_table_column *column
 /* All tables, or all columns of one table or of all. */
 static int cmd_query_list(struct sp_run *run, bool with_columns, const char *table)
 {
-    static const struct sp_table_column of_tables[] = {{"table", false, false}, {"about", false, false}};
-    static const struct sp_table_column of_columns[] = {
-        {"table", false, false}, {"column", false, false}, {"type", false, false}, {"about", false, false}};
+    static const struct sp_table_column of_tables[] = {{"table", false, SP_CUT_NEVER},
+                                                       {"about", false, SP_CUT_NEVER}};
+    static const struct sp_table_column of_columns[] = {{"table", false, SP_CUT_NEVER},
+                                                        {"column", false, SP_CUT_NEVER},
+                                                        {"type", false, SP_CUT_NEVER},
+                                                        {"about", false, SP_CUT_NEVER}};
     const struct sp_table_column *columns = with_columns ? of_columns : of_tables;
     size_t n = with_columns ? 4 : 2;
     struct listing l = {.run = run};
@@ -259,7 +262,7 @@ static spaa_status cmd_query_table_row(struct rows *a)
             value_text(&a->b, &v);
         if (v.kind == SP_SQL_TEXT || v.kind == SP_SQL_BLOB) {
             a->columns[i].right = false;
-            a->columns[i].flexible = true;
+            a->columns[i].cut = SP_CUT_FIRST;
         }
         sp_table_cell(&a->t, a->b.data ? a->b.data : "", a->b.len);
         if (a->b.failed)
@@ -345,7 +348,7 @@ static bool titles(struct rows *a)
         char *title = a->b.failed ? NULL : sp_arena_dup(&a->titles, a->b.data ? a->b.data : "", a->b.len);
         if (!title)
             return false;
-        a->columns[i] = (struct sp_table_column){title, true, false};
+        a->columns[i] = (struct sp_table_column){title, true, SP_CUT_NEVER};
     }
     sp_buf_clear(&a->b);
     sp_table_init(&a->t, a->columns, (size_t)n);

@@ -201,7 +201,7 @@ def test_tables_say_what_was_left_out(folded):
     assert len(out) == 5 and re.match(r"5 more rows with \d+\.\d\d% of self weight; -n 0 shows all", out[-1])
     assert "more" not in run("top", folded, "-n", 0).out
     out = run("tree", folded, "-n", 3, code=0).out.splitlines()
-    assert len(out) == 6 and re.match(r"\d more subtrees with \d+\.\d\d% of total weight; marked ", out[-1])
+    assert len(out) == 7 and re.match(r"\d more subtrees with \d+\.\d\d% of total weight; marked ", out[-2])
 
 
 def test_tables_align(folded):

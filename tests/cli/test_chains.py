@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from conftest import ROOT, ask, run
+from conftest import ROOT, ask, run, unwrapped
 from profiles import event, text
 
 CLOCK = [event("cpu-clock", "period", "software")]
@@ -197,7 +197,7 @@ LINE = ("callers are missing in 60% of the weight, whose stacks begin at no thre
 def test_views_warn_in_one_line(tmp_path, command):
     path = profile(tmp_path, BOUNDS)
     result = run(command[0], path, *command[1:])
-    assert LINE in result.out.splitlines()
+    assert LINE in unwrapped(result.out)
     assert "W612" not in result.err
     answer = ask(command[0], path, *command[1:])
     told = [d for d in answer["diagnostics"] if d["code"] == "SPAA-W612"]

@@ -8,7 +8,7 @@ import pytest
 
 import profiles
 from comparison import ask, repeated, side_text, timed_text, write
-from conftest import BIN, ROOT, run
+from conftest import BIN, ROOT, run, unwrapped
 
 LONG = ("std::_Rb_tree<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, std::pair<std::__cxx11::"
         "basic_string<char> const, int>, std::_Select1st<std::pair<int const, int> > >::_M_insert_unique(std::pair<int const, int>&&)")
@@ -96,7 +96,7 @@ def test_a_whole_that_lasts_longer_cannot_be_judged_without_work(tmp_path):
                                           time_range={"start": 0, "end": seconds, "unit": "seconds"}))
             sides.append(str(path))
     args = [*sides[:4], "--", *sides[4:], "--fail-on", "whole>20%"]
-    out = run("diff", *args, code=5).out
+    out = unwrapped(run("diff", *args, code=5).out)
     assert "runs of the sides last differently" in out and "--work" in out
     assert "BREACHED" in run("diff", *args, "--work", "100", code=1).out
 

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from conftest import ask, run
+from conftest import ask, run, unwrapped
 from gen_spindump import Report
 
 REPORT = """Steps:            10 (10ms sampling interval)
@@ -85,7 +85,7 @@ def test_chains_go_across_threads_and_processes_and_deadlocks_are_named(report):
 
 
 def test_the_table_the_csv_and_the_markdown(report):
-    table = run("waits", report, code=0).out
+    table = unwrapped(run("waits", report, code=0).out)
     assert "deadlock: Editor [10] 0xa1 -(turnstile)-> Helper (GPU) [20] 0xb2" in table
     assert "45 of 50 samples waited for something named" in table
     rows = list(csv.reader(io.StringIO(run("waits", report, "--format", "csv", code=0).out)))

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static const struct sp_table_column columns[] = {
-    {"n", true, false}, {"name", false, true}, {"dso", false, false}};
+    {"n", true, SP_CUT_NEVER}, {"name", false, SP_CUT_FIRST}, {"dso", false, SP_CUT_NEVER}};
 
 /* Writes rows of three cells in a form, and compares. */
 static void check(const char *const *cells, size_t n, enum sp_table_form form, unsigned width,

@@ -1,0 +1,114 @@
+"""Text for people fits 120 columns where nobody says how wide a terminal is, and rows can be told apart."""
+
+import os
+import re
+import unicodedata
+
+import pytest
+
+import profiles
+from conftest import ROOT, ask, run, unwrapped
+
+WIDTH = 120
+QUESTIONS = {
+    "summary": [], "top": [], "top --by dso": [], "top --by line": [], "top --by thread": [], "top --by event": [],
+    "top --by comm,dso,function": [], "top --sort total": [], "tree": [], "tree --inverted": [], "stacks": [],
+    "timeline": [], "leaks": [], "leaks --by stack": [], "waits": [], "info": [], "function": ["/./"], "diff": ["NEXT"],
+}
+TREES = [os.path.join(ROOT, "tests", "fixtures"), os.path.join(ROOT, "demo")]
+SOURCES = (".md", ".sh", ".c", ".py", "kallsyms")
+
+
+def inputs():
+    """(file, the next one of its folder)"""
+    for tree in TREES:
+        for folder, folders, names in sorted(os.walk(tree)):
+            folders[:] = sorted(f for f in folders if f != "symfs")
+            files = [os.path.join(folder, name) for name in sorted(names) if not name.endswith(SOURCES)]
+            yield from ((f, files[(i + 1) % len(files)]) for i, f in enumerate(files))
+
+
+def width(line):
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
+def too_wide(text):
+    """Lines that are; but for a word of a command that is longer than a line, which a shell would not take in two."""
+    return [line for line in text.splitlines()
+            if width(line) > WIDTH and not re.fullmatch(r" *('[^']*'|\S+)( \\)?", line)]
+
+
+@pytest.mark.parametrize("question", sorted(QUESTIONS))
+def test_answers_fit(question):
+    wide = {}
+    for path, after in inputs():
+        rest = [after if word == "NEXT" else word for word in QUESTIONS[question]]
+        command, *options = question.split()
+        lines = too_wide(run(command, path, *rest, *options, "--jobs", 1).out)
+        if lines:
+            wide[path] = lines
+    assert not wide
+
+
+LONG = "outer_namespace::" * 12
+ALIKE = [LONG + "Left::%sRight::value(int)" % ("middle_" * 10 + str(i) + "_part" * 12) for i in range(4)]
+
+
+@pytest.fixture
+def alike(tmp_path):
+    """Functions that differ in the middle of names that are longer than a line."""
+    path = tmp_path / "a.spaa"
+    path.write_text(profiles.text([([{"func": name, "dso": "/bin/app"}, "main"], 9 - i) for i, name in enumerate(ALIKE)]))
+    return path
+
+
+@pytest.mark.parametrize("command", [["top"], ["tree"], ["function"], ["top", "--by", "comm,function"], ["stacks"]])
+def test_names_that_are_cut_still_differ(alike, command):
+    out = run(command[0], alike, *(["main"] if command[0] == "function" else []), *command[1:], code=0).out
+    names = [word for line in out.splitlines() for word in line.split() if "outer" in word and "…" in word]
+    assert len(names) == len(set(names)) == len(ALIKE) and not too_wide(out)
+    assert all(any("_%d_" % i in name for name in names) for i in range(len(ALIKE)))
+
+
+def test_names_that_cannot_be_told_apart_are_numbered(tmp_path):
+    path = tmp_path / "n.spaa"
+    path.write_text(profiles.text([(["a" * n], n) for n in (901, 900, 899)]))
+    names = [line.split("  ")[-2] for line in run("top", path, code=0).out.splitlines()[2:]]
+    assert len(set(names)) == 3 and all(width(n) <= WIDTH for n in names)
+
+
+def test_functions_of_one_name_have_their_handles(tmp_path):
+    path = tmp_path / "h.spaa"
+    path.write_text(profiles.text([([{"func": "run", "dso": "/lib/a.so"}, "main"], 3),
+                                   ([{"func": "run", "dso": "/lib/b.so"}, "main"], 2)]))
+    handles = {r["dso"]: r["id"] for r in ask("top", path)["rows"]}
+    tree = run("tree", path, code=0).out
+    assert all("run " + handles[dso] in tree for dso in ("/lib/a.so", "/lib/b.so")) and "main f:" not in tree
+    assert "f:" not in re.sub(r"f:\w+  ", "", run("top", path, code=0).out), "where the table shows them they are shown once"
+
+
+def test_lines_are_broken_at_blanks_and_commands_as_a_shell_takes_them(tmp_path):
+    folder = tmp_path / ("a folder " + "x" * 60)
+    folder.mkdir()
+    path = folder / "s.folded"
+    path.write_text("main;f 1\n")
+    out = run("summary", path, code=0).out
+    commands = [line for line in unwrapped(out).split(" spaa ")[1:]]
+    assert all("'%s'" % path in c for c in commands) and " \\\n" in out and not too_wide(out)
+
+
+def test_full_names_are_not_cut(alike):
+    for command in (["top"], ["tree"], ["stacks"], ["top", "--by", "comm,function"]):
+        out = run(command[0], alike, *command[1:], "--names", "full", code=0).out
+        assert all(name in out for name in ALIKE)
+
+
+def test_hot_functions_of_a_time_are_whole(tmp_path):
+    path = tmp_path / "t.spaa"
+    names = ["%s_%d" % ("function" * 5, i) for i in range(3)]
+    samples = [([names[i % 3]], {"samples": 1, "period": 1}, i * 1000) for i in range(30)]
+    path.write_text(profiles.text([([n], {"samples": 10, "period": 10}, {"comm": "c"}) for n in names],
+                                  samples=[{"time": t, "stack": s[0]} for s, _, t in samples]))
+    out = run("timeline", path).out
+    for line in out.splitlines()[3:]:
+        assert re.search(r"\d\d%(, \S+ [\d.]+%)*(, \+[12])?$", line), line
