@@ -38,6 +38,7 @@ void sp_answer_free(struct sp_answer *a)
     }
     for (size_t i = 0; i < a->kept.n; i++)
         a->kept.v[i].free(a->kept.v[i].p);
+    sp_vec_free(&a->told);
     sp_vec_free(&a->kept);
     sp_vec_free(&a->items);
     sp_vec_free(&a->measures);
@@ -327,6 +328,11 @@ void sp_put_texts(struct sp_answer *a, struct sp_answer_table *t, size_t column,
     if (!a->failed)
         *answer_last_cell(t, column) =
             (struct sp_cell){.kind = SP_VALUE_TEXTS, .n = (uint32_t)n, .texts = copy};
+}
+
+void sp_answer_tells(struct sp_answer *a, enum sp_code code)
+{
+    a->failed |= !sp_vec_push(&a->told, code);
 }
 
 bool sp_answer_keep(struct sp_answer *a, void *p, void (*free)(void *p))

@@ -149,6 +149,7 @@ struct sp_answer {
     SP_VEC(struct sp_next) next;
     SP_VEC(struct sp_kept) kept; /* what rows that are made are made of */
     struct sp_diags *diags;      /* lent; notes of the answer are what it holds */
+    SP_VEC(enum sp_code) told;   /* of them, what its lines say already */
     struct sp_buf scratch;
     int verdict; /* exit code of a question that judges (diff --fail-on): enum sp_answer_verdict */
     bool failed;
@@ -189,6 +190,9 @@ void sp_answer_line_of(struct sp_answer *a, enum sp_line_style style, const stru
  */
 void sp_answer_line_for(struct sp_answer *a, enum sp_line_style style, const struct sp_buf *b,
                         const struct sp_answer_table *of, size_t least, size_t most);
+
+/* Lines say what this note says: people are not told again beneath the answer. */
+void sp_answer_tells(struct sp_answer *a, enum sp_code code);
 
 /* Tables. The declaration is lent and must outlive the answer. */
 struct sp_answer_table *sp_answer_table(struct sp_answer *a, const struct sp_table_decl *decl);

@@ -181,7 +181,7 @@ void sp_text_weight_of(struct sp_buf *b, const struct sp_selection *s, int64_t v
 }
 
 /* Where totals are bounds: a line for people, a diagnostic for answers without lines. */
-static void common_bounds(struct sp_asked *x)
+static void common_bounds(struct sp_asked *x, bool labelled)
 {
     struct sp_buf words;
     if (!x->q->brief)
@@ -189,8 +189,10 @@ static void common_bounds(struct sp_asked *x)
     if (!x->q->brief || !sp_chains_tell(&x->s))
         return;
     sp_buf_init(&words, 0);
+    if (labelled)
+        sp_buf_printf(&words, "%-*s", SP_LABEL_COLUMNS, "callchains");
     sp_bounds_text(&words, &x->s);
-    sp_answer_line_buf(x->out, &words);
+    sp_answer_line_of(x->out, labelled ? SP_LINE_LABEL : SP_LINE_PLAIN, &words);
     sp_buf_free(&words);
 }
 
@@ -208,7 +210,7 @@ void sp_asked_heading_as(struct sp_asked *x, const char *label)
     sp_heading_text(b, &x->s);
     sp_answer_line_of(x->out, label ? SP_LINE_LABEL : SP_LINE_PLAIN, b);
     sp_buf_clear(b);
-    common_bounds(x);
+    common_bounds(x, label);
 }
 
 /* ---- cells ---- */

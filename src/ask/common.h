@@ -50,6 +50,8 @@ void sp_asked_heading(struct sp_asked *x);
 void sp_asked_heading_as(struct sp_asked *x, const char *label);
 spaa_status sp_asked_own(struct sp_asked *x); /* x->own, made once */
 spaa_status sp_asked_end(struct sp_asked *x); /* quality */
+/* "2 samples lost by the profiler, 1 stack cut off": what there is of it; nothing where all is there. */
+void sp_losses_text(struct sp_buf *b, const struct sp_quality *q);
 /* Of x->s, where only parts are set. */
 void sp_quality_facts(struct sp_asked *x, const struct sp_quality *q);
 void sp_asked_free(struct sp_asked *x);

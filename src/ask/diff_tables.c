@@ -331,6 +331,10 @@ static void put_changed(struct people *x)
     const struct diff_answer *a = x->a;
     const char *sort = a->q->options->sort;
     bool total = sort && strcmp(sp_weight_word(sort), "total") == 0;
+    if (!a->d.rows.n) {
+        sp_answer_line(a->out, "no function is in both");
+        return;
+    }
     x->t = sp_answer_table(a->out, &people_rows);
     if (!x->t)
         return;

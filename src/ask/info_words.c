@@ -129,17 +129,13 @@ static void words_granularity(struct sp_info *x)
 static void words_losses(struct sp_info *x)
 {
     const struct sp_header *h = &x->profile->header;
-    if (!h->lost && !h->truncated && !h->unfinished && !h->throttled_ns)
-        return;
-    sp_buf_printf(&x->b, "%llu samples lost by the profiler, %llu stacks cut off",
-                  (unsigned long long)h->lost, (unsigned long long)h->truncated);
-    if (h->unfinished)
-        sp_buf_printf(&x->b, ", %llu stacks end early", (unsigned long long)h->unfinished);
-    if (h->throttled_ns)
-        sp_buf_printf(&x->b, ", events throttled for %llu.%03llu s",
-                      (unsigned long long)(h->throttled_ns / 1000000000),
-                      (unsigned long long)(h->throttled_ns / 1000000 % 1000));
-    words_line(x, "quality");
+    const struct sp_quality q = {.lost = h->lost,
+                                 .truncated = h->truncated,
+                                 .unfinished = h->unfinished,
+                                 .throttled_ns = h->throttled_ns};
+    sp_losses_text(&x->b, &q);
+    if (x->b.len)
+        words_line(x, "quality");
 }
 
 static void words_chains(struct sp_info *x, const struct sp_info_event *e)
@@ -168,6 +164,8 @@ static void words_lacking(struct sp_info *x, uint32_t event, enum sp_note_of of)
     sp_buf_puts(&x->b, "% of ");
     sp_buf_add(&x->b, name.p, name.n);
     words_line(x, of == SP_NOTE_NAMES ? "no names" : "no lines");
+    if (of == SP_NOTE_NAMES && dsos->list.n <= LACKING_SHOWN)
+        sp_answer_tells(x->out, SP_I320);
     for (size_t i = 0; i < dsos->list.n && i < LACKING_SHOWN; i++) {
         const struct sp_dso_weight *v = &dsos->list.v[i];
         const struct sp_dso_note *note = sp_profile_note_of(p, v->dso, of);

@@ -89,6 +89,29 @@ void sp_quality_facts(struct sp_asked *x, const struct sp_quality *q)
     quality_chains(x);
 }
 
+void sp_losses_text(struct sp_buf *b, const struct sp_quality *q)
+{
+    const struct {
+        uint64_t n;
+        const char *noun, *how;
+    } parts[] = {{q->lost, "sample", " lost by the profiler"},
+                 {q->truncated, "stack", " cut off"},
+                 {q->unfinished, "stack", " ending early"}};
+    const char *between = "";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!parts[i].n)
+            continue;
+        sp_buf_puts(b, between);
+        sp_text_count(b, parts[i].n, parts[i].noun);
+        sp_buf_puts(b, parts[i].how);
+        between = ", ";
+    }
+    if (q->throttled_ns)
+        sp_buf_printf(b, "%sevents throttled for %llu.%03llu s", between,
+                      (unsigned long long)(q->throttled_ns / 1000000000),
+                      (unsigned long long)(q->throttled_ns / 1000000 % 1000));
+}
+
 spaa_status sp_asked_end(struct sp_asked *x)
 {
     struct sp_quality q;

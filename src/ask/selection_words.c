@@ -10,6 +10,8 @@ void sp_kept_text(struct sp_buf *b, const struct sp_selection *s, const char *be
 {
     if (!s->view && !s->filters.len)
         return;
+    if (!s->filters.len && strcmp(s->view, "all") == 0 && (s->cannot_add || s->kept == s->event_whole))
+        return;
     sp_buf_puts(b, before);
     bool said = s->filters.len && memmem(s->filters.data, s->filters.len, "--view ", 7);
     bool view = s->view && !said && strcmp(s->view, "custom") != 0; /* else it is among the filters */

@@ -280,13 +280,14 @@ static struct sp_answer_table *put_shares(struct sp_summary *x, const struct sp_
     return t;
 }
 
-/* People are not told of the one process that there is. */
+/* People are not told of the one process that there is, nor of threads where the profile tells none apart. */
 void sp_summary_shares(struct sp_summary *x)
 {
     x->by_process = put_shares(x, &processes, KEEP_PROCESSES, &x->processes, x->x.q->brief ? 2 : 0);
     sp_summary_say_shares(x, "processes", &x->processes, x->by_process);
     x->by_thread = put_shares(x, &threads, KEEP_THREADS, &x->threads, 0);
-    sp_summary_say_shares(x, "threads", &x->threads, x->by_thread);
+    if (x->x.s.profile->threads.n)
+        sp_summary_say_shares(x, "threads", &x->threads, x->by_thread);
     x->by_dso = put_shares(x, &dsos, KEEP_DSOS, &x->dsos, 0);
     sp_summary_say_shares(x, "binaries", &x->dsos, x->by_dso);
 }

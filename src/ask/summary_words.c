@@ -59,11 +59,21 @@ void sp_summary_say_incomplete(struct sp_summary *x)
     }
 }
 
-/* A line for each number of rows that there may be room for. */
+/* The rows that weigh something, which stand first. */
+static size_t say_weighty(const struct sp_top *top)
+{
+    size_t n = 0;
+    while (n < top->rows.n && top->rows.v[n].self)
+        n++;
+    return n ? n : top->rows.n;
+}
+
+/* A line for each number of rows that there may be room for; what weighs nothing is not named. */
 void sp_summary_say_shares(struct sp_summary *x, const char *label, const struct sp_top *top,
                            const struct sp_answer_table *t)
 {
-    for (size_t n = 1; t && n <= t->rows; n++) {
+    size_t all = say_weighty(top), most = t && t->rows < all ? t->rows : all;
+    for (size_t n = 1; t && n <= most; n++) {
         struct sp_buf *b = say_label(x, label);
         for (size_t i = 0; i < n; i++) {
             struct sp_str name = sp_str_at(&top->names, top->rows.v[i].name);
@@ -74,9 +84,9 @@ void sp_summary_say_shares(struct sp_summary *x, const char *label, const struct
             sp_text_share_of(b, &x->x.s, top->rows.v[i].self);
             sp_buf_ch(b, '%');
         }
-        if (top->rows.n > n)
-            sp_buf_printf(b, ", %zu more", top->rows.n - n);
-        say_line(x, SP_LINE_LABEL, t, n, n);
+        if (all > n)
+            sp_buf_printf(b, ", %zu more", all - n);
+        say_line(x, SP_LINE_LABEL, t, n, n == most ? SIZE_MAX : n);
     }
 }
 
@@ -89,6 +99,8 @@ static void say_reason(struct sp_summary *x)
         why = d->list.v[i].code == SP_I320 ? &d->list.v[i] : NULL;
     if (!why)
         return;
+    if (d->count[SP_I320] == 1)
+        sp_answer_tells(x->x.out, SP_I320);
     sp_buf_puts(say_label(x, "  because"), why->message);
     say_labelled(x);
     if (!*why->hint)
@@ -99,25 +111,25 @@ static void say_reason(struct sp_summary *x)
 
 static void say_losses(struct sp_summary *x)
 {
-    const struct sp_quality *q = &x->quality;
-    if (!q->lost && !q->truncated && !q->unfinished && !q->throttled_ns)
-        return;
-    struct sp_buf *b = say_label(x, "losses");
-    sp_buf_printf(b, "%llu samples lost by the profiler, %llu stacks cut off", (unsigned long long)q->lost,
-                  (unsigned long long)q->truncated);
-    if (q->unfinished)
-        sp_buf_printf(b, ", %llu stacks end early", (unsigned long long)q->unfinished);
-    if (q->throttled_ns)
-        sp_buf_printf(b, ", events throttled for %llu.%03llu s",
-                      (unsigned long long)(q->throttled_ns / 1000000000),
-                      (unsigned long long)(q->throttled_ns / 1000000 % 1000));
-    say_labelled(x);
+    struct sp_buf losses;
+    sp_buf_init(&losses, 0);
+    sp_losses_text(&losses, &x->quality);
+    if (losses.len) {
+        sp_buf_puts(say_label(x, "losses"), sp_buf_cstr(&losses));
+        say_labelled(x);
+    }
+    x->x.b.failed |= losses.failed;
+    sp_buf_free(&losses);
 }
 
 void sp_summary_say_quality(struct sp_summary *x)
 {
     enum { DSOS = 3 };
     const struct sp_quality *q = &x->quality;
+    if (!q->unresolved_leaf) { /* nothing to say */
+        say_losses(x);
+        return;
+    }
     struct sp_buf *b = say_label(x, "unresolved");
     sp_text_share_of(b, &x->x.s, q->unresolved_leaf);
     sp_buf_puts(b, "% of weight has no function name");
@@ -188,8 +200,9 @@ void sp_summary_say_hot(struct sp_summary *x)
               all && bounds ? "hot functions (self, total at least, at most): none is known to be the "
                               "program's own, so all are"
               : all         ? "hot functions (self, total): none is known to be the program's own, so all are"
-              : bounds ? "hot functions of the program (with what they call beneath; total at least, at most)"
-                       : "hot functions of the program (with what they call beneath; total)");
+              : bounds
+                  ? "hot functions of the program (self with library calls beneath, total at least, at most)"
+                  : "hot functions of the program (self with library calls beneath, total)");
     for (size_t i = 0; x->hot && i < x->hot->rows; i++)
         say_hot(x, &x->fold.rows.v[i], bounds, i);
 }

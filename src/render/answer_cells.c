@@ -145,6 +145,8 @@ static void people_text(struct sp_buf *b, enum sp_column_type type, const struct
         sp_text_weight(b, (struct sp_str){"ns", 2}, 0, cell->i);
     else if (type == SP_COL_BOOL)
         sp_buf_puts(b, cell->i ? "yes" : "no");
+    else if (type == SP_COL_COUNT)
+        sp_text_grouped(b, cell->i, cell->scale);
     else
         sp_buf_add(b, t, sp_scaled_text(cell->i, cell->scale, t));
 }

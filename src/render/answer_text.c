@@ -212,6 +212,14 @@ static spaa_status text_paragraphs(const struct sp_drawing *g, const struct sp_a
     return st;
 }
 
+static bool text_is_told(const struct sp_answer *a, enum sp_code code)
+{
+    for (size_t i = 0; i < a->told.n; i++)
+        if (a->told.v[i] == code)
+            return true;
+    return false;
+}
+
 /* Each kind once, with how many there are; what is lost or failed is said elsewhere. */
 static bool text_notes(const struct sp_drawing *g, struct sp_buf *b)
 {
@@ -222,7 +230,7 @@ static bool text_notes(const struct sp_drawing *g, struct sp_buf *b)
         size_t before = 0;
         while (before < i && d->list.v[before].code != one->code)
             before++;
-        if (before < i || one->severity >= SP_LOSS)
+        if (before < i || one->severity >= SP_LOSS || text_is_told(g->answer, one->code))
             continue;
         sp_buf_clear(b);
         sp_buf_printf(b, "%s: ", sp_diag_word(one));
