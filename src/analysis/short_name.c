@@ -28,6 +28,12 @@ static char last_char(const struct shortening *s)
     return s->out->len > s->from ? s->out->data[s->out->len - 1] : '\0';
 }
 
+/* Behind "::"; a single colon parts a file or a module from a name, as in Python's "main:<module>". */
+static bool behind_scope(const struct shortening *s)
+{
+    return s->out->len > s->from + 1 && memcmp(s->out->data + s->out->len - 2, "::", 2) == 0;
+}
+
 /* "operator" at p, as a word of its own. */
 static bool at_operator(const struct shortening *s)
 {
@@ -128,7 +134,7 @@ static bool short_name_step(struct shortening *s, enum sp_shortness how)
         return true;
     }
     if (c == '<' && (is_word(before) || before == ':' || strchr("<>=!+-*/%^&|~,)", before)) && before &&
-        !(before == ':' && memmem(s->p, (size_t)(s->end - s->p), " as ", 4)))
+        !(before == ':' && (!behind_scope(s) || memmem(s->p, (size_t)(s->end - s->p), " as ", 4))))
         return elide_arguments(s);
     if (c == '<')
         s->kept++;

@@ -227,13 +227,23 @@ spaa_status sp_info_words(struct sp_info *x)
     if (!x->q->brief)
         return SPAA_OK;
     words_head(x);
-    sp_buf_printf(&x->b, "%zu of %llu processes", p->threads.n, (unsigned long long)x->processes);
-    words_line(x, "threads");
+    if (p->threads.n) {
+        sp_text_grouped(&x->b, (int64_t)p->threads.n, 0);
+        sp_buf_printf(&x->b, " of %llu process%s", (unsigned long long)x->processes,
+                      x->processes == 1 ? "" : "es");
+        words_line(x, "threads");
+    }
     words_reported(x);
     words_pools(x);
     words_labels(x);
-    sp_buf_printf(&x->b, "%zu stacks of %zu frames, %zu functions, %zu binaries", p->stacks.n, p->frames.n,
-                  p->functions.n, p->dsos.n);
+    const size_t sizes[] = {p->stacks.n, p->frames.n, p->functions.n};
+    static const char *const of[] = {"stack", "frame", "function"}, *const behind[] = {" of ", ", ", ", "};
+    for (size_t i = 0; i < 3; i++) {
+        sp_text_count(&x->b, sizes[i], of[i]);
+        sp_buf_puts(&x->b, behind[i]);
+    }
+    sp_text_grouped(&x->b, (int64_t)p->dsos.n, 0);
+    sp_buf_puts(&x->b, p->dsos.n == 1 ? " binary" : " binaries");
     words_line(x, "tables");
     words_binaries(x);
     words_granularity(x);

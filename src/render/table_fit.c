@@ -215,14 +215,23 @@ static size_t fit_shrink(const struct sp_table *t, enum sp_table_cut cut, size_t
     return sum;
 }
 
-static size_t fit_spare(const struct sp_table *t, size_t gap, size_t sum, size_t width)
+/* Leaves out columns, the last first, until the sum fits; the others are as wide as they were. */
+static size_t fit_spare(const struct sp_table *t, const size_t *whole, size_t gap, size_t sum, size_t width)
 {
+    size_t left = 0, shown = 0;
+    if (sum <= width)
+        return sum;
     for (size_t c = t->ncolumns; sum > width && c-- > 0;)
         if (t->columns[c].cut == SP_CUT_OUT) {
             sum -= t->widths[c] + gap;
             t->widths[c] = SP_TABLE_LEFT_OUT;
         }
-    return sum;
+    for (size_t c = 0; c < t->ncolumns; c++)
+        if (t->widths[c] != SP_TABLE_LEFT_OUT) {
+            t->widths[c] = whole[c];
+            left += whole[c] + (shown++ ? gap : 0);
+        }
+    return left;
 }
 
 bool sp_table_fit(struct sp_table *t, size_t rows, size_t width, size_t gap)
@@ -243,7 +252,8 @@ bool sp_table_fit(struct sp_table *t, size_t rows, size_t width, size_t gap)
     bool ok = whole && t->widths;
     if (ok && width) {
         sum = fit_shrink(t, SP_CUT_FIRST, READABLE, sum, width);
-        sum = fit_spare(t, gap, sum, width);
+        sum = fit_spare(t, whole, gap, sum, width);
+        sum = fit_shrink(t, SP_CUT_FIRST, READABLE, sum, width);
         sum = fit_shrink(t, SP_CUT_FIRST, LEAST, sum, width);
         sum = fit_shrink(t, SP_CUT_LAST, LEAST, sum, width);
         sum = fit_shrink(t, SP_CUT_FIRST, TINY, sum, width);

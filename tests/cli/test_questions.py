@@ -25,6 +25,7 @@ FUNCTIONS = {
     "a > b (c": "a > b (c",
     "non-virtual thunk to B::f(int)": "non-virtual thunk to B::f",
     "plain_c_name": "plain_c_name",
+    "main:<module>": "main:<module>",
 }
 
 
