@@ -164,7 +164,7 @@ enum { NAME, DSO, HANDLE };
 static const struct sp_answer_column people_columns[] = {
     [NAME] = {"function", SP_COL_NAME, "function", .flags = SP_COL_FLEXIBLE},
     [DSO] = {"dso", SP_COL_DSO, "dso", .flags = SP_COL_FLEXIBLE},
-    [HANDLE] = {"id", SP_COL_HANDLE},
+    [HANDLE] = {"id", SP_COL_HANDLE, .doc = "stands behind names that do not tell rows apart"},
 };
 static const struct sp_table_decl people_rows = {"rows", people_columns, 3, .noun = "functions"};
 static const struct sp_table_decl people_others = {"others", people_columns, 3, .noun = ""};
