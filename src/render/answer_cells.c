@@ -5,6 +5,7 @@
 #include "base/num.h"
 
 #include <stdlib.h>
+#include <xxhash.h>
 
 /* How many of the rows that are dealt, one by one, to the tables that are kept by rank this one gets. */
 static size_t cells_dealt(const struct sp_drawing *g, const struct sp_answer_table *t)
@@ -258,14 +259,33 @@ static size_t cells_handle(const struct filling *f, size_t column)
     return found != SIZE_MAX && cells_shown(f->g, f->t, found) ? SIZE_MAX : found;
 }
 
-static void fill_handles(struct filling *f)
+/* The first column of names whose handles are not shown, by its place in the text; SIZE_MAX: there is none.
+ */
+static size_t cells_unhandled(const struct filling *f)
 {
-    for (size_t i = 0; i < f->n && !f->out->failed; i++) {
-        bool name = f->t->columns.v[f->order[i]].type == SP_COL_NAME;
-        size_t handle = name ? cells_handle(f, f->order[i]) : SIZE_MAX;
-        if (handle != SIZE_MAX)
-            f->out->failed |= !sp_tell_by_handle(f->t, handle, f->out, i, f->t->json_rows);
+    for (size_t i = 0; i < f->n; i++)
+        if (f->t->columns.v[f->order[i]].type == SP_COL_NAME && cells_handle(f, f->order[i]) != SIZE_MAX)
+            return i;
+    return SIZE_MAX;
+}
+
+/* Rows with what tells apart those that would look alike. */
+static void fill_rows(struct filling *f, size_t rows)
+{
+    size_t first = f->t->json_rows, at = cells_unhandled(f);
+    size_t handle = at == SIZE_MAX ? SIZE_MAX : cells_handle(f, f->order[at]);
+    uint64_t *hashes = handle == SIZE_MAX ? NULL : calloc(rows + 1, sizeof *hashes);
+    f->out->failed |= handle != SIZE_MAX && !hashes;
+    for (size_t r = first; r < rows && !f->out->failed; r++) {
+        for (size_t i = 0; i < f->n; i++)
+            fill_cell(f, r, f->order[i]);
+        const struct sp_cell *cell = hashes ? sp_cell_at(f->t, r, handle) : NULL;
+        if (cell && cell->kind == SP_VALUE_TEXT)
+            hashes[r - first] = XXH3_64bits(cell->text, cell->n);
     }
+    if (hashes && !f->out->failed)
+        f->out->failed |= !sp_tell_by_handle(f->t, handle, hashes, f->out, at, first);
+    free(hashes);
 }
 
 static void fill(struct filling *f, struct sp_table_column *titles)
@@ -278,10 +298,7 @@ static void fill(struct filling *f, struct sp_table_column *titles)
     }
     sp_table_init(f->out, titles, f->n);
     fill_names(f, rows);
-    for (size_t r = f->t->json_rows; r < rows && !f->out->failed; r++)
-        for (size_t i = 0; i < f->n; i++)
-            fill_cell(f, r, f->order[i]);
-    fill_handles(f);
+    fill_rows(f, rows);
 }
 
 spaa_status sp_draw_table(const struct sp_drawing *g, const struct sp_answer_table *t, struct sp_table *out,

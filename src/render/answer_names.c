@@ -100,6 +100,7 @@ struct telling {
     const struct sp_answer_table *t;
     struct sp_table *out;
     size_t at, handle, first; /* columns of out and t; the table's row that is the first of out */
+    const uint64_t *hashes;   /* of handles, per row of out: rows that are made are not made again for them */
 };
 
 /* The text of a cell by which rows are told apart: of the name without indentation and marks. */
@@ -141,21 +142,20 @@ static bool telling_handle(const struct telling *x, uint32_t row, char *room, si
 /* Rows order[from..to) look alike. */
 static bool telling_group(struct telling *x, const uint32_t *order, size_t from, size_t to)
 {
-    char first[64] = "", other[64];
+    char handle[64];
     bool differ = false, ok = true;
-    telling_handle(x, order[from], first, sizeof first);
     for (size_t i = from + 1; i < to && !differ; i++)
-        differ = telling_handle(x, order[i], other, sizeof other) && strcmp(first, other) != 0;
+        differ = x->hashes[order[from]] != x->hashes[order[i]];
     for (size_t i = from; differ && ok && i < to; i++)
-        if (telling_handle(x, order[i], other, sizeof other))
-            ok = sp_table_more(x->out, order[i], x->at, other);
+        if (telling_handle(x, order[i], handle, sizeof handle))
+            ok = sp_table_more(x->out, order[i], x->at, handle);
     return ok;
 }
 
-bool sp_tell_by_handle(const struct sp_answer_table *t, size_t handle, struct sp_table *out, size_t at,
-                       size_t first)
+bool sp_tell_by_handle(const struct sp_answer_table *t, size_t handle, const uint64_t *hashes,
+                       struct sp_table *out, size_t at, size_t first)
 {
-    struct telling x = {t, out, at, handle, first};
+    struct telling x = {t, out, at, handle, first, hashes};
     size_t rows = out->ncolumns ? out->cells.n / out->ncolumns : 0;
     uint32_t *order = calloc(rows + 1, sizeof *order);
     bool ok = order && rows < UINT32_MAX;

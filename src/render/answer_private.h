@@ -65,10 +65,10 @@ bool sp_pieces_keep(struct sp_pieces *p, size_t run, size_t row, const struct sp
 /*
  * Column `at` of a filled table has names, column `handle` of the answer's their handles, which are not
  * shown: where rows look alike and handles differ, these stand behind the names. first: the answer's row that
- * is the table's first. False: memory is exhausted.
+ * is the table's first. hashes: of the handles, per row of the table. False: memory is exhausted.
  */
-bool sp_tell_by_handle(const struct sp_answer_table *t, size_t handle, struct sp_table *out, size_t at,
-                       size_t first);
+bool sp_tell_by_handle(const struct sp_answer_table *t, size_t handle, const uint64_t *hashes,
+                       struct sp_table *out, size_t at, size_t first);
 
 spaa_status sp_draw_text(const struct sp_drawing *g);
 spaa_status sp_draw_csv(const struct sp_drawing *g);

@@ -11,8 +11,8 @@ enum sp_wrap_kind {
 
 /*
  * Appends safe text (render/text.h) in lines of at most `columns`, without the end of the last; 0: in one
- * line. `before`: columns of the first line that are taken. A word that is longer is cut in its middle; one of
- * a command stands alone in its line. False: the buffer failed.
+ * line. `before`: columns of the first line that are taken. A word that is longer is cut in its middle; one
+ * of a command stands alone in its line. False: the buffer failed.
  */
 bool sp_text_wrap(struct sp_buf *out, enum sp_wrap_kind kind, const char *p, size_t n, size_t before,
                   size_t columns);
