@@ -27,19 +27,19 @@ enum sp_column_type {
 extern const char *const sp_column_type_names[]; /* by type: "name", "dso", ... */
 
 enum sp_column_flag {
-    SP_COL_CSV = 1,      /* in CSV, though people are not shown it */
-    SP_COL_NO_JSON = 2,  /* for people alone */
-    SP_COL_OPTIONAL = 4, /* JSON: left out where it is null, instead of null */
-    SP_COL_FLEXIBLE = 8, /* may be cut to fit the width */
-    SP_COL_OMITTED = 16, /* its sum over rows that are not shown is told */
-    SP_COL_LEFT = 32,    /* numbers that stand at the left */
-    SP_COL_SUFFIX = 64,  /* text that people see right behind the column before it, not as one of its own; in
-                            CSV only with SP_COL_CSV */
-    SP_COL_RIGHT = 256,  /* text that stands at the right: numbers in words */
-    SP_COL_SPARE = 512,  /* left out of a text that has no room for it: others say nearly the same */
-    SP_COL_WHOLE_NAME = 128, /* its name is no path, whatever stands in it */
-    SP_COL_SOMETIMES = 1024, /* answers may be without it: sp_table_without, a fact that is not said */
-    SP_COL_ALIKE = 512, /* of rows that are made: the same in all rows of one key (struct sp_row_maker) */
+    SP_COL_CSV = 1 << 0,      /* in CSV, though people are not shown it */
+    SP_COL_NO_JSON = 1 << 1,  /* for people alone */
+    SP_COL_OPTIONAL = 1 << 2, /* JSON: left out where it is null, instead of null */
+    SP_COL_FLEXIBLE = 1 << 3, /* may be cut to fit the width */
+    SP_COL_OMITTED = 1 << 4,  /* its sum over rows that are not shown is told */
+    SP_COL_LEFT = 1 << 5,     /* numbers that stand at the left */
+    SP_COL_SUFFIX = 1 << 6, /* text that people see right behind the column before it, not as one of its own;
+                           in CSV only with SP_COL_CSV */
+    SP_COL_RIGHT = 1 << 8,  /* text that stands at the right: numbers in words */
+    SP_COL_SPARE = 1 << 9,  /* left out of a text that has no room for it: others say nearly the same */
+    SP_COL_WHOLE_NAME = 1 << 7, /* its name is no path, whatever stands in it */
+    SP_COL_SOMETIMES = 1 << 10, /* answers may be without it: sp_table_without, a fact that is not said */
+    SP_COL_ALIKE = 1 << 11, /* of rows that are made: the same in all rows of one key (struct sp_row_maker) */
 };
 
 struct sp_answer_column {

@@ -70,6 +70,15 @@ int sql_question_find(const char *name)
     return -1;
 }
 
+static bool question_about_options(struct sp_sql_about *out)
+{
+    out->about = "parameter: options of the command as one text, '--sort total'";
+    out->column = "options";
+    out->type = "TEXT";
+    out->parameter = true;
+    return true;
+}
+
 static bool question_about_more(struct sp_sql_about *out)
 {
     out->about =
@@ -103,13 +112,9 @@ bool sql_question_about(size_t *i, struct sp_sql_about *out)
             return true;
         }
         if (!(*i)--)
-            return question_about_more(out);
-        out->about = "parameter: options of the command as one text, '--sort total'";
-        out->column = "options";
-        out->type = "TEXT";
-        out->parameter = true;
+            return question_about_options(out);
         if (!(*i)--)
-            return true;
+            return question_about_more(out);
     }
     return false;
 }

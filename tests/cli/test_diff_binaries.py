@@ -9,7 +9,7 @@ import pytest
 
 import profiles
 from comparison import ask, write
-from conftest import run
+from conftest import run, unwrapped
 
 FUNCTIONS = ["parse_field", "hash_row", "scan", "emit_order", "lookup", "price_of", "run", "main"]
 
@@ -84,8 +84,8 @@ def test_two_candidates_are_not_guessed(tmp_path):
     assert [(p["base"], p["new"], p["by"], p["compared"]) for p in answer["binaries"]] == \
         [("shop", "shop_a", "candidate", False), ("shop", "shop_b", "candidate", False)]
     assert answer["rows"] == []
-    text = run("diff", a, b).out
-    assert "binary  shop is compared with none: it may be shop_a (8 of 8 functions have the same names) or shop_b (8 of 8 " \
+    text = unwrapped(run("diff", a, b).out)
+    assert "binary shop is compared with none: it may be shop_a (8 of 8 functions have the same names) or shop_b (8 of 8 " \
         "functions have the same names); --map shop=shop_a says so" in text
     told = ask("diff", a, b, "--map", "shop=shop_b", "-n", 0)
     assert [(p["base"], p["new"], p["by"]) for p in told["binaries"]] == [("shop", "shop_b", "map")]

@@ -186,4 +186,4 @@ def test_the_queue_of_a_thread_is_a_label(kind, name, want, tmp_path):
 
 def test_a_report_without_queues_says_so():
     said = run("top", text_of("spindump", "timeline"), "--by", "label:queue")
-    assert said.code == 1 and "label queue" in said.err
+    assert said.code == 1 and "no label is named queue" in said.err
