@@ -129,7 +129,8 @@ static bool regroup_move(struct mover *w, struct sp_sample *x)
     return true;
 }
 
-/* Each sample to its stack. */
+/* Each sample to its stack. Once it has begun it is not left: stacks told apart in part would be wrong
+ * answers. */
 static spaa_status regroup_all(struct sp_profile *p, unsigned keys, const struct sp_label_keys *labels,
                                struct sp_diags *d)
 {
@@ -137,8 +138,10 @@ static spaa_status regroup_all(struct sp_profile *p, unsigned keys, const struct
     struct sp_sample *rows = NULL;
     size_t n = 0;
     spaa_status st = p->samples ? sp_samples_rows(p->samples, &rows, &n) : SPAA_OK;
+    if (!st)
+        st = sp_cancelled(d);
     for (size_t i = 0; !st && i < n; i++)
-        if (sp_leaving(d, i) || (!stays(p, &rows[i]) && !regroup_move(&w, &rows[i])))
+        if (!stays(p, &rows[i]) && !regroup_move(&w, &rows[i]))
             st = sp_nomem(d);
     sp_vec_free(&w.list);
     sp_vec_free(&w.frames);

@@ -24,6 +24,7 @@ struct spaa_profile {
     bool sorted;                 /* samples are in the order of time */
     SP_VEC(uint32_t) window_ids; /* as text, of all windows: sp_api_list_windows */
     bool regrouped; /* told apart anew from its samples, which know of fewer metrics: not to be written */
+    bool spoiled;   /* memory ran out while that was done */
     /* The profile and its samples report here as long as they live; emptied at the end of each call. */
     struct sp_diags diags;
 };

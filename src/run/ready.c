@@ -24,8 +24,7 @@ spaa_status sp_run_regroup(struct sp_run *run)
 {
     unsigned missing = ready_missing(run);
     spaa_status st = missing ? sp_regroup(run->profile, missing, run->diags) : SPAA_OK;
-    run->regrouped_groups =
-        run->regrouped_groups || (missing && (!st || st == SPAA_ERR_CANCELLED)); /* if only in part */
+    run->regrouped_groups = run->regrouped_groups || (missing && !st);
     return st ? st : sp_run_regroup_labels(run);
 }
 
@@ -88,6 +87,12 @@ static spaa_status given_regroup(struct sp_run *run)
     return st ? st : again;
 }
 
+/* Stacks that are told apart only in part would be wrong answers. */
+static bool given_spoils(const struct sp_run *run, const struct sp_run_given *g, spaa_status st)
+{
+    return st == SPAA_ERR_NOMEM && run->profile == g->p;
+}
+
 spaa_status sp_run_take(struct sp_run *run, size_t i, struct sp_profile **out)
 {
     const struct sp_run_given *g = &run->given[i < run->ngiven ? i : 0];
@@ -97,6 +102,7 @@ spaa_status sp_run_take(struct sp_run *run, size_t i, struct sp_profile **out)
         st = given_regroup(run);
     if ((run->regrouped || run->regrouped_groups) && run->profile == g->p)
         *g->regrouped = true;
+    *g->spoiled = *g->spoiled || given_spoils(run, g, st);
     if (!st)
         st = sp_run_tag_stacks(run);
     struct sp_profile *ready = run->profile;

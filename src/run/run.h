@@ -71,6 +71,7 @@ struct sp_run_given {
     const struct spaa_format *format;
     const char *name;
     bool *regrouped; /* its stacks were told apart anew, from its samples */
+    bool *spoiled;   /* memory ran out while that was done: it cannot be asked any more */
 };
 
 struct sp_run {

@@ -125,17 +125,48 @@ static spaa_status run_ask_joined(const struct subject *s, const char *arg, cons
     return ask(p, 2, &o, out);
 }
 
+static spaa_status open_spaa(const struct subject *s, struct spaa_profile **p)
+{
+    struct spaa_open_options how = {.size = sizeof how, .samples = 1};
+    return spaa_profile_open_memory(s->spaa, s->spaa_size, "file", &how, p, NULL);
+}
+
+/* A profile that a question left answers as one that nobody asked before. SPAA_ERR_BUG: it does not. */
+static spaa_status answers_as_new(const struct subject *s, struct spaa_profile *left,
+                                  struct spaa_ask_options o)
+{
+    struct spaa_profile *fresh = NULL;
+    struct result x = {0}, y = {0};
+    o.watch = NULL;
+    spaa_status st = open_spaa(s, &fresh);
+    if (!st)
+        st = ask(&fresh, 1, &o, &x);
+    if (!st)
+        st = ask(&left, 1, &o, &y);
+    if (!st && (x.n != y.n || memcmp(x.text, y.text, x.n) != 0))
+        st = SPAA_ERR_BUG;
+    spaa_free(x.text);
+    spaa_free(y.text);
+    spaa_diagnostics_free(x.said);
+    spaa_diagnostics_free(y.said);
+    spaa_profile_free(fresh);
+    return st;
+}
+
 static spaa_status run_ask_regrouped(const struct subject *s, const char *arg, const struct spaa_watch *w,
                                      struct result *out)
 {
-    struct spaa_open_options how = {.size = sizeof how, .samples = 1};
     struct spaa_ask_option by = {"by", arg};
     struct spaa_ask_options o = {
         .size = sizeof o, .question = "top", .options = &by, .option_count = 1, .watch = w};
     struct spaa_profile *p = NULL;
-    spaa_status st = spaa_profile_open_memory(s->spaa, s->spaa_size, "file", &how, &p, NULL);
+    spaa_status st = open_spaa(s, &p);
     if (!st)
         st = ask(&p, 1, &o, out);
+    if (st == SPAA_ERR_CANCELLED) {
+        spaa_status again = answers_as_new(s, p, o);
+        st = again == SPAA_ERR_BUG ? again : st;
+    }
     spaa_profile_free(p);
     return st;
 }
