@@ -67,7 +67,7 @@ def parse_options(lines):
 def read_commands(binary):
     overview = ask(binary, "help")
     names = re.findall(r"^  (\w+)\s{2,}\S", overview, re.M)
-    exits = re.search(r"^exit: (.*)$", overview, re.M)[1]
+    exits = " ".join(re.search(r"^exit: (.*(?:\n +.*)*)$", overview, re.M)[1].split())
     return {
         "about": overview.splitlines()[0].split(" — ")[1],
         "commands": [parse_command(ask(binary, "help", name)) for name in names if name != "usage"],

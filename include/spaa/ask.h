@@ -57,7 +57,7 @@ SPAA_API spaa_status spaa_question_option_get(size_t i, size_t k, struct spaa_qu
 
 struct spaa_ask_option {
     const char *name;  /* without dashes */
-    const char *value; /* NULL for a flag only */
+    const char *value; /* NULL (or "") for a flag only */
 };
 
 struct spaa_ask_options {
@@ -74,8 +74,8 @@ struct spaa_ask_options {
      * answer can be rendered in any form; in this one it is what the command line shows.
      */
     const char *form;
-    const struct spaa_watch *watch; /* hears "asking", without a number, and "merging", in profiles; may
-                                       leave. NULL: nobody */
+    const struct spaa_watch *watch; /* hears "asking", without a number, "reading" (samples), and "merging",
+                                       in profiles; may leave. NULL: nobody */
 };
 
 struct spaa_answer;

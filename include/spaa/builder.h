@@ -112,7 +112,7 @@ struct spaa_frame_spec {
 SPAA_API spaa_status spaa_builder_frame(struct spaa_builder *builder, const struct spaa_frame_spec *spec,
                                         size_t *frame, struct spaa_diagnostics **diagnostics);
 
-/* A thread's name, where no stack says it. */
+/* A thread's name, where no stack says it; comm NULL: a thread without one. */
 SPAA_API spaa_status spaa_builder_thread(struct spaa_builder *builder, int64_t pid, int64_t tid,
                                          const char *comm, struct spaa_diagnostics **diagnostics);
 
@@ -194,8 +194,8 @@ struct spaa_window_weights {
 
 struct spaa_window_spec {
     size_t size;
-    const char *id;                           /* needed, and of no other window: "w1" */
-    int64_t start_ns, end_ns;                 /* in the clock, not negative: from start, before end */
+    const char *id;           /* needed, and of no other window: "w1" */
+    int64_t start_ns, end_ns; /* in the clock, not negative: from start, before end; equal: it is empty */
     const struct spaa_window_weights *stacks; /* each stack once */
     size_t stack_count;
 };

@@ -65,7 +65,7 @@ SPAA_API spaa_status spaa_diagnostics_get(const struct spaa_diagnostics *diagnos
 SPAA_API uint64_t spaa_diagnostics_total(const struct spaa_diagnostics *diagnostics, const char *severity);
 
 /*
- * Message i as a line for people: "warning: FILE: message, line 3 [SPAA-W300]", and its hint in a line of its
+ * Message i as a line for people: "warning: FILE: message, line 3 [SPAA-W312]", and its hint in a line of its
  * own where there is one. Each line ends in a newline; what an input wrote into names can do a terminal no
  * harm. *text is the caller's, to be given to spaa_free. SPAA_ERR_NOT_FOUND: there is no message i.
  */

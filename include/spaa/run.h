@@ -69,8 +69,8 @@ struct spaa_run_options {
     const char *const *files; /* as on the command line: inputs, and what comes behind them (FUNCTION, SQL);
                                  "-" is standard input. None: perf.data in the working directory */
     size_t file_count;
-    int has_split; /* of questions about two sides: the first `split` files are the base; of a flame graph of two
-                      profiles, too: what the second one is compared with (split 1) */
+    int has_split; /* of questions about two sides: the first `split` files are the base; of a flame graph of
+                      two profiles, too: what the second one is compared with (split 1) */
     size_t split;
     /*
      * Instead of inputs among `files`, for questions, flamegraph and query. They stay the caller's; what they

@@ -157,6 +157,7 @@ void spaa_answer_free(struct spaa_answer *answer)
     if (!answer)
         return;
     sp_answer_free(&answer->a);
+    sp_run_question_free(&answer->run, &answer->asked);
     sp_run_free(&answer->run);
     free(answer->given);
     sp_vec_free(&answer->facts);

@@ -9,8 +9,9 @@
 
 struct spaa_answer {
     struct sp_answer a;
-    struct sp_diags diags; /* notes that the answer shows; delivered to the caller, too */
-    struct sp_run run;     /* as it was asked: its options, and profiles that were made for it */
+    struct sp_diags diags;     /* notes that the answer shows; delivered to the caller, too */
+    struct sp_run run;         /* as it was asked: its options, and profiles that were made for it */
+    struct sp_run_asked asked; /* rows that are made when they are looked at go by it */
     struct sp_run_given *given;
     struct sp_arena arena; /* texts of the options, paths of facts, columns */
     SP_VEC(struct spaa_fact) facts;

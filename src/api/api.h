@@ -8,6 +8,8 @@
 #ifndef SP_API_H
 #define SP_API_H
 
+#include "ask/options.h"
+#include "base/arena.h"
 #include "base/watch.h"
 #include "formats/format.h"
 #include "model/merge.h"
@@ -21,6 +23,8 @@ struct spaa_profile {
     struct sp_profile *p;
     const struct spaa_format *format;
     char *name;                  /* as it was opened */
+    struct sp_arena words;       /* of the next */
+    struct sp_options opened;    /* how, for commands that an answer names: reading options, or NULL */
     bool sorted;                 /* samples are in the order of time */
     SP_VEC(uint32_t) window_ids; /* as text, of all windows: sp_api_list_windows */
     bool regrouped; /* told apart anew from its samples, which know of fewer metrics: not to be written */

@@ -92,6 +92,8 @@ static spaa_status api_set_options(struct spaa_answer *x, const struct sp_questi
         if (option->value && !value)
             return sp_api_usage(&x->diags, "the option \"%s\" of %s needs a value: %s", name, q->name,
                                 option->value);
+        if (!option->value && value && *value)
+            return sp_api_usage(&x->diags, "the option \"%s\" of %s takes no value", name, q->name);
         const char *copy = option->value ? sp_arena_dup(&x->arena, value, strlen(value)) : "";
         if (!copy || !sp_option_set(&x->run.v, option, copy))
             return sp_nomem(&x->diags);
@@ -146,6 +148,7 @@ static spaa_status api_ask_begin(struct spaa_answer *x, struct spaa_profile *con
     st = sp_api_give(profiles, n, &x->diags, &x->given);
     x->run.given = x->given;
     x->run.ngiven = st ? 0 : n;
+    sp_run_opened(&x->run);
     for (size_t i = 0; !st && i < n; i++)
         st = sp_vec_push(&x->run.files, x->given[i].name) ? SPAA_OK : sp_nomem(&x->diags);
     return st || !argument || sp_vec_push(&x->run.files, argument) ? st : sp_nomem(&x->diags);
@@ -154,12 +157,10 @@ static spaa_status api_ask_begin(struct spaa_answer *x, struct spaa_profile *con
 static spaa_status api_ask(struct spaa_answer *x, struct spaa_profile *const *profiles, size_t n,
                            const struct spaa_ask_options *o)
 {
-    struct sp_run_asked asked;
     spaa_status st = api_ask_begin(x, profiles, n, o);
     if (st)
         return st;
-    int code = sp_run_question(&x->run, &asked, &x->a);
-    sp_run_question_free(&x->run, &asked);
+    int code = sp_run_question(&x->run, &x->asked, &x->a);
     st = sp_run_status(&x->run, code);
     return st || sp_api_answer_list(x) ? st : sp_nomem(&x->diags);
 }

@@ -66,7 +66,7 @@ spaa_status spaa_builder_process(struct spaa_builder *builder, const struct spaa
                                  struct spaa_diagnostics **diagnostics)
 {
     return sp_build_ready(builder, spec) ? sp_build_end(builder, build_process(builder, spec), diagnostics)
-                                            : sp_build_not_ready(diagnostics);
+                                         : sp_build_not_ready(diagnostics);
 }
 
 spaa_status sp_build_check_labels(struct spaa_builder *b, const struct spaa_stack_label *labels, size_t n)

@@ -16,7 +16,7 @@ spaa_status sp_api_give(struct spaa_profile *const *profiles, size_t n, struct s
     *out = calloc(n, sizeof **out);
     for (size_t i = 0; *out && i < n; i++) {
         struct spaa_profile *p = profiles[i];
-        (*out)[i] = (struct sp_run_given){p->p, p->format, p->name, &p->regrouped, &p->spoiled};
+        (*out)[i] = (struct sp_run_given){p->p, p->format, p->name, &p->regrouped, &p->opened, &p->spoiled};
         if (p->spoiled)
             return sp_api_usage(d, "memory ran out while the stacks of %s were told apart: open it again",
                                 p->name);

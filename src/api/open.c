@@ -28,6 +28,27 @@ spaa_status sp_api_read_options(const struct spaa_open_options *o, struct sp_dia
     return sp_parse_groups(o->group_by, d, &out->group_by);
 }
 
+static const char *api_word(struct spaa_profile *s, const char *word, bool *ok)
+{
+    const char *copy = word ? sp_arena_dup(&s->words, word, strlen(word)) : NULL;
+    *ok = *ok && (copy || !word);
+    return copy;
+}
+
+/* The options as the command line has them: "" is a flag that was given. */
+static bool api_keep_options(struct spaa_profile *s, const struct spaa_open_options *o)
+{
+    bool ok = true;
+    s->opened = (struct sp_options){.from = api_word(s, o->format, &ok),
+                                    .symfs = api_word(s, o->symfs, &ok),
+                                    .debug_dir = api_word(s, o->debug_dir, &ok),
+                                    .kallsyms = api_word(s, o->kallsyms, &ok),
+                                    .no_symbols = o->no_symbols ? "" : NULL,
+                                    .no_inline = o->no_inline ? "" : NULL,
+                                    .no_lines = o->no_lines ? "" : NULL};
+    return ok;
+}
+
 static spaa_status api_open_fill(struct spaa_profile *s, struct sp_input *in,
                                  const struct spaa_open_options *o)
 {
@@ -90,7 +111,7 @@ static spaa_status open_any(const struct api_source *from, const struct spaa_ope
         st = sp_api_usage(&s->diags, "no input, or no place for the profile");
     if (!st)
         st = api_source_open(from, &s->diags, &in);
-    if (!st && !(s->name = sp_api_copy(from->name)))
+    if (!st && (!(s->name = sp_api_copy(from->name)) || !api_keep_options(s, &o)))
         st = sp_nomem(&s->diags);
     if (!st)
         st = api_open_fill(s, in, &o);
@@ -138,5 +159,6 @@ void spaa_profile_free(struct spaa_profile *profile)
     sp_diags_free(&profile->diags);
     sp_vec_free(&profile->window_ids);
     free(profile->name);
+    sp_arena_free(&profile->words);
     free(profile);
 }

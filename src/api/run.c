@@ -57,7 +57,7 @@ spaa_status spaa_command_option_get(size_t i, size_t k, struct spaa_command_opti
 
 size_t spaa_did_you_mean(const char *asked, const char *const *names, size_t count, char *text, size_t size)
 {
-    if (!asked || !names || !text || !size || count > 1 << 16)
+    if (!asked || !names || (!text && size) || count > 1 << 16)
         return 0;
     const char **list = calloc(count + 1, sizeof *list);
     char words[256] = "";
@@ -104,6 +104,8 @@ static spaa_status api_run_option(struct sp_run *run, const char *name, const ch
         return api_run_no_option(run, name);
     if (o.value && !value)
         return sp_usage(run->diags, NULL, "--%s needs a value: %s", name, o.value);
+    if (!o.value && value && *value)
+        return sp_usage(run->diags, NULL, "--%s takes no value", name);
     value = o.value ? value : "";
     struct sp_own_opt own = {o.name, o.value ? value : NULL};
     bool ok = o.option ? sp_option_set(&run->v, o.option, value) : sp_vec_push(&run->own, own);
@@ -134,6 +136,10 @@ static spaa_status api_run_profiles(struct sp_run *run, const struct spaa_run_op
         return SPAA_OK;
     if (!run->command.question && strcmp(name, "flamegraph") != 0 && strcmp(name, "query") != 0)
         return sp_api_usage(run->diags, "%s takes files, no profiles", name);
+    size_t words = strcmp(name, "query") == 0 || (run->command.question && run->command.question->argument);
+    if (o->file_count > words)
+        return sp_api_usage(run->diags, "profiles are instead of files, and \"%s\" is one",
+                            o->files && o->files[0] ? o->files[0] : "");
     bool all = o->profiles && o->profile_count <= 1 << 20;
     for (size_t i = 0; all && i < o->profile_count; i++)
         all = o->profiles[i] != NULL;
@@ -142,6 +148,7 @@ static spaa_status api_run_profiles(struct sp_run *run, const struct spaa_run_op
     spaa_status st = sp_api_give(o->profiles, o->profile_count, run->diags, given);
     run->given = *given;
     run->ngiven = st ? 0 : o->profile_count;
+    sp_run_opened(run);
     for (size_t i = 0; i < run->ngiven; i++)
         if (!sp_vec_push(&run->files, (*given)[i].name))
             return sp_nomem(run->diags);

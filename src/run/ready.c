@@ -75,6 +75,17 @@ static spaa_status given_profile(struct sp_run *run, const struct sp_run_given *
     return sp_nomem(run->diags);
 }
 
+void sp_run_opened(struct sp_run *run)
+{
+    const struct sp_options *how = run->ngiven ? run->given[0].opened : NULL;
+    for (const struct sp_option *o = sp_option_table; how && o->name; o++) {
+        const char *was = *(const char *const *)(const void *)((const char *)how + o->offset);
+        const char **now = (const char **)(void *)((char *)&run->v + o->offset);
+        if (o->groups & G_READ && was && !*now)
+            *now = was;
+    }
+}
+
 /* Divided profiles are whole while they are told apart. */
 static spaa_status given_regroup(struct sp_run *run)
 {

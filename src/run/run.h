@@ -70,8 +70,9 @@ struct sp_run_given {
     struct sp_profile *p;
     const struct spaa_format *format;
     const char *name;
-    bool *regrouped; /* its stacks were told apart anew, from its samples */
-    bool *spoiled;   /* memory ran out while that was done: it cannot be asked any more */
+    bool *regrouped;                 /* its stacks were told apart anew, from its samples */
+    const struct sp_options *opened; /* how, as a command says it */
+    bool *spoiled;                   /* memory ran out while that was done: it cannot be asked any more */
 };
 
 struct sp_run {
@@ -166,6 +167,8 @@ unsigned sp_run_jobs(const struct sp_run *run);
 unsigned sp_run_needed_groups(const struct sp_run *run); /* enum sp_group: by the question and its filters */
 /* Tells the stacks of run->profile apart by what the filters ask for, where its samples know that. */
 spaa_status sp_run_regroup(struct sp_run *run);
+/* Commands that the answer names are to read as the given profiles were read. */
+void sp_run_opened(struct sp_run *run);
 /* Profile i of those given (the only one for any i), ready to be asked; lent. */
 spaa_status sp_run_take(struct sp_run *run, size_t i, struct sp_profile **out);
 /* Profiles as one, which are then as they were. The result is divided by what leaves have, and the caller's.

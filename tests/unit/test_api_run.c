@@ -211,7 +211,8 @@ static void slips_are_said(void **state)
 {
     (void)state;
     const char *none[] = {"/nonexistent"}, *files[] = {stacks_path};
-    const struct spaa_ask_option unknown = {"lmit", "1"}, empty = {"limit", NULL}, bad = {"by", "nothing"};
+    const struct spaa_ask_option unknown = {"lmit", "1"}, empty = {"limit", NULL}, bad = {"by", "nothing"},
+                                 flag = {"json", "no"};
     const struct {
         const char *command;
         const char *const *files;
@@ -223,6 +224,7 @@ static void slips_are_said(void **state)
                  {"top", files, &unknown, SPAA_ERR_USAGE, 2, "--lmit"},
                  {"top", files, &empty, SPAA_ERR_USAGE, 2, "needs a value"},
                  {"top", files, &bad, SPAA_ERR_USAGE, 2, "nothing"},
+                 {"top", files, &flag, SPAA_ERR_USAGE, 2, "takes no value"},
                  {"top", none, NULL, SPAA_ERR_IO, 3, "/nonexistent"},
                  {"convert", files, NULL, SPAA_ERR_USAGE, 2, "output"},
                  {"upload", files, NULL, SPAA_ERR_UNSUPPORTED, 2, "program"}};
@@ -367,14 +369,16 @@ static char *asked(struct spaa_profile *const *p, size_t n, const char *question
 static void commands_and_asking_say_the_same(void **state)
 {
     (void)state;
-    const struct spaa_ask_option label = {"by", "label:k"}, filter = {"label", "k=w"}, tag = {"tagroot", "k"};
+    const struct spaa_ask_option label = {"by", "label:k"}, filter = {"label", "k=w"}, tag = {"tagroot", "k"},
+                                 depth = {"depth", "1"};
     const struct {
         const char *question, *word;
         const struct spaa_ask_option *option;
         bool labels;
     } same[] = {{"top", NULL, NULL, false},    {"tree", NULL, NULL, false},    {"function", "f", NULL, true},
                 {"stacks", NULL, NULL, false}, {"summary", NULL, NULL, false}, {"info", NULL, NULL, false},
-                {"top", NULL, &label, true},   {"top", NULL, &filter, true},   {"tree", NULL, &tag, true}};
+                {"top", NULL, &label, true},   {"top", NULL, &filter, true},   {"tree", NULL, &tag, true},
+                {"tree", NULL, &depth, false}};
     static const char *const forms[] = {"text", "json", "markdown"};
     struct spaa_profile *p[2] = {opened(stacks, "a.folded"), opened(labelled, "b.spaa")};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
@@ -405,6 +409,42 @@ static void labels_as_frames_leave_the_profile_as_it_is(void **state)
     spaa_free(before);
     spaa_free(tagged);
     spaa_free(after);
+    spaa_profile_free(p);
+}
+
+/* What a command names as next is to find the same functions. */
+static void next_commands_read_as_the_profile_was_read(void **state)
+{
+    (void)state;
+    struct spaa_open_options how = {.size = sizeof how, .symfs = "/a b", .no_inline = 1};
+    struct spaa_profile *p = NULL;
+    assert_int_equal(spaa_profile_open_memory(stacks, strlen(stacks), "a.folded", &how, &p, NULL), SPAA_OK);
+    char *run = of_profiles("summary", &p, 1, NULL, NULL, NULL);
+    char *ask = asked(&p, 1, "summary", NULL, NULL, "text");
+    has(run, "--symfs '/a b' --no-inline");
+    assert_string_equal(run, ask);
+    spaa_free(run);
+    spaa_free(ask);
+    spaa_profile_free(p);
+}
+
+static void a_file_beside_profiles_is_no_input(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"diff", "top", "flamegraph"};
+    const char *file = "/nonexistent";
+    struct spaa_profile *p = opened(stacks, "a.folded");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct spaa_run_options o = {.size = sizeof o,
+                                     .command = commands[i],
+                                     .profiles = &p,
+                                     .profile_count = 1,
+                                     .files = &file,
+                                     .file_count = 1};
+        char *text = NULL;
+        assert_int_equal(spaa_run_memory(&o, &text, NULL, NULL, NULL), SPAA_ERR_USAGE);
+        assert_null(text);
+    }
     spaa_profile_free(p);
 }
 
@@ -478,6 +518,8 @@ int main(void)
         cmocka_unit_test(every_command_can_be_left),
         cmocka_unit_test(commands_and_asking_say_the_same),
         cmocka_unit_test(labels_as_frames_leave_the_profile_as_it_is),
+        cmocka_unit_test(next_commands_read_as_the_profile_was_read),
+        cmocka_unit_test(a_file_beside_profiles_is_no_input),
         cmocka_unit_test(profiles_are_drawn_queried_and_compared),
     };
     return cmocka_run_group_tests_name("api_run", tests, set_up, tear_down);

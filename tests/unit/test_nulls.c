@@ -412,7 +412,8 @@ static void did_you_mean(void)
     char text[64];
     NOTHING(spaa_did_you_mean(NULL, names, 1, text, sizeof text));
     NOTHING(spaa_did_you_mean("tpo", NULL, 1, text, sizeof text));
-    NOTHING(spaa_did_you_mean("tpo", names, 1, NULL, 0));
+    NOTHING(spaa_did_you_mean("tpo", names, 1, NULL, 8));
+    assert_true(spaa_did_you_mean("tpo", names, 1, NULL, 0) > 0);
     NOTHING(spaa_did_you_mean("tpo", names, 2, text, sizeof text));
 }
 
