@@ -3,7 +3,6 @@
 
 #include "base/watch.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -158,34 +157,20 @@ static void nobody_is_called_too_often(void **state)
     free(text);
 }
 
-static void *close_later(void *arg)
-{
-    nanosleep(&(struct timespec){.tv_sec = 20}, NULL);
-    close(*(int *)arg);
-    return NULL;
-}
-
-/* Nothing comes from a pipe that nobody writes to: who waits for it may leave all the same. */
+/* Nothing comes from a pipe that nobody writes to: who waits for it may leave all the same, or waits for
+ * ever. */
 static void waiting_for_a_pipe_can_be_left(void **state)
 {
     (void)state;
     int ends[2];
-    pthread_t rescue;
     struct viewer v = {.leave_at = 1};
     struct spaa_watch w = watch_of(&v);
     struct spaa_open_options o = {.size = sizeof o, .watch = &w};
     struct spaa_profile *p = NULL;
-    struct timespec from, to;
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], "main;a 1\n", 9), 9);
-    assert_int_equal(pthread_create(&rescue, NULL, close_later, &ends[1]), 0);
     w.every_ms = 10;
-    clock_gettime(CLOCK_MONOTONIC, &from);
     assert_int_equal(spaa_profile_open_fd(ends[0], "pipe", &o, &p, NULL), SPAA_ERR_CANCELLED);
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    assert_true(to.tv_sec - from.tv_sec < 10);
-    pthread_cancel(rescue);
-    pthread_join(rescue, NULL);
     close(ends[0]);
     close(ends[1]);
 }
