@@ -285,9 +285,11 @@ static void json_take_row(void *to, size_t row)
 /* Short names of the column that has them; false: memory is exhausted. */
 static bool json_shorts(struct json_rows *r, size_t rows, struct sp_arena *arena)
 {
+    struct sp_row_groups each; /* by itself */
     for (size_t i = 0; i < r->n; i++)
         if (r->columns[i].named)
-            return (r->shorts = sp_short_names(r->t, r->columns[i].cell, rows, arena));
+            return sp_row_groups_init(&each, r->t, rows, false) &&
+                   (r->shorts = sp_short_names(&each, r->columns[i].cell, arena));
     return true;
 }
 

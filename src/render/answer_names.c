@@ -1,40 +1,40 @@
 /*
- * Short names of a table's rows: as short as tells the rows that are shown apart; and handles behind names
- * that do not.
+ * Short names of a table's rows, worked out once for those that are alike: as short as tells the rows that
+ * are shown apart; and which of them need a handle behind the name.
  */
 #include "render/answer_private.h"
 
 #include "analysis/short_name.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 struct naming {
-    const struct sp_answer_table *t;
-    size_t column, rows;
+    const struct sp_row_groups *groups;
+    enum sp_column_type type;
+    struct sp_cell *whole; /* per group */
     struct sp_value_text *names;
     struct sp_arena *arena;
     struct sp_buf b;
     bool failed; /* which the buffer forgets when it is cleared */
 };
 
-static void names_shorten(struct naming *x, size_t row, enum sp_shortness how)
+static void names_shorten(struct naming *x, size_t group, enum sp_shortness how)
 {
-    const struct sp_cell *cell = sp_cell_at(x->t, row, x->column);
-    x->names[row] = (struct sp_value_text){"", 0};
+    const struct sp_cell *cell = &x->whole[group];
+    x->names[group] = (struct sp_value_text){"", 0};
     if (cell->kind != SP_VALUE_TEXT)
         return;
     if (how == SP_WHOLE_NAME) {
-        x->names[row] = (struct sp_value_text){cell->text, cell->n};
-    } else if (x->t->columns.v[x->column].type == SP_COL_DSO) {
+        x->names[group] = (struct sp_value_text){cell->text, cell->n};
+    } else if (x->type == SP_COL_DSO) {
         struct sp_str s = sp_short_dso(cell->text, cell->n);
-        x->names[row] = (struct sp_value_text){s.p, s.n};
+        x->names[group] = (struct sp_value_text){s.p, s.n};
     } else {
         sp_buf_clear(&x->b);
         sp_short_name(&x->b, cell->text, cell->n, how);
-        x->names[row] =
+        x->names[group] =
             (struct sp_value_text){sp_arena_dup(x->arena, x->b.len ? x->b.data : "", x->b.len), x->b.len};
-        x->failed |= x->b.failed || !x->names[row].p;
+        x->failed |= x->b.failed || !x->names[group].p;
     }
 }
 
@@ -55,20 +55,21 @@ static int names_cmp(const void *va, const void *vb, void *arg)
 
 static bool names_same_whole(const struct naming *x, uint32_t a, uint32_t b)
 {
-    const struct sp_cell p = *sp_cell_at(x->t, a, x->column), q = *sp_cell_at(x->t, b, x->column);
+    const struct sp_cell p = x->whole[a], q = x->whole[b];
     return p.kind == q.kind && p.n == q.n && (!p.n || memcmp(p.text, q.text, p.n) == 0);
 }
 
-/* Rows that share a short name and are something else get a longer one. */
+/* Groups that share a short name and are something else get a longer one. */
 static void names_tell_apart(struct naming *x, uint32_t *order, enum sp_shortness longer)
 {
-    for (uint32_t i = 0; i < x->rows; i++)
+    for (uint32_t i = 0; i < x->groups->n; i++)
         order[i] = i;
-    if (x->rows)
-        qsort_r(order, x->rows, sizeof *order, names_cmp, x);
-    for (size_t from = 0, to; from < x->rows; from = to) {
+    if (x->groups->n)
+        qsort_r(order, x->groups->n, sizeof *order, names_cmp, x);
+    for (size_t from = 0, to; from < x->groups->n; from = to) {
         bool differ = false;
-        for (to = from + 1; to < x->rows && !names_text_cmp(x->names[order[from]], x->names[order[to]]); to++)
+        for (to = from + 1; to < x->groups->n && !names_text_cmp(x->names[order[from]], x->names[order[to]]);
+             to++)
             differ |= !names_same_whole(x, order[from], order[to]);
         struct sp_value_text shared = x->names[order[from]];
         for (size_t i = from; differ && shared.n && i < to; i++)
@@ -76,20 +77,25 @@ static void names_tell_apart(struct naming *x, uint32_t *order, enum sp_shortnes
     }
 }
 
-struct sp_value_text *sp_short_names(const struct sp_answer_table *t, size_t column, size_t rows,
+struct sp_value_text *sp_short_names(const struct sp_row_groups *groups, size_t column,
                                      struct sp_arena *arena)
 {
-    struct naming x = {.t = t, .column = column, .rows = rows, .arena = arena};
-    uint32_t *order = calloc(rows + 1, sizeof *order);
-    x.names = sp_arena_zalloc(arena, (rows + 1) * sizeof *x.names);
+    const struct sp_answer_table *t = groups->t;
+    struct naming x = {.groups = groups, .type = t->columns.v[column].type, .arena = arena};
+    uint32_t *order = calloc(groups->n + 1, sizeof *order);
+    x.names = sp_arena_zalloc(arena, (groups->n + 1) * sizeof *x.names);
+    x.whole = calloc(groups->n + 1, sizeof *x.whole);
     sp_buf_init(&x.b, 0);
-    bool ok = order && x.names && rows < UINT32_MAX;
-    for (size_t r = 0; ok && r < rows; r++)
-        names_shorten(&x, r, SP_SHORTEST);
+    bool ok = order && x.names && x.whole && groups->n < UINT32_MAX;
+    for (size_t i = 0; ok && i < groups->n; i++) {
+        x.whole[i] = *sp_cell_at(t, sp_row_of_group(groups, i), column);
+        names_shorten(&x, i, SP_SHORTEST);
+    }
     for (int longer = SP_NO_ARGUMENTS; ok && !x.failed && longer <= SP_WHOLE_NAME; longer++)
         names_tell_apart(&x, order, (enum sp_shortness)longer);
     ok = ok && !x.failed;
     sp_buf_free(&x.b);
+    free(x.whole);
     free(order);
     return ok ? x.names : NULL;
 }
@@ -97,16 +103,15 @@ struct sp_value_text *sp_short_names(const struct sp_answer_table *t, size_t col
 /* ---- handles behind names ---- */
 
 struct telling {
-    const struct sp_answer_table *t;
-    struct sp_table *out;
-    size_t at, handle, first; /* columns of out and t; the table's row that is the first of out */
-    const uint64_t *hashes;   /* of handles, per row of out: rows that are made are not made again for them */
+    const struct sp_table *filled;
+    size_t at;
+    const uint64_t *hashes; /* of handles */
 };
 
 /* The text of a cell by which rows are told apart: of the name without indentation and marks. */
 static struct sp_value_text telling_text(const struct telling *x, uint32_t row, size_t column)
 {
-    struct sp_table_cell c = x->out->cells.v[row * x->out->ncolumns + column];
+    struct sp_table_cell c = x->filled->cells.v[row * x->filled->ncolumns + column];
     if (column != x->at)
         return (struct sp_value_text){c.p, c.n};
     size_t n = c.n - c.tail, from = 0;
@@ -118,8 +123,8 @@ static struct sp_value_text telling_text(const struct telling *x, uint32_t row, 
 static int telling_looks(const struct telling *x, uint32_t a, uint32_t b)
 {
     int c = names_text_cmp(telling_text(x, a, x->at), telling_text(x, b, x->at));
-    for (size_t i = 0; !c && i < x->out->ncolumns; i++)
-        if (!x->out->columns[i].right)
+    for (size_t i = 0; !c && i < x->filled->ncolumns; i++)
+        if (!x->filled->columns[i].right)
             c = names_text_cmp(telling_text(x, a, i), telling_text(x, b, i));
     return c;
 }
@@ -131,32 +136,20 @@ static int telling_cmp(const void *va, const void *vb, void *arg)
     return c ? c : (a > b) - (a < b);
 }
 
-static bool telling_handle(const struct telling *x, uint32_t row, char *room, size_t size)
-{
-    const struct sp_cell *cell = sp_cell_at(x->t, x->first + row, x->handle);
-    int n = cell->kind == SP_VALUE_TEXT ? snprintf(room, size, " %.*s", (int)cell->n, cell->text) : 0;
-    room[n > 0 ? n : 0] = 0;
-    return n > 0;
-}
-
 /* Rows order[from..to) look alike. */
-static bool telling_group(struct telling *x, const uint32_t *order, size_t from, size_t to)
+static void telling_group(const struct telling *x, const uint32_t *order, size_t from, size_t to, bool *tell)
 {
-    char handle[64];
-    bool differ = false, ok = true;
+    bool differ = false;
     for (size_t i = from + 1; i < to && !differ; i++)
         differ = x->hashes[order[from]] != x->hashes[order[i]];
-    for (size_t i = from; differ && ok && i < to; i++)
-        if (telling_handle(x, order[i], handle, sizeof handle))
-            ok = sp_table_more(x->out, order[i], x->at, handle);
-    return ok;
+    for (size_t i = from; differ && i < to; i++)
+        tell[order[i]] = true;
 }
 
-bool sp_tell_by_handle(const struct sp_answer_table *t, size_t handle, const uint64_t *hashes,
-                       struct sp_table *out, size_t at, size_t first)
+bool sp_tell_by_handle(const struct sp_table *filled, size_t at, const uint64_t *hashes, bool *tell)
 {
-    struct telling x = {t, out, at, handle, first, hashes};
-    size_t rows = out->ncolumns ? out->cells.n / out->ncolumns : 0;
+    struct telling x = {filled, at, hashes};
+    size_t rows = filled->ncolumns ? filled->cells.n / filled->ncolumns : 0;
     uint32_t *order = calloc(rows + 1, sizeof *order);
     bool ok = order && rows < UINT32_MAX;
     for (size_t i = 0; ok && i < rows; i++)
@@ -166,7 +159,7 @@ bool sp_tell_by_handle(const struct sp_answer_table *t, size_t handle, const uin
     for (size_t from = 0, to; ok && from < rows; from = to) {
         for (to = from + 1; to < rows && !telling_looks(&x, order[from], order[to]);)
             to++;
-        ok = to - from < 2 || telling_group(&x, order, from, to);
+        telling_group(&x, order, from, to, tell);
     }
     free(order);
     return ok;

@@ -4,8 +4,6 @@
 #include "render/text.h"
 #include "render/wrap.h"
 
-#include <stdlib.h>
-
 static bool is_markdown(const struct sp_drawing *g)
 {
     return g->opts->form == SP_FORM_MARKDOWN;
@@ -113,21 +111,26 @@ static spaa_status text_words(const struct sp_drawing *g, const struct sp_table 
     return ok && !t->failed ? SPAA_OK : SPAA_ERR_NOMEM;
 }
 
+/* All rows in words, or as a table. */
+static spaa_status text_rows(const struct sp_drawing *g, struct sp_people_table *x)
+{
+    if (!text_of_words(g, &x->table))
+        return sp_people_write(x, is_markdown(g) ? SP_TABLE_MARKDOWN : SP_TABLE_TEXT);
+    spaa_status st = sp_people_keep(x);
+    return st ? st : text_words(g, &x->table);
+}
+
 /* An empty table is shown where it is the answer. */
 static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer_table *t, bool first,
                               enum text_above *above)
 {
-    struct sp_table table;
-    struct sp_table_column *titles = NULL;
+    struct sp_people_table x;
     struct sp_buf more;
     sp_buf_init(&more, 0);
-    spaa_status st = sp_draw_table(g, t, &table, &titles);
-    if (!st && table.ncolumns && (t->rows || first)) {
+    spaa_status st = sp_people_begin(&x, g, t);
+    if (!st && x.table.ncolumns && (t->rows || first)) {
         sp_puts(g->out, *above == ABOVE_TABLE || (is_markdown(g) && *above) ? "\n" : "");
-        st = text_of_words(g, &table)
-                 ? text_words(g, &table)
-                 : sp_table_write(&table, is_markdown(g) ? SP_TABLE_MARKDOWN : SP_TABLE_TEXT, g->opts->width,
-                                  g->out);
+        st = text_rows(g, &x);
         if (!st && sp_more_line(g, t, &more)) {
             sp_puts(g->out, is_markdown(g) ? "\n" : "");
             st = text_more(g, &more) ? SPAA_OK : SPAA_ERR_NOMEM;
@@ -136,8 +139,7 @@ static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer
     }
     st = more.failed ? SPAA_ERR_NOMEM : st;
     sp_buf_free(&more);
-    sp_table_free(&table);
-    free(titles);
+    sp_people_free(&x);
     return st;
 }
 
@@ -188,17 +190,18 @@ static bool paragraph_rows(const struct sp_drawing *g, const struct sp_answer_ta
 static spaa_status text_paragraphs(const struct sp_drawing *g, const struct sp_answer_table *t)
 {
     const struct sp_answer_table *of = paragraph_details(g->answer, t);
-    struct sp_table details;
-    struct sp_table_column *titles = NULL;
+    struct sp_people_table x;
     struct sp_buf b;
     if (!of)
         return SPAA_OK;
     sp_buf_init(&b, 0);
-    spaa_status st = sp_draw_table(g, of, &details, &titles);
+    spaa_status st = sp_people_begin(&x, g, of);
+    struct sp_table *details = &x.table;
+    st = st ? st : sp_people_keep(&x);
     size_t width = g->opts->width > DETAIL_INDENT ? g->opts->width - DETAIL_INDENT : g->opts->width;
-    if (!st && details.ncolumns && !sp_table_fit(&details, details.cells.n / details.ncolumns, width, 2))
+    if (!st && details->ncolumns && !sp_table_fit(details, width))
         st = SPAA_ERR_NOMEM;
-    if (!st && !paragraph_rows(g, t, of, &details, &b))
+    if (!st && !paragraph_rows(g, t, of, details, &b))
         st = SPAA_ERR_NOMEM;
     sp_buf_clear(&b);
     if (!st && sp_more_line(g, t, &b)) {
@@ -207,8 +210,7 @@ static spaa_status text_paragraphs(const struct sp_drawing *g, const struct sp_a
     }
     st = b.failed ? SPAA_ERR_NOMEM : st;
     sp_buf_free(&b);
-    sp_table_free(&details);
-    free(titles);
+    sp_people_free(&x);
     return st;
 }
 

@@ -10,49 +10,56 @@ void sp_table_init(struct sp_table *t, const struct sp_table_column *columns, si
 {
     *t = (struct sp_table){.columns = columns, .ncolumns = n};
     sp_arena_init(&t->arena, 0);
+    sp_buf_init(&t->b, UINT32_MAX);
+}
+
+void sp_table_clear(struct sp_table *t)
+{
+    t->cells.n = 0;
+    sp_arena_free(&t->arena);
 }
 
 void sp_table_next(struct sp_table *t)
 {
-    t->cells.n = 0;
+    sp_table_clear(t);
     t->goes_on = true;
-    sp_arena_free(&t->arena);
 }
 
 void sp_table_free(struct sp_table *t)
 {
     sp_vec_free(&t->cells);
     sp_arena_free(&t->arena);
+    sp_buf_free(&t->b);
+    free(t->whole);
+    free(t->widths);
+    t->whole = t->widths = NULL;
 }
 
 void sp_table_cell(struct sp_table *t, const char *p, size_t n)
 {
-    struct sp_buf b;
-    sp_buf_init(&b, UINT32_MAX);
-    sp_text_safe(&b, p, n);
-    struct sp_table_cell cell = {b.failed ? NULL : sp_arena_dup(&t->arena, b.data ? b.data : "", b.len),
-                                 (uint32_t)b.len, 0};
+    sp_buf_clear(&t->b);
+    sp_text_safe(&t->b, p, n);
+    struct sp_table_cell cell = {t->b.failed ? NULL
+                                             : sp_arena_dup(&t->arena, t->b.data ? t->b.data : "", t->b.len),
+                                 (uint32_t)t->b.len, 0};
     if (!cell.p || !sp_vec_push(&t->cells, cell))
         t->failed = true;
-    sp_buf_free(&b);
 }
 
 /* Safe text behind what a cell has; how many bytes that is. */
 static uint32_t table_append(struct sp_table *t, size_t cell, const char *between, const char *p, size_t n)
 {
-    struct sp_buf b;
+    struct sp_buf *b = &t->b;
     uint32_t added = 0;
     struct sp_table_cell *c = cell < t->cells.n ? &t->cells.v[cell] : NULL;
-    sp_buf_init(&b, UINT32_MAX);
-    bool ok =
-        c && sp_buf_add(&b, c->p, c->n) && sp_buf_puts(&b, c->n ? between : "") && sp_text_safe(&b, p, n);
-    const char *all = ok ? sp_arena_dup(&t->arena, b.data ? b.data : "", b.len) : NULL;
+    sp_buf_clear(b);
+    bool ok = c && sp_buf_add(b, c->p, c->n) && sp_buf_puts(b, c->n ? between : "") && sp_text_safe(b, p, n);
+    const char *all = ok ? sp_arena_dup(&t->arena, b->data ? b->data : "", b->len) : NULL;
     if (all) {
-        added = (uint32_t)b.len - c->n;
-        *c = (struct sp_table_cell){all, (uint32_t)b.len, c->tail};
+        added = (uint32_t)b->len - c->n;
+        *c = (struct sp_table_cell){all, (uint32_t)b->len, c->tail};
     }
     t->failed |= !all;
-    sp_buf_free(&b);
     return added;
 }
 
@@ -93,8 +100,11 @@ void sp_table_printf(struct sp_table *t, const char *fmt, ...)
 
 static void spaces(struct sp_output *out, size_t n)
 {
-    for (; n; n--)
-        sp_write(out, " ", 1);
+    static const char some[] = "                                ";
+    for (size_t at; n; n -= at) {
+        at = n < sizeof some - 1 ? n : sizeof some - 1;
+        sp_write(out, some, at);
+    }
 }
 
 static void text_cell(const char *p, size_t n, struct sp_output *out)
@@ -117,17 +127,16 @@ static bool text_row(const struct sp_table *t, const struct sp_table_cell *row, 
         if (t->widths[c] == SP_TABLE_LEFT_OUT)
             continue;
         sp_buf_clear(b);
-        if (row)
-            ok = sp_buf_add(b, row[c].p, row[c].n) && ok;
-        else
+        if (!row)
             ok = sp_text_fit(b, title, strlen(title), t->widths[c]) && ok;
-        size_t w = sp_text_width(b->data ? b->data : "", b->len);
+        const char *p = row ? row[c].p : b->len ? b->data : "";
+        size_t n = row ? row[c].n : b->len, w = sp_text_width(p, n);
         size_t pad = w < t->widths[c] ? t->widths[c] - w : 0;
         sp_write(out, "  ", any ? 2 : 0);
         any = true;
         if (t->columns[c].right)
             spaces(out, pad);
-        text_cell(b->data ? b->data : "", b->len, out);
+        text_cell(p, n, out);
         if (!t->columns[c].right && c + 1 < t->ncolumns)
             spaces(out, pad);
     }
@@ -138,9 +147,9 @@ static bool text_row(const struct sp_table *t, const struct sp_table_cell *row, 
 static bool text_form(struct sp_table *t, size_t rows, unsigned width, struct sp_buf *b,
                       struct sp_output *out)
 {
-    if (!sp_table_fit(t, rows, width, 2))
+    if (!t->fits && !sp_table_fit(t, width))
         return false;
-    bool ok = text_row(t, NULL, b, out);
+    bool ok = t->goes_on || text_row(t, NULL, b, out);
     for (size_t r = 0; r < rows; r++)
         ok = text_row(t, t->cells.v + r * t->ncolumns, b, out) && ok;
     return ok;
@@ -164,11 +173,17 @@ void sp_csv_cell(struct sp_buf *out, const char *p, size_t n)
 
 void sp_markdown_text(struct sp_output *out, const char *p, size_t n)
 {
+    static const bool escaped[256] = {['|'] = true, ['\\'] = true, ['`'] = true, ['*'] = true, ['_'] = true,
+                                      ['['] = true, [']'] = true,  ['<'] = true, ['>'] = true, ['&'] = true};
+    size_t from = 0; /* what is not yet written */
     for (size_t i = 0; i < n; i++) {
-        if (strchr("|\\`*_[]<>&", p[i]) && p[i])
-            sp_write(out, "\\", 1);
-        sp_write(out, p + i, 1);
+        if (!escaped[(unsigned char)p[i]])
+            continue;
+        sp_write(out, p + from, i - from);
+        sp_write(out, "\\", 1);
+        from = i;
     }
+    sp_write(out, p + from, n - from);
 }
 
 static void markdown_rule(const struct sp_table *t, struct sp_output *out)

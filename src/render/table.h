@@ -42,14 +42,18 @@ struct sp_table {
     size_t ncolumns;
     SP_VEC(struct sp_table_cell) cells; /* row by row */
     struct sp_arena arena;
-    size_t *widths; /* sp_table_fit's, of columns; SP_TABLE_LEFT_OUT: it is not shown */
-    bool goes_on;   /* as CSV or Markdown: more rows of a table whose titles are written */
+    struct sp_buf b;
+    size_t *whole;  /* of columns: what the widest of their cells takes; NULL: not measured */
+    size_t *widths; /* what they get of it (sp_table_fit); SP_TABLE_LEFT_OUT: it is not shown */
+    bool fits;      /* all rows do, as they are (sp_table_fits) */
+    bool goes_on;   /* more rows of a table whose titles are written */
     bool failed;
 };
 
 void sp_table_init(struct sp_table *t, const struct sp_table_column *columns, size_t n);
 void sp_table_free(struct sp_table *t);
-/* After sp_table_write as CSV or Markdown: empties it for the rows that follow. */
+void sp_table_clear(struct sp_table *t); /* forgets its rows */
+/* After sp_table_write as CSV or Markdown, or of a table that fits: empties it for the rows that follow. */
 void sp_table_next(struct sp_table *t);
 void sp_table_cell(struct sp_table *t, const char *p, size_t n);
 /* More of the last cell, which is never cut. */
@@ -66,10 +70,20 @@ spaa_status sp_table_write(struct sp_table *t, enum sp_table_form form, unsigned
  */
 void sp_csv_cell(struct sp_buf *out, const char *p, size_t n);
 /*
- * For text: sets widths, and cuts the cells of the first rows so that with `gap` columns between them none is
- * wider than `width`; 0: any. False: memory is exhausted.
+ * For text: sets widths, and cuts cells so that with two columns between them no row is wider than `width`;
+ * 0: any. False: memory is exhausted.
  */
-bool sp_table_fit(struct sp_table *t, size_t rows, size_t width, size_t gap);
+bool sp_table_fit(struct sp_table *t, size_t width);
+/*
+ * For text of many rows, which are written some at a time: first all of them are measured, some at a time,
+ * and forgotten (sp_table_clear). False: memory is exhausted.
+ */
+bool sp_table_measure(struct sp_table *t);
+/*
+ * Then widths are set. True: nothing has to be cut; sp_table_write takes rows as they come. False: all rows
+ * have to be there, or memory is exhausted (t->failed).
+ */
+bool sp_table_fits(struct sp_table *t, size_t width);
 /* Safe text (render/text.h) as Markdown that shows it as it stands. */
 void sp_markdown_text(struct sp_output *out, const char *p, size_t n);
 

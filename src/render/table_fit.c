@@ -234,34 +234,62 @@ static size_t fit_spare(const struct sp_table *t, const size_t *whole, size_t ga
     return left;
 }
 
-bool sp_table_fit(struct sp_table *t, size_t rows, size_t width, size_t gap)
+bool sp_table_measure(struct sp_table *t)
 {
-    size_t sum = 0;
-    size_t *whole = calloc(t->ncolumns + 1, sizeof *whole);
-    t->widths = sp_arena_zalloc(&t->arena, (t->ncolumns + 1) * sizeof *t->widths);
-    for (size_t c = 0; whole && t->widths && c < t->ncolumns; c++) {
-        whole[c] = strlen(t->columns[c].title);
+    size_t rows = t->ncolumns ? t->cells.n / t->ncolumns : 0;
+    bool begun = t->whole;
+    if (!begun && !(t->whole = calloc(t->ncolumns + 1, sizeof *t->whole)))
+        return false;
+    for (size_t c = 0; c < t->ncolumns; c++) {
+        size_t most = begun ? t->whole[c] : strlen(t->columns[c].title);
         for (size_t r = 0; r < rows; r++) {
             const struct sp_table_cell *cell = &t->cells.v[r * t->ncolumns + c];
             size_t w = sp_text_width(cell->p, cell->n);
-            whole[c] = w > whole[c] ? w : whole[c];
+            most = w > most ? w : most;
         }
-        t->widths[c] = whole[c];
-        sum += whole[c] + (c ? gap : 0);
+        t->whole[c] = most;
     }
-    bool ok = whole && t->widths;
-    if (ok && width) {
+    return true;
+}
+
+/* Widths of what was measured. */
+static bool fit_widths(struct sp_table *t, size_t width)
+{
+    enum { GAP = 2 };
+    size_t sum = 0;
+    if (!t->widths && !(t->widths = calloc(t->ncolumns + 1, sizeof *t->widths)))
+        return false;
+    for (size_t c = 0; c < t->ncolumns; c++) {
+        t->widths[c] = t->whole[c];
+        sum += t->whole[c] + (c ? GAP : 0);
+    }
+    if (width) {
         sum = fit_shrink(t, SP_CUT_FIRST, READABLE, sum, width);
-        sum = fit_spare(t, whole, gap, sum, width);
+        sum = fit_spare(t, t->whole, GAP, sum, width);
         sum = fit_shrink(t, SP_CUT_FIRST, READABLE, sum, width);
         sum = fit_shrink(t, SP_CUT_FIRST, LEAST, sum, width);
         sum = fit_shrink(t, SP_CUT_LAST, LEAST, sum, width);
         sum = fit_shrink(t, SP_CUT_FIRST, TINY, sum, width);
         fit_shrink(t, SP_CUT_LAST, TINY, sum, width);
     }
+    return true;
+}
+
+bool sp_table_fits(struct sp_table *t, size_t width)
+{
+    bool ok = (t->whole || sp_table_measure(t)) && fit_widths(t, width);
+    t->failed |= !ok;
+    t->fits = ok;
     for (size_t c = 0; ok && c < t->ncolumns; c++)
-        if (t->widths[c] < whole[c])
-            ok = fit_column(t, c, rows, t->widths[c]);
-    free(whole);
+        t->fits &= t->widths[c] >= t->whole[c];
+    return t->fits;
+}
+
+bool sp_table_fit(struct sp_table *t, size_t width)
+{
+    bool ok = sp_table_measure(t) && fit_widths(t, width);
+    for (size_t c = 0; ok && c < t->ncolumns; c++)
+        if (t->widths[c] < t->whole[c])
+            ok = fit_column(t, c, t->cells.n / t->ncolumns, t->widths[c]);
     return ok;
 }

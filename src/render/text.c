@@ -269,8 +269,10 @@ static size_t char_width(const char *p, size_t n, size_t *len)
 size_t sp_text_width(const char *p, size_t n)
 {
     size_t width = 0, len;
-    for (size_t i = 0; i < n; i += len)
-        width += char_width(p + i, n - i, &len);
+    for (size_t i = 0; i < n; i += len) {
+        len = 1;
+        width += (unsigned char)p[i] < 0x80 ? 1 : char_width(p + i, n - i, &len);
+    }
     return width;
 }
 
