@@ -5,6 +5,7 @@
 #include "render/table.h"
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "render/text.h"
 
 #include <stdio.h>
@@ -84,21 +85,58 @@ enum { PLAINLY = -1 };
 struct fitting {
     struct sp_table *t;
     size_t column, rows, width;
-    struct sp_table_cell *fitted; /* per row */
+    SP_VEC(struct sp_table_cell) cells; /* each once, as large trees have few */
+    uint32_t *of_row;                   /* which of them is the row's */
+    struct sp_table_cell *fitted;       /* per cell */
     uint32_t *order;
     struct sp_buf b;
     bool failed;
 };
 
-static const struct sp_table_cell *fit_cell(const struct fitting *f, size_t row)
+static const struct sp_table_cell *fit_cell(const struct fitting *f, size_t cell)
 {
-    return &f->t->cells.v[row * f->t->ncolumns + f->column];
+    return &f->cells.v[cell];
 }
 
-/* The cell of a row, cut as `differs` says: PLAINLY, or where something is to be seen. Its tail stays. */
-static void fit_cut(struct fitting *f, size_t row, ptrdiff_t differs, const char *mark)
+/* The place of a cell among `slots`, which hold 1 + its number, or where it is to be. */
+static uint32_t *fit_slot(const struct fitting *f, uint32_t *slots, size_t mask,
+                          const struct sp_table_cell *c)
 {
-    const struct sp_table_cell *c = fit_cell(f, row);
+    size_t at = (size_t)sp_hash64_seed(c->p, c->n, c->tail) & mask;
+    for (; slots[at]; at = (at + 1) & mask) {
+        const struct sp_table_cell *have = fit_cell(f, slots[at] - 1);
+        if (have->n == c->n && have->tail == c->tail && (!c->n || memcmp(have->p, c->p, c->n) == 0))
+            break;
+    }
+    return &slots[at];
+}
+
+/* f->cells and f->of_row. */
+static bool fit_collect(struct fitting *f)
+{
+    size_t mask = 15;
+    while (mask / 2 < f->rows)
+        mask = mask * 2 + 1;
+    uint32_t *slots = calloc(mask + 1, sizeof *slots);
+    f->of_row = calloc(f->rows + 1, sizeof *f->of_row);
+    bool ok = slots && f->of_row && f->rows < UINT32_MAX;
+    for (size_t r = 0; ok && r < f->rows; r++) {
+        const struct sp_table_cell *c = &f->t->cells.v[r * f->t->ncolumns + f->column];
+        uint32_t *slot = fit_slot(f, slots, mask, c);
+        if (!*slot) {
+            ok = sp_vec_push(&f->cells, *c);
+            *slot = (uint32_t)f->cells.n;
+        }
+        f->of_row[r] = *slot - 1;
+    }
+    free(slots);
+    return ok;
+}
+
+/* A cell, cut as `differs` says: PLAINLY, or where something is to be seen. Its tail stays. */
+static void fit_cut(struct fitting *f, size_t cell, ptrdiff_t differs, const char *mark)
+{
+    const struct sp_table_cell *c = fit_cell(f, cell);
     size_t head = c->n - c->tail, kept = sp_text_width(c->p + head, c->tail) + strlen(mark);
     if (kept + TINY > f->width) { /* no room for both */
         head = c->n;
@@ -114,7 +152,7 @@ static void fit_cut(struct fitting *f, size_t row, ptrdiff_t differs, const char
     const char *p = ok ? sp_arena_dup(&f->t->arena, f->b.len ? f->b.data : "", f->b.len) : NULL;
     f->failed |= !p;
     if (p)
-        f->fitted[row] = (struct sp_table_cell){p, (uint32_t)f->b.len, 0};
+        f->fitted[cell] = (struct sp_table_cell){p, (uint32_t)f->b.len, 0};
 }
 
 static int fit_text_cmp(const struct sp_table_cell *a, const struct sp_table_cell *b)
@@ -145,7 +183,7 @@ static size_t fit_alike(const struct sp_table_cell *a, const struct sp_table_cel
     return i;
 }
 
-/* Rows order[from..to) look alike. Those that are not are cut where they differ; numbered, if they were. */
+/* Cells order[from..to) look alike. Those that are not are cut where they differ; numbered, if they were. */
 static void fit_tell_apart(struct fitting *f, size_t from, size_t to, bool number)
 {
     size_t before = 0, same = 0, nth = 1;
@@ -165,10 +203,10 @@ static void fit_tell_apart(struct fitting *f, size_t from, size_t to, bool numbe
 
 static void fit_groups(struct fitting *f, bool number)
 {
-    qsort_r(f->order, f->rows, sizeof *f->order, fit_cmp, f);
-    for (size_t from = 0, to; from < f->rows; from = to) {
+    qsort_r(f->order, f->cells.n, sizeof *f->order, fit_cmp, f);
+    for (size_t from = 0, to; from < f->cells.n; from = to) {
         const struct sp_table_cell shown = f->fitted[f->order[from]];
-        for (to = from + 1; to < f->rows && !fit_text_cmp(&shown, &f->fitted[f->order[to]]);)
+        for (to = from + 1; to < f->cells.n && !fit_text_cmp(&shown, &f->fitted[f->order[to]]);)
             to++;
         if (fit_text_cmp(fit_cell(f, f->order[from]), fit_cell(f, f->order[to - 1])))
             fit_tell_apart(f, from, to, number);
@@ -178,19 +216,22 @@ static void fit_groups(struct fitting *f, bool number)
 static bool fit_column(struct sp_table *t, size_t column, size_t rows, size_t width)
 {
     struct fitting f = {.t = t, .column = column, .rows = rows, .width = width};
-    f.fitted = calloc(rows + 1, sizeof *f.fitted);
-    f.order = calloc(rows + 1, sizeof *f.order);
+    f.failed = !fit_collect(&f);
+    f.fitted = calloc(f.cells.n + 1, sizeof *f.fitted);
+    f.order = calloc(f.cells.n + 1, sizeof *f.order);
     sp_buf_init(&f.b, 0);
-    f.failed = !f.fitted || !f.order || rows > UINT32_MAX;
-    for (size_t r = 0; !f.failed && r < rows; r++) {
-        f.order[r] = (uint32_t)r;
-        fit_cut(&f, r, PLAINLY, "");
+    f.failed |= !f.fitted || !f.order;
+    for (size_t i = 0; !f.failed && i < f.cells.n; i++) {
+        f.order[i] = (uint32_t)i;
+        fit_cut(&f, i, PLAINLY, "");
     }
     for (int number = 0; !f.failed && number < 2; number++)
         fit_groups(&f, number != 0);
     for (size_t r = 0; !f.failed && r < rows; r++)
-        t->cells.v[r * t->ncolumns + column] = f.fitted[r];
+        t->cells.v[r * t->ncolumns + column] = f.fitted[f.of_row[r]];
     sp_buf_free(&f.b);
+    sp_vec_free(&f.cells);
+    free(f.of_row);
     free(f.fitted);
     free(f.order);
     return !f.failed;
