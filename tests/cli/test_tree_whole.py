@@ -2,6 +2,7 @@
 import csv
 import io
 import random
+import re
 
 import pytest
 
@@ -80,3 +81,37 @@ def test_names_longer_than_a_piece_of_output(tmp_path):
     csv.field_size_limit(1 << 20)
     rows = list(csv.reader(io.StringIO(run("tree", path, *WHOLE, "--format", "csv", code=0).out)))[1:]
     assert [row[3].strip() for row in rows] == [n["name"] for n in nodes[1:]]
+
+
+def shown_rows(text, nodes):
+    """What people see as the function, per row behind the titles."""
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if "function" in line) + 1
+    if lines[first].startswith("|"):
+        first += 1
+    return lines[first:first + len(nodes)]
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+@pytest.mark.parametrize("long", [0, 9], ids=["fit", "cut"])
+def test_whole_trees_for_people_tell_functions_apart(tmp_path, form, long):
+    """Rows that are written some at a time: of thousands, each function looks like no other one, alike everywhere."""
+    r = random.Random(long)
+    stacks = []
+    for _ in range(400):
+        n = [r.randrange(40) for _ in range(r.randint(1, 20))]
+        stacks.append(([{"func": f"space{i // 2 % 3}::" + "middle_of_it::" * long + f"fn{i // 2}<int>(char)",
+                         "dso": f"lib{i % 2}.so"} for i in n], r.choice((1, 7, 1000))))
+    path = tmp_path / "alike.spaa"
+    path.write_text(profiles.text(stacks))
+    nodes = ask("tree", path, *WHOLE)["nodes"][1:]
+    assert len(nodes) > 3000
+    rows = shown_rows(run("tree", path, *WHOLE, "--format", form, code=0).out, nodes)
+    assert len(rows) == len(nodes)
+    looks = {}
+    for row, node in zip(rows, nodes):
+        total, name = re.match(r"[ |]*\S+%[ |]+\S+%[ |]+([\d,]+)[ |]{2,3}(.*)", row).groups()
+        assert total == f"{node['total']:,}"
+        looks.setdefault(name, set()).add(node["function"])
+    assert all(len(functions) == 1 for functions in looks.values())
+    assert any("f:" in name for name in looks) and (not long or form == "markdown" or any("…" in name for name in looks))

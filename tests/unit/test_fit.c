@@ -107,12 +107,54 @@ static void test_columns_that_can_be_spared_go_before_names_get_short(void **sta
     table(columns, 3, cells, 3, 40, "n  name\n1  a_function_with_a_long_name_indeed\n");
 }
 
+/* Two rows at a time, measured first. */
+static void test_rows_that_fit_are_written_some_at_a_time(void **state)
+{
+    (void)state;
+    static const struct sp_table_column columns[] = {{"n", true, SP_CUT_NEVER},
+                                                     {"name", false, SP_CUT_FIRST}};
+    static const char *const cells[] = {"1", "a_name_of_20_columns", "22", "b", "333", "c", "4", "d"};
+    struct sp_diags d;
+    struct sp_output *out;
+    struct sp_table t;
+    size_t len;
+    sp_diags_init(&d);
+    sp_table_init(&t, columns, 2);
+    assert_int_equal(sp_output_memory(&d, &out), SPAA_OK);
+    for (int writes = 0; writes < 2; writes++) {
+        for (size_t i = 0; i < 8; i++) {
+            sp_table_cell(&t, cells[i], strlen(cells[i]));
+            if (i % 4 < 3)
+                continue;
+            if (writes) {
+                assert_int_equal(sp_table_write(&t, SP_TABLE_TEXT, 25, out), SPAA_OK);
+                sp_table_next(&t);
+            } else {
+                assert_true(sp_table_measure(&t));
+                sp_table_clear(&t);
+            }
+        }
+        assert_false(sp_table_fits(&t, 24));
+        assert_false(t.failed);
+        assert_true(sp_table_fits(&t, 25));
+    }
+    const char *p = sp_output_data(out, &len);
+    static const char expected[] = "  n  name\n  1  a_name_of_20_columns\n 22  b\n333  c\n  4  d\n";
+    assert_int_equal(len, sizeof expected - 1);
+    assert_memory_equal(p, expected, len);
+    sp_output_close(out);
+    sp_table_free(&t);
+    sp_diags_free(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words), cmocka_unit_test(test_commands_stay_commands),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_commands_stay_commands),
         cmocka_unit_test(test_names_are_cut_where_they_differ),
         cmocka_unit_test(test_lists_are_cut_to_whole_items),
+        cmocka_unit_test(test_rows_that_fit_are_written_some_at_a_time),
         cmocka_unit_test(test_columns_that_can_be_spared_go_before_names_get_short)};
     return cmocka_run_group_tests_name("fit", tests, NULL, NULL);
 }
