@@ -25,19 +25,14 @@ uint32_t sp_edges_intern(struct sp_profile *p, const struct sp_edge *edges, size
     return (uint32_t)p->edge_lists.n;
 }
 
-uint32_t sp_edge_frame(struct sp_profile *p, uint32_t function, enum sp_frame_kind kind)
-{
-    struct sp_frame f = {.function = function, .kind = (uint8_t)kind, .flags = SP_FRAME_INFERRED};
-    return sp_frame_intern(p, &f);
-}
-
 uint32_t sp_edge_broken_frame(struct sp_profile *p)
 {
     struct sp_dso dso = {.name = sp_profile_cstr(p, "[unknown]")};
     uint32_t name = sp_profile_cstr(p, SP_BROKEN_CHAIN);
     uint32_t number = dso.name == SP_STR_FAIL || name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &dso);
-    uint32_t function = number == SP_NONE ? SP_NONE : sp_function_intern(p, name, number);
-    return function == SP_NONE ? SP_NONE : sp_edge_frame(p, function, SP_UNKNOWN);
+    struct sp_frame f = {.kind = SP_UNKNOWN, .flags = SP_FRAME_INFERRED};
+    f.function = number == SP_NONE ? SP_NONE : sp_function_intern(p, name, number);
+    return f.function == SP_NONE ? SP_NONE : sp_frame_intern(p, &f);
 }
 
 bool sp_edges_broken(const struct sp_profile *p, uint32_t edges)

@@ -21,8 +21,6 @@
  * place the broken edge, to what is leafward of it, comes before the inferred frame.
  */
 uint32_t sp_edges_intern(struct sp_profile *p, const struct sp_edge *edges, size_t n);
-/* The frame that is proven to stand between two others: a function, and nothing else. SP_NONE: no memory. */
-uint32_t sp_edge_frame(struct sp_profile *p, uint32_t function, enum sp_frame_kind kind);
 /* The frame that stands for a broken edge; SP_NONE: out of memory. */
 uint32_t sp_edge_broken_frame(struct sp_profile *p);
 /* Of two records of one stack: what both say, and broken where they differ. SP_NONE: out of memory. */

@@ -415,27 +415,34 @@ uint32_t sp_unnamed(struct sp_profile *p, uint64_t ip)
     return sp_profile_str(p, hex, 2 + sp_hex_text(ip, hex + 2));
 }
 
-uint32_t sp_binder_frame(struct sp_binder *b, const struct sp_frame *frame, uint32_t name, uint32_t dso)
+/* A frame cut to what is kept of frames. */
+static uint32_t bind_kept_frame(struct sp_profile *p, enum sp_granularity keep, const struct sp_frame *frame,
+                                uint32_t name, uint32_t dso)
 {
     struct sp_frame row = *frame;
     if (name == SP_STR_FAIL || dso == SP_NONE || row.srcline == SP_STR_FAIL ||
         row.extra_json == SP_STR_FAIL || row.info == SP_NONE)
         return SP_NONE;
-    struct sp_func_info info = row.info ? b->p->func_infos.v[row.info - 1] : (struct sp_func_info){0};
-    if (b->keep == SP_FRAMES_LINE || b->keep == SP_FRAMES_FUNCTION) {
+    struct sp_func_info info = row.info ? p->func_infos.v[row.info - 1] : (struct sp_func_info){0};
+    if (keep == SP_FRAMES_LINE || keep == SP_FRAMES_FUNCTION) {
         row.ip = row.symoff = 0;
         row.flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
     }
-    if (b->keep == SP_FRAMES_FUNCTION)
+    if (keep == SP_FRAMES_FUNCTION)
         row.srcline = SP_STR_NONE;
-    if (b->keep >= SP_FRAMES_LINE && info.linkage) { /* whatever part it is: the start is the function's */
-        struct sp_str whole = sp_linkage_whole(sp_pstr(b->p, info.linkage));
-        info.linkage = sp_profile_str(b->p, whole.p, whole.n);
+    if (keep >= SP_FRAMES_LINE && info.linkage) { /* whatever part it is: the start is the function's */
+        struct sp_str whole = sp_linkage_whole(sp_pstr(p, info.linkage));
+        info.linkage = sp_profile_str(p, whole.p, whole.n);
         if (info.linkage == SP_STR_FAIL)
             return SP_NONE;
     }
-    bool ok = sp_frame_set_function(b->p, &row, name, dso, &info, b->keep);
-    return ok ? sp_frame_intern(b->p, &row) : SP_NONE;
+    bool ok = sp_frame_set_function(p, &row, name, dso, &info, keep);
+    return ok ? sp_frame_intern(p, &row) : SP_NONE;
+}
+
+uint32_t sp_binder_frame(struct sp_binder *b, const struct sp_frame *frame, uint32_t name, uint32_t dso)
+{
+    return bind_kept_frame(b->p, b->keep, frame, name, dso);
 }
 
 /* A text of the symbolizer in the profile, as it is or as functions are shown. */
@@ -474,14 +481,13 @@ static uint32_t info_of(struct sp_profile *p, struct sp_binder *b, const struct 
     return sp_func_info_intern(p, &info);
 }
 
-uint32_t sp_bind_function(struct sp_profile *p, const struct sp_resolved *r, uint64_t moved, uint32_t dso,
-                          uint32_t *info)
+uint32_t sp_bind_function(struct sp_profile *p, const struct sp_resolved *r, uint32_t dso,
+                          const struct sp_frame *frame, enum sp_granularity keep)
 {
     struct sp_str shown = sp_function_shown((struct sp_str){r->func, (uint32_t)strlen(r->func)});
-    uint32_t name = sp_profile_str(p, shown.p, shown.n);
-    *info = info_of(p, NULL, r, moved);
-    return name == SP_STR_FAIL || dso == SP_NONE || *info == SP_NONE ? SP_NONE
-                                                                     : sp_function_known(p, name, dso, *info);
+    struct sp_frame row = *frame;
+    row.info = info_of(p, NULL, r, 0);
+    return bind_kept_frame(p, keep, &row, sp_profile_str(p, shown.p, shown.n), dso);
 }
 
 static bool put_named(struct sp_binder *b, const struct sp_place *place, const struct sp_named *named,

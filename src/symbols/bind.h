@@ -127,11 +127,11 @@ uint32_t sp_unknown_dso(struct sp_profile *p); /* `[unknown]`; SP_NONE: out of m
 uint32_t sp_unnamed(struct sp_profile *p, uint64_t ip);
 
 /*
- * The function of what the symbolizer found, in a DSO of the profile, and what is known of it
- * (sp_frame.info). SP_NONE: out of memory.
+ * A frame of a function that the symbolizer found where its file is linked, in a DSO of the profile: `frame`
+ * with that function and what is known of it, cut to what is kept of frames. SP_NONE: out of memory.
  */
-uint32_t sp_bind_function(struct sp_profile *p, const struct sp_resolved *r, uint64_t moved, uint32_t dso,
-                          uint32_t *info);
+uint32_t sp_bind_function(struct sp_profile *p, const struct sp_resolved *r, uint32_t dso,
+                          const struct sp_frame *frame, enum sp_granularity keep);
 
 /* After the last place: what has no names and why, and notes on the profile's DSOs. */
 spaa_status sp_binder_report(struct sp_binder *b);

@@ -220,7 +220,7 @@ static spaa_status missing_frame(struct judge *j, const struct sp_edge_side *tar
     uint32_t dso = 0;
     while (dso < j->p->dsos.n && j->binaries[dso].module != target->module)
         dso++;
-    *out = sp_edges_target(j->p, target, dso < j->p->dsos.n ? dso : SP_NONE);
+    *out = sp_edges_target(j->p, target, dso < j->p->dsos.n ? dso : SP_NONE, j->p->header.frames);
     return *out == SP_NONE ? sp_nomem(j->d) : SPAA_OK;
 }
 

@@ -488,17 +488,19 @@ spaa_status sp_edges_failed(const struct sp_edges *e)
     return e->f.failed;
 }
 
-uint32_t sp_edges_target(struct sp_profile *p, const struct sp_edge_side *target, uint32_t dso)
+uint32_t sp_edges_target(struct sp_profile *p, const struct sp_edge_side *target, uint32_t dso,
+                         enum sp_granularity keep)
 {
+    struct sp_frame frame = {.kind = SP_USER, .flags = SP_FRAME_INFERRED};
     struct sp_named named;
     uint64_t start, end;
     const char *symbol; /* without one, the address is the name */
-    uint32_t function = SP_NONE, name, info;
     bool has_name = sp_module_extent(target->module, target->addr, &start, &end, &symbol);
     named.n = has_name ? sp_module_resolve(target->module, target->addr, named.frames, SP_NAMED_MAX) : 0;
     if (named.n)
-        function = sp_bind_function(p, &named.frames[named.n - 1], 0, dso, &info);
-    else if ((name = sp_unnamed(p, target->addr)) != SP_STR_FAIL && dso != SP_NONE)
-        function = sp_function_intern(p, name, dso);
-    return function == SP_NONE ? SP_NONE : sp_edge_frame(p, function, SP_USER);
+        return sp_bind_function(p, &named.frames[named.n - 1], dso, &frame, keep);
+    uint32_t name = sp_unnamed(p, target->addr);
+    bool ok = name != SP_STR_FAIL && dso != SP_NONE;
+    frame.function = ok ? sp_function_intern(p, name, dso) : SP_NONE;
+    return frame.function == SP_NONE ? SP_NONE : sp_frame_intern(p, &frame);
 }

@@ -51,8 +51,12 @@ bool sp_edges_skips(struct sp_edges *e, const struct sp_edge_side *callee);
 bool sp_edges_called(struct sp_edges *e, const struct sp_edge_side *caller);
 /* Why some answer is not what it should be: no memory, or a file that changed; it was reported. Ask last. */
 spaa_status sp_edges_failed(const struct sp_edges *e);
-/* The frame of a MISSING target, whose DSO is this one of the profile; SP_NONE: out of memory. */
-uint32_t sp_edges_target(struct sp_profile *p, const struct sp_edge_side *target, uint32_t dso);
+/*
+ * The frame of a MISSING target, whose DSO is this one of the profile, with all that is known of its
+ * function, as other frames of it have that; `keep`: what is kept of frames. SP_NONE: out of memory.
+ */
+uint32_t sp_edges_target(struct sp_profile *p, const struct sp_edge_side *target, uint32_t dso,
+                         enum sp_granularity keep);
 /* SPAA_OK; else a failure that was reported. */
 spaa_status sp_edges_judge(struct sp_edges *e, const struct sp_edge_side *caller,
                            const struct sp_edge_side *callee, const struct sp_edge_scene *scene,

@@ -494,7 +494,7 @@ static spaa_status pd_frames_missing_frame(struct sp_pd_frames *f, const struct 
     for (uint32_t i = 0; i < sp_binder_objects(f->binder) && dso == SP_NONE; i++)
         if (sp_binder_is_of(f->binder, i, target->module))
             dso = sp_binder_dso(f->binder, i);
-    *out = sp_edges_target(f->pd->p, target, dso);
+    *out = sp_edges_target(f->pd->p, target, dso, f->pd->opts->frames);
     return *out == SP_NONE ? sp_nomem(f->pd->d) : SPAA_OK;
 }
 
