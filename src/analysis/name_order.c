@@ -1,16 +1,28 @@
 #include "analysis/name_order.h"
 
+#include "model/functions.h"
+
 #include <stdlib.h>
+
+int sp_function_name_cmp(const struct sp_profile *p, uint32_t na, uint32_t nb)
+{
+    const struct sp_function *a = &p->functions.v[na], *b = &p->functions.v[nb];
+    const struct sp_dso *da = &p->dsos.v[a->dso], *db = &p->dsos.v[b->dso];
+    int c = sp_str_cmp(sp_pstr(p, a->name), sp_pstr(p, b->name));
+    if (!c)
+        c = sp_str_cmp(sp_pstr(p, da->name), sp_pstr(p, db->name));
+    if (!c)
+        c = sp_str_cmp(sp_pstr(p, da->build_id), sp_pstr(p, db->build_id));
+    if (!c)
+        c = sp_str_cmp(sp_pstr(p, a->tells), sp_pstr(p, b->tells));
+    if (!c)
+        c = sp_func_info_cmp(p, a->info, b->info);
+    return c ? c : (na > nb) - (na < nb);
+}
 
 static int cmp_function_name(const void *va, const void *vb, void *arg)
 {
-    const struct sp_profile *p = arg;
-    const struct sp_function *a = &p->functions.v[*(const uint32_t *)va],
-                             *b = &p->functions.v[*(const uint32_t *)vb];
-    int c = sp_str_cmp(sp_pstr(p, a->name), sp_pstr(p, b->name));
-    if (!c)
-        c = sp_str_cmp(sp_pstr(p, p->dsos.v[a->dso].name), sp_pstr(p, p->dsos.v[b->dso].name));
-    return c ? c : (a->dso > b->dso) - (a->dso < b->dso);
+    return sp_function_name_cmp(arg, *(const uint32_t *)va, *(const uint32_t *)vb);
 }
 
 static int name_order_cmp_string(const void *va, const void *vb, void *arg)

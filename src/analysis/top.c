@@ -3,6 +3,7 @@
 #include "analysis/chains.h"
 #include "analysis/fold.h"
 #include "analysis/match.h"
+#include "analysis/name_order.h"
 #include "analysis/top_keys.h"
 #include "base/hash.h"
 
@@ -182,6 +183,8 @@ static int top_cmp_row(const void *va, const void *vb, void *arg)
     const struct sp_profile *p = o->t->profile;
     if (!c && a->dso != SP_NONE && b->dso != SP_NONE)
         c = sp_str_cmp(sp_pstr(p, p->dsos.v[a->dso].name), sp_pstr(p, p->dsos.v[b->dso].name));
+    if (!c && a->function != SP_NONE && b->function != SP_NONE)
+        return sp_function_name_cmp(p, a->function, b->function);
     c = c ? c : (a->dso > b->dso) - (a->dso < b->dso);
     return c ? c : (a->function > b->function) - (a->function < b->function);
 }
