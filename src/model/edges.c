@@ -45,51 +45,6 @@ bool sp_edges_broken(const struct sp_profile *p, uint32_t edges)
     return false;
 }
 
-/* The end of the edges at the place where e[i] is. */
-static size_t place_end(const struct sp_edge *e, size_t n, size_t i)
-{
-    size_t end = i;
-    while (end < n && e[end].at == e[i].at)
-        end++;
-    return end;
-}
-
-/* Room for the result is in `out`, for na + nb edges. */
-static size_t meet(const struct sp_edge *a, size_t na, const struct sp_edge *b, size_t nb, uint32_t broken,
-                   struct sp_edge *out)
-{
-    size_t n = 0;
-    for (size_t i = 0, k = 0; i < na || k < nb;) {
-        uint32_t at = k >= nb || (i < na && a[i].at < b[k].at) ? a[i].at : b[k].at;
-        size_t ia = i < na && a[i].at == at ? place_end(a, na, i) : i;
-        size_t kb = k < nb && b[k].at == at ? place_end(b, nb, k) : k;
-        if (ia - i == kb - k && memcmp(a + i, b + k, (ia - i) * sizeof *a) == 0) {
-            memcpy(out + n, a + i, (ia - i) * sizeof *a);
-            n += ia - i;
-        } else {
-            out[n++] = (struct sp_edge){at, SP_EDGE_BROKEN, broken};
-        }
-        i = ia;
-        k = kb;
-    }
-    return n;
-}
-
-uint32_t sp_edges_meet(struct sp_profile *p, uint32_t a, uint32_t b)
-{
-    size_t na, nb;
-    if (a == b)
-        return a;
-    uint32_t broken = sp_edge_broken_frame(p);
-    const struct sp_edge *ea = sp_edges_of(p, a, &na), *eb = sp_edges_of(p, b, &nb);
-    struct sp_edge *out = broken == SP_NONE ? NULL : malloc((na + nb) * sizeof *out);
-    if (!out)
-        return SP_NONE;
-    uint32_t edges = sp_edges_intern(p, out, meet(ea, na, eb, nb, broken, out));
-    free(out);
-    return edges;
-}
-
 const char *sp_inferred_mark(const struct sp_profile *p, uint32_t function, enum sp_inferred inferred)
 {
     if (inferred == SP_RECORDED || function == SP_NONE ||

@@ -5,8 +5,7 @@
  * of something else than the callee, a function between the two is missing, or the chain is wrong from there
  * on. A list of such edges hangs beside the stack (sp_stack.edges); its frames stay as recorded, so ids and
  * writers do not know of it. Equal stacks with other edges, which functions called from two places make, are
- * records of their own; where they are merged, what one of them says and another does not, is broken
- * (sp_edges_meet).
+ * records of their own, in merged profiles as in others: what one of them says, another cannot take back.
  */
 #ifndef SP_EDGES_H
 #define SP_EDGES_H
@@ -23,16 +22,6 @@
 uint32_t sp_edges_intern(struct sp_profile *p, const struct sp_edge *edges, size_t n);
 /* The frame that stands for a broken edge; SP_NONE: out of memory. */
 uint32_t sp_edge_broken_frame(struct sp_profile *p);
-/* Of two records of one stack: what both say, and broken where they differ. SP_NONE: out of memory. */
-uint32_t sp_edges_meet(struct sp_profile *p, uint32_t a, uint32_t b);
-/* A record more of a stack that is there: *have becomes what both say; false: out of memory. */
-static inline bool sp_edges_add(struct sp_profile *p, uint32_t *have, uint32_t edges)
-{
-    if (*have != edges)
-        *have = sp_edges_meet(p, *have, edges);
-    return *have != SP_NONE;
-}
-
 /* The edges of a stack, in order. */
 static inline const struct sp_edge *sp_edges_of(const struct sp_profile *p, uint32_t edges, size_t *n)
 {

@@ -181,7 +181,6 @@ spaa_status sp_merger_finish(struct sp_merger *m, struct sp_profile **out)
     if (st)
         return st;
     say_left_out(m);
-    sp_map_free(&m->p->stack_map); /* records of one stack with other edges are one there */
     *out = m->p;
     m->p = NULL;
     return SPAA_OK;

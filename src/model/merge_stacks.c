@@ -365,7 +365,10 @@ static bool side_left_out(const struct sp_profile *p, uint32_t stack)
 
 static uint32_t merge_append(struct sp_absorber *a, const struct sp_stack_key *k)
 {
-    return sp_stack_append(a->to, k->frames, k->n, k->context, k->type);
+    uint32_t stack = sp_stack_append(a->to, k->frames, k->n, k->context, k->type);
+    if (stack != SP_NONE)
+        a->to->stacks.v[stack].edges = k->edges;
+    return stack;
 }
 
 /* Both halves at once; out[1] is SP_NONE when out of memory. */
@@ -426,16 +429,12 @@ static spaa_status enter(struct sp_absorber *a, uint32_t i, uint32_t to, bool is
 {
     const struct sp_stack *s = &a->from->stacks.v[i];
     struct sp_stack *whole = &a->to->stacks.v[to];
-    uint32_t more = sp_absorb_str(a, s->extra_json), edges = s->edges ? a->edges[s->edges - 1] : 0;
+    uint32_t more = sp_absorb_str(a, s->extra_json);
     a->stacks[i] = to;
     if (is_new)
         whole->extra_json = more;
     else
         sp_meet(&whole->extra_json, more);
-    if (is_new)
-        whole->edges = edges;
-    else if (!sp_edges_add(a->to, &whole->edges, edges))
-        return sp_nomem(a->d);
     if (s->layout != SP_NONE && !unite(a->m, to, a->layouts[s->layout]))
         return sp_nomem(a->d);
     return add_weights(a, i, to);
@@ -447,7 +446,13 @@ struct batch {
     uint32_t likely[SOON]; /* of the records to come, by their number modulo SOON */
 };
 
-/* A record of `from` as it is looked for in the whole, where edges make no other stack (sp_edges_add). */
+/* The edges of a record of `from`, in the whole. */
+static uint32_t edges_of(const struct sp_absorber *a, const struct sp_stack *s)
+{
+    return s->edges ? a->edges[s->edges - 1] : 0;
+}
+
+/* A record of `from` as it is looked for in the whole. */
 static struct sp_stack_key merge_stacks_key_of(struct sp_absorber *a, struct batch *b, uint32_t i)
 {
     const struct sp_stack *s = &a->from->stacks.v[i];
@@ -455,7 +460,7 @@ static struct sp_stack_key merge_stacks_key_of(struct sp_absorber *a, struct bat
                                  .hash = b->hashes[i],
                                  .n = s->n,
                                  .context = a->contexts[s->context],
-                                 .edges = SP_ANY_EDGES,
+                                 .edges = edges_of(a, s),
                                  .type = (enum sp_stack_type)s->type};
 }
 
@@ -554,7 +559,7 @@ spaa_status sp_absorb_stacks(struct sp_absorber *a)
         if (sp_leaving(a->d, i))
             st = SPAA_ERR_CANCELLED;
         b.hashes[i] = sp_stack_key(b.frames + s->first, s->n, a->contexts[s->context],
-                                   (enum sp_stack_type)s->type, SP_ANY_EDGES)
+                                   (enum sp_stack_type)s->type, edges_of(a, s))
                           .hash;
     }
     for (uint32_t i = 0; !st && i < from->stacks.n; i++) {

@@ -2,6 +2,7 @@
 #include "model/labels.h"
 
 #include "base/num.h"
+#include "model/edges.h"
 #include "model/facts.h"
 #include "model/identity.h"
 
@@ -275,6 +276,21 @@ static int cmp_weights(const struct sp_profile *p, uint32_t a, uint32_t b)
     return c;
 }
 
+static int cmp_edges(const struct sp_profile *p, const struct sp_order *o, uint32_t a, uint32_t b)
+{
+    size_t na, nb;
+    const struct sp_edge *x = sp_edges_of(p, a, &na), *y = sp_edges_of(p, b, &nb);
+    int c = 0;
+    for (size_t i = 0; a != b && !c && i < na && i < nb; i++) {
+        c = order_cmp_u64(x[i].at, y[i].at);
+        if (!c)
+            c = order_cmp_u64(o->frame_rank[x[i].frame], o->frame_rank[y[i].frame]);
+        if (!c)
+            c = order_cmp_u64(x[i].kind, y[i].kind);
+    }
+    return c ? c : order_cmp_u64(na, nb);
+}
+
 int sp_stack_content_cmp(const struct sp_profile *p, const struct sp_order *o, uint32_t a, uint32_t b)
 {
     const struct sp_stack *sa = &p->stacks.v[a], *sb = &p->stacks.v[b];
@@ -288,6 +304,8 @@ int sp_stack_content_cmp(const struct sp_profile *p, const struct sp_order *o, u
         c = order_cmp_u64(o->frame_rank[fa[sa->n - 1 - i]], o->frame_rank[fb[sb->n - 1 - i]]);
     if (!c)
         c = order_cmp_u64(sa->n, sb->n);
+    if (!c)
+        c = cmp_edges(p, o, sa->edges, sb->edges);
     if (!c)
         c = cmp_str(p, sa->extra_json, sb->extra_json);
     return c ? c : cmp_weights(p, a, b);

@@ -8,7 +8,7 @@ static uint64_t stacks_hash(const uint32_t *frames, size_t n, uint32_t context, 
                             uint32_t edges)
 {
     uint64_t hash = sp_hash64_seed(frames, n * sizeof *frames, (uint64_t)context << 8 | (uint64_t)type);
-    return edges && edges != SP_ANY_EDGES ? sp_hash_mix(hash, edges) : hash;
+    return edges ? sp_hash_mix(hash, edges) : hash;
 }
 
 struct sp_stack_key sp_stack_key(const uint32_t *frames, uint32_t n, uint32_t context,
@@ -21,8 +21,7 @@ struct sp_stack_key sp_stack_key(const uint32_t *frames, uint32_t n, uint32_t co
 bool sp_stack_equals(const struct sp_profile *p, uint32_t stack, const struct sp_stack_key *key)
 {
     const struct sp_stack *s = &p->stacks.v[stack];
-    return s->n == key->n && s->context == key->context && s->type == key->type &&
-           (s->edges == key->edges || key->edges == SP_ANY_EDGES) &&
+    return s->n == key->n && s->context == key->context && s->type == key->type && s->edges == key->edges &&
            (!s->n || memcmp(p->stack_frames.v + s->first, key->frames, s->n * sizeof *key->frames) == 0);
 }
 
@@ -55,7 +54,7 @@ uint32_t sp_stack_intern_key(struct sp_profile *p, const struct sp_stack_key *ke
     uint32_t i = sp_stack_append(p, key->frames, key->n, key->context, key->type);
     if (i == SP_NONE)
         return SP_NONE;
-    p->stacks.v[i].edges = key->edges == SP_ANY_EDGES ? 0 : key->edges;
+    p->stacks.v[i].edges = key->edges;
     if (!sp_map_add_at(&p->stack_map, &at, i)) {
         p->stacks.n--;
         p->stack_frames.n -= key->n;

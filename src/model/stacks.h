@@ -27,7 +27,6 @@ uint32_t sp_stack_intern_edges(struct sp_profile *p, const uint32_t *frames, siz
  * The same in steps, for merging, which knows ahead what it will look for: the table of stacks is larger than
  * the caches, so a look-up waits for memory unless it is asked for before.
  */
-#define SP_ANY_EDGES UINT32_MAX /* in a key: edges are not compared; a new record has none */
 struct sp_stack_key {
     const uint32_t *frames; /* borrowed */
     uint64_t hash;          /* of the rest, by sp_stack_key */

@@ -38,7 +38,9 @@ struct judge {
     bool by_pointers; /* the chains were walked by frame pointers */
     size_t dsos;      /* as many as there were: edges may add one */
     struct binary *binaries;
-    unsigned char *seen; /* per frame: as a return address */
+    unsigned char *seen;   /* per frame: as a return address */
+    unsigned char *begins; /* per function that frames of stacks have: a thread or program does so there */
+    uint32_t entry;        /* of the stack that is judged: where it begins */
     SP_VEC(struct pair) pairs;
     struct sp_map pair_map, process_map, dso_map; /* process_map: of p->processes by pid; dso_map: by name */
     uint32_t process;  /* of the stack that is judged: 1 + number in p->processes; 0: it is not known */
@@ -268,6 +270,8 @@ static uint32_t pair_of(struct judge *j, uint32_t callee, uint32_t caller, bool 
 static spaa_status note(struct judge *j, uint32_t at, uint32_t callee, uint32_t caller, bool called)
 {
     spaa_status st = SPAA_OK;
+    if (at >= j->entry) /* what is above it is nobody's caller */
+        return st;
     uint32_t i = pair_of(j, callee, caller, called, &st);
     const struct pair *x = st ? NULL : &j->pairs.v[i];
     if (st || x->verdict == SP_EDGE_FINE)
@@ -281,18 +285,14 @@ static spaa_status note(struct judge *j, uint32_t at, uint32_t callee, uint32_t 
     return x->verdict != SP_EDGE_MISSING || sp_vec_push(&j->list, e) ? SPAA_OK : sp_nomem(j->d);
 }
 
-/* What is above an entry of a thread or program is nobody's caller. */
-static void end_at_entry(struct judge *j, const struct sp_stack *s)
+/* Where a thread or program begins; the length of the stack where it does not tell. */
+static uint32_t entry_of(const struct judge *j, const struct sp_stack *s)
 {
-    const struct sp_profile *p = j->p;
-    const uint32_t *f = p->stack_frames.v + s->first;
+    const uint32_t *f = j->p->stack_frames.v + s->first;
     uint32_t entry = 0;
-    if (!j->list.n)
-        return;
-    while (entry < s->n && !sp_is_entry(sp_pstr(p, sp_frame_function(p, f[entry])->name), SP_SIDE_USER))
+    while (entry < s->n && !j->begins[j->p->frames.v[f[entry]].function])
         entry++;
-    while (j->list.n && j->list.v[j->list.n - 1].at >= entry)
-        j->list.n--;
+    return entry;
 }
 
 enum { ASK_STACKS = 64 }; /* between two looks at whether the call is to be left: code is read */
@@ -320,8 +320,8 @@ static spaa_status judge_all(struct judge *j)
         if (i % ASK_STACKS == 0 && sp_cancelled(j->d))
             return SPAA_ERR_CANCELLED;
         j->process = process_of(j, p->contexts.v[s->context].pid);
+        j->entry = entry_of(j, s);
         st = each_call(j, s, note);
-        end_at_entry(j, s);
         s->edges = st ? 0 : sp_edges_intern(p, j->list.v, j->list.n);
         if (s->edges == SP_NONE)
             st = sp_nomem(j->d);
@@ -337,7 +337,10 @@ spaa_status sp_chains_judge(struct sp_profile *p, const struct sp_symbol_opts *o
     j.by_pointers = sp_callgraph_of(p) == SP_CALLGRAPH_POINTERS;
     j.binaries = calloc(p->dsos.n + 2, sizeof *j.binaries);
     j.seen = calloc(p->frames.n + 1, 1);
-    bool ok = j.edges && j.binaries && j.seen;
+    j.begins = calloc(p->functions.n + 1, 1);
+    bool ok = j.edges && j.binaries && j.seen && j.begins;
+    for (size_t i = 0; ok && i < p->functions.n; i++)
+        j.begins[i] = sp_is_entry(sp_pstr(p, p->functions.v[i].name), SP_SIDE_USER);
     spaa_status st = ok ? sp_symbols_new(opts, d, &j.symbols) : sp_nomem(d);
     if (!st)
         st = judge_all(&j);
@@ -345,6 +348,7 @@ spaa_status sp_chains_judge(struct sp_profile *p, const struct sp_symbol_opts *o
     sp_symbols_free(j.symbols);
     free(j.binaries);
     free(j.seen);
+    free(j.begins);
     sp_vec_free(&j.pairs);
     sp_map_free(&j.pair_map);
     sp_map_free(&j.process_map);

@@ -72,15 +72,33 @@ def test_ids_do_not_know_of_edges(tmp_path):
     assert ids[0] == ids[1]
 
 
-def test_records_that_disagree_become_one_that_is_broken(tmp_path):
+def test_records_that_disagree_stay_apart(tmp_path):
     rows = [stack("0x1", [1, 3, 4], 3, BOTH), stack("0x2", [1, 5, 4], 1, [{"at": 1, "broken": True}])]
     a = write(tmp_path, "a.spaa", [*FRAMES, frame(5, "top", ip="0x21")], rows)
     assert stacks_of(run("convert", a, "--to", "spaa", "--frames", "function", code=0).out) == [
-        (["leaf", "top", "main"], [(0, "broken"), (1, "broken")], 4)]
+        (["leaf", "top", "main"], [(0, "mid"), (1, "broken")], 3), (["leaf", "top", "main"], [(1, "broken")], 1)]
     same = write(tmp_path, "b.spaa", [*FRAMES, frame(5, "top", ip="0x21")],
                  [stack("0x1", [1, 3, 4], 3, BOTH), stack("0x2", [1, 5, 4], 1, BOTH)])
     assert stacks_of(run("convert", same, "--to", "spaa", "--frames", "function", code=0).out) == [
         (["leaf", "top", "main"], [(0, "mid"), (1, "broken")], 4)]
+
+
+def test_merging_keeps_inferred_callers(tmp_path):
+    """What one record says, another does not take back; and the order of files makes no difference."""
+    frames = [*FRAMES, frame(5, "other", True)]
+    a = write(tmp_path, "a.spaa", frames, [stack("0x1", [1, 3, 4], 5, BOTH), stack("0x2", [1, 3, 4], 3, [{"at": 0, "inferred": 5}]),
+                                           stack("0x3", [1, 3, 4], 2)])
+    b = write(tmp_path, "b.spaa", FRAMES, [stack("0x1", [1, 3, 4], 1, BOTH)])
+    alone = [[(0, "mid"), (1, "broken")], [(0, "other")], []]
+    for options in ([], ["--frames", "function"]):
+        one = stacks_of(run("merge", a, *options, "--to", "spaa", "-o", "-", code=0).out)
+        assert one == [(["leaf", "top", "main"], e, n) for e, n in zip(alone, (5, 3, 2))]
+        both = run("merge", a, b, *options, "--to", "spaa", "-o", "-", code=0).out
+        assert stacks_of(both) == [(["leaf", "top", "main"], e, n) for e, n in zip(alone, (6, 3, 2))]
+        assert stacks_of(run("merge", b, a, *options, "--to", "spaa", "-o", "-", code=0).out) == stacks_of(both)
+        (tmp_path / "m.spaa").write_text(both)
+        run("validate", "--strict", tmp_path / "m.spaa", code=0)
+        assert stacks_of(run("merge", tmp_path / "m.spaa", *options, "--to", "spaa", "-o", "-", code=0).out) == stacks_of(both)
 
 
 def test_hidden_frames_move_edges(tmp_path):
