@@ -419,3 +419,78 @@ def test_a_binary_proves_itself(tmp_path, prog, wrong, known):
     named = tmp_path / "named.spaa"
     subprocess.run([SPAA, "symbolize", path, "-o", named], check=True, capture_output=True)
     assert bool([e for e in edges(named).values() if (0, "mid") in e]) == known
+
+
+TWINS = CODE + """
+    .macro local_fn name
+    .type \\name, @function
+\\name:
+    .endm
+local_fn twin_a
+    push %rbp
+    call leaf
+twin_a_ret:
+    pop %rbp
+    ret
+end twin_a
+local_fn twin_b
+    push %rbp
+    call leaf
+twin_b_ret:
+    pop %rbp
+    ret
+end twin_b
+fn calls_a
+    call twin_a
+calls_a_ret:
+    ret
+end calls_a
+fn calls_b
+    call twin_b
+calls_b_ret:
+    ret
+end calls_b
+"""
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory):
+    """Two static functions of one name, each called from one place."""
+    prog = Binary(tmp_path_factory.mktemp("twins"), "prog", TWINS, "-static", "-no-pie")
+    subprocess.run(["objcopy", "--redefine-sym", "twin_b=twin", prog.path], check=True)
+    subprocess.run(["objcopy", "--redefine-sym", "twin_a=twin", prog.path], check=True)
+    return prog
+
+
+def test_an_inferred_function_is_known_by_its_address(tmp_path, twins):
+    """As other frames of it are: of two static functions of one name, each is the one that was called."""
+    chains = [["leaf", "calls_a_ret"]] * 2 + [["leaf", "calls_b_ret"]] * 3 + [["twin_b+1", "calls_b_ret"]]
+    path = record(tmp_path, [[twins.address(a, BASE) for a in chain] for chain in chains], twins)
+    rows = ask_rows(path)
+    assert sorted((r["self"], r["total"]) for r in rows if r["function"].startswith("twin")) == [(0, 2), (1, 4)]
+    read, coarse = tmp_path / "read.spaa", tmp_path / "coarse.spaa"
+    subprocess.run([SPAA, "convert", path, "-o", read], check=True, capture_output=True)
+    assert ask_rows(read) == rows
+    for line in read.read_text().splitlines():
+        row = json.loads(line)
+        if row.get("x_inferred"):
+            assert row["x_func"]["local"] and int(row["x_func"]["start"], 16) in (twins.at["twin_a"], twins.at["twin_b"])
+    assert symbolized(tmp_path, path).read_bytes() == read.read_bytes()
+    for grain in ("line", "function"):
+        subprocess.run([SPAA, "convert", path, "--frames", grain, "-o", coarse], check=True, capture_output=True)
+        assert ask_rows(coarse) == rows
+
+
+def ask_rows(path, *options):
+    keys = ("function", "id", "self", "total", "samples")
+    return [{k: r.get(k) for k in keys} for r in conftest.ask("top", path, "-n", "0", "--metric", "samples", *options)["rows"]]
+
+
+def test_above_an_entry_nothing_is_judged(tmp_path):
+    """symbolize writes no frame that no stack has: what is above the entry of a program is nobody's caller."""
+    prog = Binary(tmp_path, "prog", CODE, "-static", "-no-pie")
+    subprocess.run(["objcopy", "--redefine-sym", "leaf=start_thread", prog.path], check=True)
+    path = record(tmp_path, [[prog.address(a, BASE) for a in ("leaf", "top_ret")]], prog)
+    read = tmp_path / "read.spaa"
+    subprocess.run([SPAA, "convert", path, "-o", read], check=True, capture_output=True)
+    assert "x_inferred" not in read.read_text() and symbolized(tmp_path, path).read_bytes() == read.read_bytes()
