@@ -217,12 +217,23 @@ static bool is_proven(const struct binary *b)
     return b->recorded || (b->returns >= PROOF_LEAST && b->calls >= b->returns - b->returns / 4);
 }
 
+/* The DSO of a file, which no frame may have been of. SP_NONE: out of memory. */
+static uint32_t dso_of_module(struct judge *j, const struct sp_module *m)
+{
+    for (uint32_t i = 0; i < j->dsos; i++)
+        if (j->binaries[i].module == m)
+            return i;
+    const struct sp_module_key *key = sp_module_key(m);
+    const char *id = key->build_id ? key->build_id : sp_module_build_id(m);
+    struct sp_dso row = {.name = sp_profile_cstr(j->p, key->path)};
+    if (id)
+        row.build_id = sp_profile_cstr(j->p, id);
+    return row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL ? SP_NONE : sp_dso_intern(j->p, &row);
+}
+
 static spaa_status missing_frame(struct judge *j, const struct sp_edge_side *target, uint32_t *out)
 {
-    uint32_t dso = 0;
-    while (dso < j->p->dsos.n && j->binaries[dso].module != target->module)
-        dso++;
-    *out = sp_edges_target(j->p, target, dso < j->p->dsos.n ? dso : SP_NONE, j->p->header.frames);
+    *out = sp_edges_target(j->p, target, dso_of_module(j, target->module), j->p->header.frames);
     return *out == SP_NONE ? sp_nomem(j->d) : SPAA_OK;
 }
 

@@ -494,3 +494,13 @@ def test_above_an_entry_nothing_is_judged(tmp_path):
     read = tmp_path / "read.spaa"
     subprocess.run([SPAA, "convert", path, "-o", read], check=True, capture_output=True)
     assert "x_inferred" not in read.read_text() and symbolized(tmp_path, path).read_bytes() == read.read_bytes()
+
+
+def test_an_inferred_function_of_a_file_without_frames(tmp_path):
+    lib = Binary(tmp_path, "libserve.so", LIBRARY, "-shared")
+    exe = Binary(tmp_path, "prog", USER_OF_LIBRARY, "-pie", lib.path)
+    path = record(tmp_path, [[exe.address(a, BASE) for a in ("unrelated", "start_ret")]], exe, lib)
+    assert edges(path) == {("unrelated", "_start"): [(0, "BROKEN"), (0, "serve")]}
+    read = tmp_path / "read.spaa"
+    subprocess.run([SPAA, "convert", path, "-o", read], check=True, capture_output=True)
+    assert symbolized(tmp_path, path).read_bytes() == read.read_bytes()
