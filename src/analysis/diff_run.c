@@ -284,7 +284,7 @@ static bool take_names(struct taker *t)
         n->dso = sp_intern(&t->d->strs, dso.p, dso.n);
         n->build = build_id.n ? sp_intern(&t->d->strs, build_id.p, build_id.n) : SP_STR_NONE;
         if (!t->unresolved[i] || t->d->keys.v[key].all != SP_NONE)
-            sp_handle_text(&handles, i, id);
+            sp_handle_text_alike(&handles, i, id);
         memcpy(n->id, id, sizeof n->id);
         ok = n->function != SP_STR_FAIL && n->dso != SP_STR_FAIL && n->build != SP_STR_FAIL;
     }

@@ -45,10 +45,18 @@ static spaa_status function_lookup_unknown(const struct sp_profile *p, const cha
     return st;
 }
 
+static size_t hex_digits(const char *text)
+{
+    return strspn(text, "0123456789abcdef");
+}
+
+/* "f:1a2b", or "f:1a2b.3c". */
 static bool is_handle(const char *text)
 {
-    return text[0] == 'f' && text[1] == ':' && text[2] && strlen(text) <= 18 &&
-           strspn(text + 2, "0123456789abcdef") == strlen(text + 2);
+    if (text[0] != 'f' || text[1] != ':')
+        return false;
+    size_t n = hex_digits(text + 2), more = text[2 + n] == '.' ? hex_digits(text + 3 + n) : 0;
+    return n && n <= 16 && more <= 8 && text[2 + n + (more ? 1 + more : 0)] == '\0';
 }
 
 /* `hash (a.c)` is also what several of that file have whom only addresses tell apart: `hash (a.c 0x1280)`. */
@@ -161,21 +169,43 @@ static spaa_status by_short_name(const struct sp_profile *p, const char *text, s
     return st;
 }
 
+/* What a handle says: the first digits of a hash, and of that of the build. */
+struct asked_handle {
+    uint64_t hash, build;
+    unsigned shift, build_shift; /* 64: any build */
+};
+
+static struct asked_handle asked_handle(const char *text)
+{
+    size_t n = hex_digits(text + 2), more = text[2 + n] == '.' ? hex_digits(text + 3 + n) : 0;
+    struct asked_handle a = {.shift = (unsigned)(64 - 4 * n), .build_shift = (unsigned)(64 - 4 * more)};
+    sp_parse_hex(text + 2, text + 2 + n, &a.hash);
+    if (more)
+        sp_parse_hex(text + 3 + n, text + 3 + n + more, &a.build);
+    return a;
+}
+
+static bool is_asked(const struct asked_handle *a, const struct sp_profile *p, uint32_t function, uint64_t hash)
+{
+    return hash >> a->shift == a->hash &&
+           (a->build_shift == 64 ||
+            (uint64_t)sp_function_build_hash(p, function) << 32 >> a->build_shift == a->build);
+}
+
 /* A handle whose digits fit functions of one hash only (one name, and binaries of one base name). */
 static spaa_status by_handle(const struct sp_profile *p, const char *text, struct sp_diags *d,
                              unsigned char *hits)
 {
-    uint64_t want, hash = 0;
-    size_t digits = strlen(text) - 2, found = 0;
-    unsigned shift = (unsigned)(64 - 4 * digits);
+    uint64_t hash = 0;
+    size_t found = 0;
+    struct asked_handle asked = asked_handle(text);
     struct sp_function_lookup several = {.hits = hits};
     struct sp_buf names;
     spaa_status st = SPAA_OK;
-    sp_parse_hex(text + 2, text + 2 + digits, &want);
     sp_buf_init(&names, 64 << 10);
     for (uint32_t i = 0; i < p->functions.n; i++) {
         uint64_t h = sp_function_hash(p, i);
-        if (h >> shift != want)
+        if (!is_asked(&asked, p, i, h))
             continue;
         hits[i] = 1;
         several.n++;

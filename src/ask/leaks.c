@@ -277,6 +277,11 @@ static void put_row(struct leaks *x, struct sp_answer_table *t, struct sp_answer
     sp_put_text(a, t, KIND, kind, strlen(kind));
     sp_put_int(t, NEVER_FREED, r->never_freed);
     sp_put_function(x->x, t, FUNCTION, r->function);
+    if (r->function != SP_NONE) { /* the row is of all that are alike */
+        char handle[32];
+        sp_put_text(a, t, FUNCTION + SP_FUNCTION_ID, handle,
+                    sp_handle_text_alike(&x->x->handles, r->function, handle));
+    }
     if (r->function == SP_NONE)
         sp_put_text(a, t, FUNCTION + SP_FUNCTION_NAME, "[no stack]", 10);
     sp_put_int(t, RECORDS, (int64_t)r->records[0] + r->records[1]);
@@ -409,7 +414,7 @@ static void put_next(struct leaks *x)
     if (!o->metric && x->l.rank != SP_LEAK_ALLOC_BYTES && x->l.has[SP_LEAK_ALLOC_BYTES])
         sp_answer_next(a, "leaks", NULL, "--metric alloc_bytes");
     if (first && first->function != SP_NONE && !x->l.two &&
-        sp_handle_text(&x->x->handles, asked_for(x, first), handle))
+        sp_handle_text_alike(&x->x->handles, asked_for(x, first), handle))
         sp_answer_next(a, "function", handle,
                        o->metric || x->l.rank != SP_LEAK_LIVE_BYTES ? NULL : "--metric live_bytes");
 }

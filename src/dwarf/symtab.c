@@ -354,9 +354,9 @@ static bool is_renamed(const char *dot)
     return strncmp(dot, ".lto_priv.", 10) == 0 || strncmp(dot, ".llvm.", 6) == 0;
 }
 
-const struct sp_sym *sp_symtab_whole(struct sp_symtab *t, const struct sp_sym *part)
+const struct sp_sym *sp_symtab_whole(struct sp_symtab *t, const struct sp_sym *part, size_t least)
 {
-    const char *name = part->name, *dot = *name ? strchr(name + 1, '.') : NULL;
+    const char *name = part->name, *dot = *name ? strchr(name + (least ? least : 1), '.') : NULL;
     if (dot && !symtab_index_names(t))
         return NULL;
     for (; dot; dot = strchr(dot + 1, '.')) {

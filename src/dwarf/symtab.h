@@ -62,9 +62,10 @@ const struct sp_sym *sp_symtab_find(const struct sp_symtab *t, uint64_t addr);
 /*
  * The function that a symbol is a part or another form of, as foo is of foo.cold and foo.isra.0: that of its
  * file, if it is local, else the one that all see. The symbol itself where there is none, or several may be
- * meant. NULL: out of memory. Not for SP_RULES_JIT.
+ * meant. `least`: the bytes of the name before what says which part it is; other dots are the name's own, as in
+ * Go's main.main.func1. NULL: out of memory. Not for SP_RULES_JIT.
  */
-const struct sp_sym *sp_symtab_whole(struct sp_symtab *t, const struct sp_sym *part);
+const struct sp_sym *sp_symtab_whole(struct sp_symtab *t, const struct sp_sym *part, size_t least);
 /*
  * The forms of the function that a symbol is a form of (foo.constprop.0, foo.isra.0 of foo), those of its
  * file, one after the other, itself among them. NULL: no more, or it is no form. After sp_symtab_whole of it.

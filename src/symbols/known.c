@@ -4,6 +4,8 @@
  */
 #include "symbols/internal.h"
 
+#include "model/functions.h"
+
 #include <string.h>
 
 static struct sp_symtab *known_table(struct sp_module *m)
@@ -53,7 +55,8 @@ static const struct sp_sym *first_form(struct sp_module *m, const struct sp_sym 
 /* The symbol where the function starts, whichever part or form of it this one is; NULL: out of memory. */
 static const struct sp_sym *known_whole(struct sp_module *m, const struct sp_sym *sym)
 {
-    const struct sp_sym *whole = sp_symtab_whole(known_table(m), sym);
+    struct sp_str name = {sym->name, (uint32_t)strlen(sym->name)};
+    const struct sp_sym *whole = sp_symtab_whole(known_table(m), sym, sp_linkage_whole(name).n);
     return whole == sym ? first_form(m, sym) : whole;
 }
 
