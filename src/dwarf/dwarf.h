@@ -44,6 +44,7 @@ struct sp_dwarf_frame {
     const char *scoped;    /* the name with its scopes, in C++ with parameters, as demanglers write it; NULL:
                               func says it */
     const char *arguments; /* Rust: "<f64>" of the function's plain name; NULL: none */
+    const char *closures;  /* Rust: "{closure#2}::{async_block#0}" at the end of its plain name; NULL: none */
     bool linked; /* func is the name as linked: stated, or that of a language where names are linked as they
                     are */
     bool local;  /* not visible to other units, which may have another one of this name */

@@ -89,6 +89,42 @@ static bool is_in_external(struct sp_dwarf *d, const struct sp_dw_entry *e)
     return false;
 }
 
+static bool is_closure(const char *name)
+{
+    return name && name[0] == '{' && strncmp(name, "{impl#", 6) != 0;
+}
+
+/* Which of the closures of a function of Rust it is, and those that this one is in; NULL: it is none. */
+static const char *closures_of(struct sp_dwarf *d, const struct stated *s)
+{
+    enum { MOST = 8 };
+    struct sp_dw_unit *u = s->last.u;
+    const char *names[MOST], *text = NULL;
+    struct sp_dw_entry e = s->last;
+    struct sp_buf b;
+    size_t n = 0, work = 0;
+    if (!is_closure(s->name) || !u)
+        return NULL;
+    if (!sp_dw_inlines_build(d, u))
+        sp_dw_fail(d, SPAA_ERR_NOMEM);
+    for (const char *name = s->name; is_closure(name) && n < MOST; name = e.name) {
+        names[n++] = name;
+        uint32_t scope = sp_dw_scope_of(&u->inlines, e.off);
+        if (scope == DW_NO_NODE ||
+            !sp_dw_entry_read(d, u, u->inlines.scopes.v[scope].die, &work, &e))
+            break;
+    }
+    sp_buf_init(&b, DW_NAME_TEXT);
+    while (n--) {
+        sp_buf_add(&b, names[n], strcspn(names[n], "<"));
+        sp_buf_puts(&b, n ? "::" : "");
+    }
+    if (b.nomem || (!b.failed && !(text = sp_arena_dup(&d->arena, b.data, b.len))))
+        sp_dw_fail(d, SPAA_ERR_NOMEM);
+    sp_buf_free(&b);
+    return text;
+}
+
 static struct sp_dwarf_frame says_of(struct sp_dwarf *d, struct sp_dw_unit *u, uint64_t die)
 {
     const uint16_t language = u->language;
@@ -108,6 +144,8 @@ static struct sp_dwarf_frame says_of(struct sp_dwarf *d, struct sp_dw_unit *u, u
     f.local = f.local && !(is_cplusplus(language) && is_in_external(d, &s.last));
     if (language == LANG_Rust && s.linkage && s.name && s.name[0] != '<')
         f.arguments = strchr(s.name, '<');
+    if (language == LANG_Rust && s.linkage)
+        f.closures = closures_of(d, &s);
     f.decl = s.file;
     f.decl_line = s.line;
     return f;

@@ -159,6 +159,7 @@ static bool describe(struct sp_module *m, const struct sp_dwarf_frame *f, bool i
     if (!f->linked)
         r->linkage = NULL;
     r->arguments = f->arguments;
+    r->closures = f->closures;
     r->local = f->local;
     r->line = f->decl_line;
     if (!inlined) {

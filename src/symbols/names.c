@@ -65,18 +65,63 @@ static struct sp_str names_str(const char *s)
     return (struct sp_str){s, (uint32_t)strlen(s)};
 }
 
+/* The last `n` of the closures, with the word and the number that later mangling has for all kinds of them. */
+static void put_closures(struct sp_buf *b, const char *closures, size_t n)
+{
+    size_t all = 1;
+    for (const char *p = closures; (p = strstr(p, "}::{")); p++)
+        all++;
+    for (; closures; all--) {
+        const char *next = strstr(closures, "}::{"), *number = strchr(closures, '#');
+        if (all <= n) {
+            sp_buf_puts(b, "::{closure#");
+            sp_buf_add(b, number ? number + 1 : "0", number ? strspn(number + 1, "0123456789") : 1);
+            sp_buf_ch(b, '}');
+        }
+        closures = next ? next + 3 : NULL;
+    }
+}
+
+/* "<app::main::{closure_env#0}>" as later mangling has it. */
+static void put_rust_arguments(struct sp_buf *b, const char *arguments)
+{
+    static const char env[] = "{closure_env#";
+    sp_buf_puts(b, "::");
+    for (const char *at; (at = strstr(arguments, env)); arguments = at + sizeof env - 1) {
+        sp_buf_add(b, arguments, (size_t)(at - arguments));
+        sp_buf_puts(b, "{closure#");
+    }
+    sp_buf_puts(b, arguments);
+}
+
+/* "app::main::{{closure}}" with the closures' numbers, and the arguments of what they are in. */
+static void put_generic(struct sp_buf *b, struct sp_str whole, const char *arguments, const char *closures)
+{
+    static const char word[] = "::{{closure}}";
+    const uint32_t size = sizeof word - 1;
+    size_t known = closures ? 1 : 0, n = 0;
+    for (const char *p = closures; p && (p = strstr(p, "}::{")); p++)
+        known++;
+    while (n < known && whole.n > size && memcmp(whole.p + whole.n - size, word, size) == 0) {
+        whole.n -= size;
+        n++;
+    }
+    sp_buf_add(b, whole.p, whole.n);
+    if (arguments)
+        put_rust_arguments(b, arguments);
+    if (n)
+        put_closures(b, closures, n);
+}
+
 bool sp_symbols_arguments(struct sp_symbols *s, struct sp_resolved *r)
 {
-    const char *arguments = r->arguments;
-    r->arguments = NULL;
-    if (!arguments || !r->raw || !sp_linkage_is_hashed(names_str(r->raw)))
+    const char *arguments = r->arguments, *closures = r->closures;
+    r->arguments = r->closures = NULL;
+    if ((!arguments && !closures) || !r->raw || !sp_linkage_is_hashed(names_str(r->raw)))
         return true;
-    struct sp_str whole = sp_function_shown(names_str(r->func));
     struct sp_buf b;
     sp_buf_init(&b, 64 << 10);
-    sp_buf_add(&b, whole.p, whole.n);
-    sp_buf_puts(&b, "::");
-    sp_buf_puts(&b, arguments);
+    put_generic(&b, sp_function_shown(names_str(r->func)), arguments, closures);
     uint32_t id = b.failed ? SP_STR_FAIL : sp_intern(&s->names, b.data, b.len);
     bool nomem = b.nomem || (!b.failed && id == SP_STR_FAIL);
     sp_buf_free(&b);

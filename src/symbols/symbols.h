@@ -91,6 +91,7 @@ struct sp_resolved {
     const char *func;      /* demangled */
     const char *raw;       /* as in the symbol table, NULL when equal to func */
     const char *arguments; /* "<f64>" that func is to have, but has not yet; NULL: none. Only inside. */
+    const char *closures;  /* "{closure#2}" that ends func where it has "{{closure}}"; likewise */
     const char *srcline;   /* "file:line", or NULL; the file as seen from where the compiler ran */
     uint64_t symoff;       /* address - start of the symbol */
     uint32_t inline_depth; /* 0 for the physical frame, which is the last one */
