@@ -17,12 +17,59 @@ static int cmp_name(const void *va, const void *vb, void *arg)
     return (da > db) - (da < db);
 }
 
+static struct sp_str path_of(const struct sp_profile *p, uint32_t function)
+{
+    const struct sp_func_info *x = sp_function_info(p, function);
+    return sp_pstr(p, x ? x->file : SP_STR_NONE);
+}
+
+/* The last `folders` folders of a path and its last part. */
+static struct sp_str last_folders(struct sp_str path, unsigned folders)
+{
+    uint32_t at = path.n;
+    for (folders++; at && (path.p[at - 1] != '/' || --folders); at--)
+        ;
+    return (struct sp_str){path.p + at, path.n - at};
+}
+
+enum { TWINS_MAX = 64, FOLDERS_MAX = 200 };
+
+/* Of two functions of one name and one base name of a file, both get the folders that it takes to tell them apart. */
+static bool tell_by_folders(struct sp_full_names *l, uint32_t a, uint32_t b)
+{
+    struct sp_str x = path_of(l->profile, a), y = path_of(l->profile, b);
+    unsigned n = 1;
+    while (n < FOLDERS_MAX && sp_str_cmp(last_folders(x, n), last_folders(y, n)) == 0 &&
+           (last_folders(x, n).n < x.n || last_folders(y, n).n < y.n))
+        n++;
+    if (sp_str_cmp(last_folders(x, n), last_folders(y, n)) == 0)
+        return false;
+    l->folders[a] = l->folders[a] > n ? l->folders[a] : (unsigned char)n;
+    l->folders[b] = l->folders[b] > n ? l->folders[b] : (unsigned char)n;
+    return true;
+}
+
+/* Functions of one name in one DSO, of which some may be equal but for where they start. */
+static void tell_twins(struct sp_full_names *l, const uint32_t *twin, size_t n)
+{
+    const struct sp_profile *p = l->profile;
+    uint64_t start;
+    bool told = n <= TWINS_MAX;
+    for (size_t i = 0; told && i < n; i++)
+        for (size_t k = 0; told && k < i; k++)
+            if (p->functions.v[twin[i]].tells == p->functions.v[twin[k]].tells &&
+                sp_function_start(p, twin[i], &start) && sp_function_start(p, twin[k], &start))
+                told = tell_by_folders(l, twin[i], twin[k]);
+    for (size_t i = 0; !told && i < n; i++)
+        l->folders[twin[i]] = 0;
+}
+
 spaa_status sp_full_names_of(const struct sp_profile *p, struct sp_full_names *out)
 {
     size_t n = p->functions.n;
-    struct sp_full_names l = {p, calloc(n + 1, 1)};
+    struct sp_full_names l = {p, calloc(n + 1, 1), calloc(n + 1, 1)};
     uint32_t *order = malloc((n + 1) * sizeof *order);
-    if (!l.shared || !order) {
+    if (!l.shared || !l.folders || !order) {
         free(order);
         sp_full_names_free(&l);
         return sp_nomem(p->diags);
@@ -30,9 +77,14 @@ spaa_status sp_full_names_of(const struct sp_profile *p, struct sp_full_names *o
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
     qsort_r(order, n, sizeof *order, cmp_name, (void *)(uintptr_t)p);
-    for (size_t i = 1; i < n; i++)
-        if (!cmp_name(&order[i - 1], &order[i], (void *)(uintptr_t)p))
-            l.shared[order[i - 1]] = l.shared[order[i]] = 1;
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && !cmp_name(&order[i], &order[end], (void *)(uintptr_t)p);)
+            end++;
+        for (size_t k = i; k < end; k++)
+            l.shared[order[k]] = end > i + 1;
+        if (p->twins && end > i + 1)
+            tell_twins(&l, order + i, end - i);
+    }
     free(order);
     *out = l;
     return SPAA_OK;
@@ -41,6 +93,7 @@ spaa_status sp_full_names_of(const struct sp_profile *p, struct sp_full_names *o
 void sp_full_names_free(struct sp_full_names *l)
 {
     free(l->shared);
+    free(l->folders);
     *l = (struct sp_full_names){0};
 }
 
@@ -75,7 +128,9 @@ bool sp_full_name_put(struct sp_buf *out, const struct sp_full_names *l, uint32_
         return sp_buf_add(out, name.p, name.n);
     if (!put_full_name(out, p, function))
         return false;
-    bool by_start = sp_function_start(p, function, &start);
+    bool by_start = !l->folders[function] && sp_function_start(p, function, &start);
+    if (l->folders[function])
+        file = last_folders(path_of(p, function), l->folders[function]);
     if (!file.n && !by_start)
         return true;
     sp_buf_puts(out, " (");

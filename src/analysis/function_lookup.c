@@ -59,14 +59,29 @@ static bool is_handle(const char *text)
     return n && n <= 16 && more <= 8 && text[2 + n + (more ? 1 + more : 0)] == '\0';
 }
 
-/* `hash (a.c)` is also what several of that file have whom only addresses tell apart: `hash (a.c 0x1280)`. */
+/* The bytes before " (" at the end of "hash (a.c)", and those of "a.c)"; 0: there is no such end. */
+static size_t before_file(const char *p, size_t n)
+{
+    const char *at = n && p[n - 1] == ')' ? memrchr(p, '(', n) : NULL;
+    return at && at - p > 1 && at[-1] == ' ' ? (size_t)(at - p) - 1 : 0;
+}
+
+/*
+ * `hash (a.c)` is also what several of that file have whom only folders or addresses tell apart: `hash (x/a.c)`,
+ * `hash (a.c 0x1280)`.
+ */
 static bool is_full_name(struct sp_str full, const char *text)
 {
-    size_t n = strlen(text);
-    if (full.n == n)
-        return n && memcmp(full.p, text, n) == 0;
-    return n && text[n - 1] == ')' && full.n > n + 2 && memcmp(full.p, text, n - 1) == 0 &&
-           memcmp(full.p + n - 1, " 0x", 3) == 0;
+    size_t n = strlen(text), name = before_file(text, n);
+    if (full.n == n && n && memcmp(full.p, text, n) == 0)
+        return true;
+    if (!name || full.n <= n || memcmp(full.p, text, name + 2) != 0)
+        return false;
+    if (full.n > n + 2 && memcmp(full.p, text, n - 1) == 0 && memcmp(full.p + n - 1, " 0x", 3) == 0)
+        return true;
+    size_t file = n - name - 2; /* with the bracket that closes */
+    return before_file(full.p, full.n) == name && full.p[full.n - file - 1] == '/' &&
+           memcmp(full.p + full.n - file, text + name + 2, file) == 0;
 }
 
 /* A full name, as rows of one name have it. */

@@ -82,16 +82,21 @@ static void put_closures(struct sp_buf *b, const char *closures, size_t n)
     }
 }
 
-/* "<app::main::{closure_env#0}>" as later mangling has it. */
+/* "<app::main::{closure_env#0}, Vec<u8, alloc::alloc::Global>>" as later mangling has it. */
 static void put_rust_arguments(struct sp_buf *b, const char *arguments)
 {
-    static const char env[] = "{closure_env#";
+    static const char env[] = "{closure_env#", usual[] = ", alloc::alloc::Global>";
     sp_buf_puts(b, "::");
-    for (const char *at; (at = strstr(arguments, env)); arguments = at + sizeof env - 1) {
-        sp_buf_add(b, arguments, (size_t)(at - arguments));
-        sp_buf_puts(b, "{closure#");
+    for (const char *p = arguments; *p;) {
+        if (!strncmp(p, env, sizeof env - 1)) {
+            sp_buf_puts(b, "{closure#");
+            p += sizeof env - 1;
+        } else if (!strncmp(p, usual, sizeof usual - 1)) { /* the argument that nobody writes */
+            p += sizeof usual - 2;
+        } else {
+            sp_buf_ch(b, *p++);
+        }
     }
-    sp_buf_puts(b, arguments);
 }
 
 /* "app::main::{{closure}}" with the closures' numbers, and the arguments of what they are in. */

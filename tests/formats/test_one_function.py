@@ -75,6 +75,11 @@ def test_every_command_has_the_same_functions(tmp_path, flags, how):
     for handle, (_, self, total) in top.items():
         one = ask("function", path, handle, *how)
         assert (one["function"]["id"], one["self"], one["total"]) == (handle, self, total)
+    if "-g" in flags and how != ("--no-inline",):
+        shown = {r["function"]: h for r in ask("top", path, *how, *ALL)["rows"] for h in [r["id"]]}
+        assert {"hash (a/util.c)", "hash (b/util.c)", "hash (main.c)"} <= set(shown)
+        assert ask("function", path, "hash (a/util.c)", *how)["function"]["id"] == shown["hash (a/util.c)"]
+        assert ask("function", path, "hash (util.c)", *how)["self"] == sum(top[shown[f"hash ({x}/util.c)"]][1] for x in "ab")
     alike = {h.partition(".")[0] for h in top if "." in h}
     for handle in alike:  # without what tells them apart it is all of them
         assert ask("function", path, handle, *how)["self"] == sum(v[1] for h, v in top.items() if h.startswith(handle + "."))
@@ -88,3 +93,33 @@ def test_a_dot_in_a_name_makes_no_part_of_a_function(tmp_path):
         if r["type"] == "frame":
             found[r["func"]] = int(r["x_func"]["start"], 16)
     assert {n: [a] for n, a in found.items()} == symbols and len(set(found.values())) == 5
+
+
+CLOSURES = """
+use std::hint::black_box;
+#[inline(never)] fn run(f: &dyn Fn(u64) -> u64, n: u64) -> u64 { let mut h = 0; for i in 0..n { h = f(h ^ i); } h }
+#[inline(never)] fn size<T>(n: u64) -> u64 { black_box(n) + std::mem::size_of::<T>() as u64 }
+fn main() {
+    let k = black_box(3u64);
+    let a = run(&|x| black_box(x).wrapping_mul(k), 5) + run(&|x| black_box(x) ^ (k + 1), 6) + size::<Vec<u8>>(k) + size::<u8>(k);
+    println!("{}", a);
+}
+"""
+
+
+@pytest.mark.parametrize("mangling", ["legacy", "v0"])
+def test_closures_of_rust_are_functions_under_one_name_whatever_the_mangling(tmp_path, mangling):
+    rustc = shutil.which("rustc") or os.path.expanduser("~/.cargo/bin/rustc")
+    if not os.path.exists(rustc):
+        pytest.skip("no rustc")
+    (tmp_path / "app.rs").write_text(CLOSURES)
+    subprocess.run([rustc, "-O", "-g", "-C", "symbol-mangling-version=" + mangling, *(["-Z", "unstable-options"] if mangling == "legacy" else []),
+                    "app.rs", "-o", "app"], cwd=tmp_path, check=True, env={**os.environ, "RUSTC_BOOTSTRAP": "1"})
+    names = os.path.join(os.path.dirname(os.environ.get("SPAA_BIN", "build/spaa")), "tests", "address_names")
+    if not os.path.exists(names):
+        pytest.skip("no address_names")
+    symbols = subprocess.run(["nm", "app"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
+    at = [line.split()[0] for line in symbols if "3app" in line and len(line.split()) == 3]
+    found = subprocess.run([names, tmp_path / "app"], input="".join(a + "\n" for a in at), capture_output=True, text=True, check=True).stdout
+    functions = {r["func"] for r in map(json.loads, found.splitlines()) if not r["depth"]}
+    assert {"app::main::{closure#0}", "app::main::{closure#1}", "app::size::<alloc::vec::Vec<u8>>", "app::size::<u8>"} <= functions
