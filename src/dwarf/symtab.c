@@ -294,9 +294,9 @@ const struct sp_sym *sp_symtab_find(const struct sp_symtab *t, uint64_t addr)
 static size_t form_of(const char *name)
 {
     static const char *const words[] = {".isra.", ".constprop."};
-    const char *first = NULL;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const char *at = *name ? strstr(name + 1, words[i]) : NULL;
+    const char *first = NULL, *dot = *name ? strchr(name + 1, '.') : NULL; /* few names have any */
+    for (size_t i = 0; dot && i < sizeof words / sizeof *words; i++) {
+        const char *at = strstr(dot, words[i]);
         first = !first || (at && at < first) ? at : first;
     }
     return first ? (size_t)(first - name) : 0;
