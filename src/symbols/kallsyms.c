@@ -21,9 +21,12 @@ static enum sp_bind kallsyms_bind_of(char type)
 /* Ends the name at p where it ends, and the module's in brackets behind it; returns the latter's place. */
 static uint32_t end_names(char *p, char *end)
 {
-    char *q = p;
-    while (q < end && *q != '\t' && *q != ' ' && *q != '\r')
-        q++;
+    static const char ends[] = {'\t', ' ', '\r'};
+    char *q = end;
+    for (size_t i = 0; i < sizeof ends; i++) {
+        char *at = memchr(p, ends[i], (size_t)(q - p));
+        q = at ? at : q;
+    }
     char *open = q < end ? memchr(q, '[', (size_t)(end - q)) : NULL;
     char *close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
     *q = '\0';
