@@ -45,6 +45,8 @@ How far it goes:
 - Where there is no usable header, what depends on it is not judged: events, primary metrics, the leaf.
 - The order of inlined frames is judged by the frames that are defined before the stack.
 - Numbers are compared exactly, whatever their length.
+- Weights may be negative (SPAA-W210 is not said) where they are differences: in windows, which say what changed, and in
+  stacks of the source tools pprof (delta profiles), folded, dtrace and bpftrace (sums).
 - Memory grows with ids, not with samples: about 45 bytes for each DSO, frame, thread, stack and window, and for
   each pair of linked stacks. Past 16 million ids of one kind, a line of 256 MiB, a nesting of 131,072 levels, a million
   keys in the objects of a line, or a million frames in a stack, the report says that it is incomplete (SPAA-E007),

@@ -261,3 +261,13 @@ uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32
     p->threads.v[p->threads.n++] = t;
     return n;
 }
+
+uint32_t sp_thread_intern_tid(struct sp_profile *p, int64_t tid, uint32_t comm)
+{
+    size_t before = p->threads.n;
+    uint32_t unknown = sp_profile_cstr(p, "\"x_pid_unknown\":true");
+    uint32_t t = unknown == SP_STR_FAIL ? SP_NONE : sp_thread_intern(p, tid, tid, comm);
+    if (t != SP_NONE && p->threads.n > before)
+        p->threads.v[t].extra_json = unknown;
+    return t;
+}

@@ -41,6 +41,8 @@ uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f);
 uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c);
 /* One record per tid; a comm that comes later replaces an absent one only. */
 uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32_t comm);
+/* Of a thread whose process nothing says: its tid stands for it, and `x_pid_unknown` says so. */
+uint32_t sp_thread_intern_tid(struct sp_profile *p, int64_t tid, uint32_t comm);
 
 /* Of several notes of one DSO and lack, that of most addresses stays; false: out of memory. */
 bool sp_profile_note(struct sp_profile *p, uint32_t dso, enum sp_note_of of, uint64_t addresses,

@@ -224,3 +224,52 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
 
 def test_the_page_is_up_to_date():
     subprocess.run([sys.executable, os.path.join(ROOT, "tools", "gen_validation_docs.py"), "--check"], check=True)
+
+
+# What is written here
+
+FIXTURES = os.path.join(ROOT, "tests", "fixtures")
+CORPUS = os.environ.get("SPAA_CORPUS", os.path.join(os.path.dirname(ROOT), "shared", "corpus"))
+NO_PROFILES = {"expected", "symfs", "spt"}  # what others made of them, binaries, and traces that need their own options
+# The input says it: samples that have no stack, and heap profiles whose counts are damaged.
+OF_THE_INPUT = {"python-agent-small.json": {"SPAA-W204"}, "weird-stack-line.txt": {"SPAA-W204"},
+                "gobench.heap": {"SPAA-W204"}, "one_line.perf-script.txt": {"SPAA-W204"}, "cpu.pb": {"SPAA-W204"},
+                "cut.pb": {"SPAA-W204"}, "unpacked-strings-first.pb": {"SPAA-W204"},
+                "damaged.heaptrack": {"SPAA-W204"}, "damaged.codeguru.json": {"SPAA-W204", "SPAA-W210"},
+                "damaged.heap": {"SPAA-W204", "SPAA-W210"}, "every-opcode.spt": {"SPAA-W204"}}
+
+
+def profiles_below(folder):
+    for at, folders, names in os.walk(folder):
+        folders[:] = sorted(set(folders) - NO_PROFILES)
+        for name in sorted(names):
+            if os.path.getsize(os.path.join(at, name)) < 4 << 20:
+                yield os.path.join(at, name)
+
+
+def check_written(path, written, *options):
+    made = subprocess.run([SPAA, "convert", "-q", path, "--no-symbols", "-o", written, *options], capture_output=True,
+                          timeout=120, check=False)
+    if made.returncode:
+        return False  # no profile
+    code, answer = validate("--strict", str(written))
+    findings = {f["code"] for f in answer["findings"] if f["code"][5] in "EW"}
+    assert findings <= OF_THE_INPUT.get(os.path.basename(path), set()), (path, options, answer["findings"][:3])
+    assert code == bool(findings)
+    return True
+
+
+@pytest.mark.parametrize("folder", sorted(os.listdir(FIXTURES)))
+def test_what_is_made_of_fixtures_is_valid(folder, tmp_path):
+    for path in profiles_below(os.path.join(FIXTURES, folder)):
+        check_written(path, tmp_path / "out.spaa")
+
+
+@pytest.mark.skipif(not os.path.isdir(CORPUS), reason="no corpus")
+def test_what_is_made_of_real_profiles_is_valid(tmp_path):
+    assert sum(check_written(path, tmp_path / "out.spaa") for path in profiles_below(CORPUS)) > 80
+
+
+def test_changes_in_windows_may_be_negative(tmp_path):
+    for path in profiles_below(os.path.join(FIXTURES, "heaptrack")):
+        check_written(path, tmp_path / "out.spaa", "--windows", "10")

@@ -156,6 +156,91 @@ def test_json_is_the_same_data_as_text(tmp_path):
         assert joined(spaa(path), metric) == joined(spaa(fixture("bpftrace", "json")), metric)
 
 
+# The other tracer's form
+
+def buckets(records):
+    """{innermost function: {bucket: count}}."""
+    frames = {r["id"]: r["func"] for r in records if r["type"] == "frame"}
+    out = collections.defaultdict(collections.Counter)
+    for r in records:
+        if r["type"] == "stack":
+            for w in r["weights"]:
+                if w["metric"].startswith("bucket:") or w["metric"] == "count":
+                    out[frames[r["frames"][0]]][w["metric"].removeprefix("bucket:")] += w["value"]
+    return out
+
+
+def other_way(path, there, tmp_path, lost=False):
+    out = tmp_path / "out"
+    answer = run("convert", path, "--to", there, "-o", out, code=0)
+    assert ("L300" in answer.err) == lost
+    return buckets(spaa(out, fmt=there)), out
+
+
+def test_histograms_are_written_with_the_labels_of_each_tracer(tmp_path):
+    path = fixture("bpftrace", "hist-stacks")
+    assert buckets(spaa(path)) == {"foo": {"[1]": 1, "[2, 4)": 5, "[4, 8)": 7, "count": 13},
+                                   "bar": {"[2, 4)": 50, "count": 50}}
+    read, out = other_way(path, "dtrace", tmp_path)
+    assert read == {"foo": {"1": 1, "2": 5, "4": 7, "count": 13}, "bar": {"2": 50, "count": 50}}
+    assert other_way(out, "bpftrace", tmp_path)[0] == buckets(spaa(path))
+
+
+HEAD = "           value  ------------- Distribution ------------- count    \n"
+
+
+@pytest.mark.parametrize("rows,want,lost", [
+    ("-4 -1 0 1 2048", ["[-7, -3)", "[-1]", "[0]", "[1]", "[2K, 4K)"], False),
+    ("<-10 -10 0 10 >=20", ["(..., -10)", "[-10, 0)", "[0, 10)", "[10, 20)", "[20, ...)"], False),
+    ("<0 30", ["(..., 0)", "[30, ...)"], True)])  # how wide is not there
+def test_buckets_of_dtrace_have_their_upper_bounds_in_bpftrace(rows, want, lost, tmp_path):
+    path = tmp_path / "in"
+    path.write_text("\n              app`main+0x1\n\n" + HEAD +
+                    "".join(f"{r:>16} |{'@':40} {n} \n" for n, r in enumerate(rows.split(), 1)) + "\n")
+    count = len(want) * (len(want) + 1) // 2
+    assert other_way(path, "bpftrace", tmp_path, lost)[0] == {
+        "main": {**{w: n for n, w in enumerate(want, 1)}, "count": count}}
+
+
+@pytest.mark.parametrize("rows,want,lost", [
+    (["[0]", "[1]", "[2, 4)", "[1M, 2M)"], ["0", "1", "2", "1048576"], False),
+    (["(..., 0)", "[0, 10)", "[10, 20)", "[20, ...)"], ["<0", "0", "10", ">=20"], False),
+    (["(..., 0)", "[64, 72)"], ["<0", "64"], True)])  # 72 is lost
+def test_buckets_of_bpftrace_are_lower_bounds_in_dtrace(rows, want, lost, tmp_path):
+    path = tmp_path / "in"
+    path.write_text("@[\n    main+1\n]: \n" + "".join(f"{r:16} {n:8} |@|\n" for n, r in enumerate(rows, 1)) + "\n")
+    count = len(want) * (len(want) + 1) // 2
+    assert other_way(path, "dtrace", tmp_path, lost)[0] == {
+        "main": {**{w: n for n, w in enumerate(want, 1)}, "count": count}}
+
+
+@needs_corpus
+def test_distributions_of_a_toolkit_are_read_back(tmp_path):
+    path = os.path.join(CORPUS, "dtrace", "toolkit", "py_malloc.txt")
+    read, _ = other_way(path, "bpftrace", tmp_path)
+    there = buckets(spaa(path))
+    assert {f: b["count"] for f, b in read.items()} == {f: b["count"] for f, b in there.items()}
+    assert {f: sorted(b.values()) for f, b in read.items()} == {f: sorted(b.values()) for f, b in there.items()}
+
+
+@pytest.mark.parametrize("there", ["dtrace", "bpftrace"])
+def test_a_record_without_a_stack_is_no_part_of_another(there, tmp_path):
+    path = tmp_path / "in.spaa"
+    head = {"type": "header", "format": "spaa", "version": "1.0", "source_tool": "perf", "frame_order": "leaf_to_root",
+            "stack_id_mode": "local",
+            "events": [{"name": "e", "kind": "hardware", "sampling": {"mode": "event", "primary_metric": "count"}}]}
+    records = [head, {"type": "dso", "id": 1, "name": "a", "is_kernel": False},
+               {"type": "frame", "id": 1, "func": "f", "dso": 1, "kind": "user"},
+               {"type": "frame", "id": 2, "func": "g", "dso": 1, "kind": "user"}]
+    for i, (frames, n) in enumerate((([1], 3), ([], 5), ([2], 7))):
+        records.append({"type": "stack", "id": str(i), "frames": frames, "context": {"event": "e"},
+                        "weights": [{"metric": "count", "value": n}]})
+    path.write_text("".join(json.dumps(r) + "\n" for r in records))
+    run("convert", path, "--to", there, "-o", tmp_path / "out", code=0)
+    rows = {r["function"]: r["self"] for r in ask("top", tmp_path / "out", "-n", 0)["rows"]}
+    assert rows == {"f": 3, "[unknown]": 5, "g": 7}
+
+
 # What comes back
 
 @pytest.mark.parametrize("fmt", ["dtrace", "bpftrace"])

@@ -11,6 +11,7 @@
  */
 #include "base/num.h"
 #include "formats/bpftrace/bpftrace.h"
+#include "formats/common/aggregation/buckets.h"
 
 static spaa_status bpftrace_key_text(struct bt_reader *r, const char *p, size_t n)
 {
@@ -37,19 +38,6 @@ static spaa_status bpftrace_key_text(struct bt_reader *r, const char *p, size_t 
     }
 }
 
-static void bpftrace_label_number(struct sp_buf *b, int64_t v)
-{
-    static const char units[] = "KMGTPE";
-    int u = -1;
-    while (v >= 1024 && v % 1024 == 0 && u < 5) {
-        v /= 1024;
-        u++;
-    }
-    sp_buf_i64(b, v);
-    if (u >= 0)
-        sp_buf_ch(b, units[u]);
-}
-
 /* {"min": 4, "max": 7, "count": 1} as the row "[4, 8)" of the text form. */
 static spaa_status bpftrace_json_bucket(struct bt_reader *r)
 {
@@ -73,15 +61,15 @@ static spaa_status bpftrace_json_bucket(struct bt_reader *r)
     sp_buf_init(&b, 0);
     if (has_min && has_max && min == max) {
         sp_buf_ch(&b, '[');
-        bpftrace_label_number(&b, min);
+        sp_agg_put_scaled(&b, min);
         sp_buf_ch(&b, ']');
     } else {
         sp_buf_puts(&b, has_min ? "[" : "(...");
         if (has_min)
-            bpftrace_label_number(&b, min);
+            sp_agg_put_scaled(&b, min);
         sp_buf_puts(&b, ", ");
         if (has_max && max < INT64_MAX)
-            bpftrace_label_number(&b, max + 1);
+            sp_agg_put_scaled(&b, max + 1);
         else
             sp_buf_puts(&b, "...");
         sp_buf_ch(&b, ')');

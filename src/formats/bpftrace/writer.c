@@ -96,11 +96,14 @@ static bool bpftrace_print_buckets(struct sp_agg_printer *w, const struct sp_agg
     for (size_t i = 0; i < b.list.n; i++) {
         const struct sp_agg_bucket *x = &b.list.v[i];
         char bar[BAR + 1];
+        bool is;
         size_t width = (size_t)((__int128)(x->count > 0 ? x->count : 0) * BAR / most);
         memset(bar, ' ', BAR);
         memset(bar, '@', width);
         bar[BAR] = '\0';
-        sp_printf(out, "%-16.*s %8lld |%s|\n", (int)x->label.n, x->label.p, (long long)x->count, bar);
+        ok = ok && sp_agg_bucket_label(w, x->label, true, &is);
+        if (ok && is)
+            sp_printf(out, "%-16.*s %8lld |%s|\n", (int)w->text.len, w->text.data, (long long)x->count, bar);
     }
     sp_puts(out, "\n");
     sp_vec_free(&b.list);
@@ -144,6 +147,7 @@ static bool bpftrace_print_event(struct sp_agg_printer *w, uint32_t event, const
         }
         bpftrace_print_value(out, r->value);
     }
+    sp_agg_say_buckets(w);
     return ok;
 }
 

@@ -149,16 +149,16 @@ static bool dtrace_print_buckets(struct sp_agg_printer *w, uint32_t stack, __int
             total = INT64_MAX;
     sp_printf(out, "\n%16s %41s %-9s\n", "value", "------------- Distribution -------------", "count");
     for (size_t i = 0; i < b.list.n; i++) {
-        char label[40], bar[41];
+        char bar[41];
+        bool is;
         const struct sp_agg_bucket *x = &b.list.v[i];
         size_t width = total ? (size_t)((__int128)x->count * 40 / total) : 0;
-        size_t mark = x->label.p[0] == '<' ? 1 : x->label.p[0] == '>' ? 2 : 0;
         memset(bar, ' ', 40);
         memset(bar, '@', width <= 40 ? width : 40);
         bar[40] = '\0';
-        snprintf(label, sizeof label, "%.*s%s%.*s", (int)mark, x->label.p, mark ? " " : "",
-                 (int)(x->label.n - mark), x->label.p + mark);
-        sp_printf(out, "%16s |%s %-9lld\n", label, bar, (long long)x->count);
+        ok = ok && sp_agg_bucket_label(w, x->label, false, &is);
+        if (ok && is)
+            sp_printf(out, "%16.*s |%s %-9lld\n", (int)w->text.len, w->text.data, bar, (long long)x->count);
     }
     sp_vec_free(&b.list);
     return ok;
@@ -170,12 +170,16 @@ static bool dtrace_print_event(struct sp_agg_printer *w, uint32_t event, const s
     bool ok = sp_agg_print_event(w, event, opts);
     for (size_t i = 0; ok && !out->status && i < w->rows.rows.n; i++) {
         const struct sp_agg_row *r = &w->rows.rows.v[i];
-        sp_write(out, w->rows.texts.data + r->at, r->n);
+        if (r->n)
+            sp_write(out, w->rows.texts.data + r->at, r->n);
+        else if (r->stack == SP_NONE) /* each record begins with a newline, also that of an empty stack */
+            sp_puts(out, "\n");
         if (r->stack != SP_NONE)
             ok = dtrace_print_buckets(w, r->stack, r->value, out);
         else
             dtrace_print_value(out, r->value);
     }
+    sp_agg_say_buckets(w);
     return ok;
 }
 

@@ -67,7 +67,10 @@ static uint32_t gperftools_thread_context(struct sp_gp *gp, struct sp_str name, 
         c.tid = tid;
     if (gp->opts->group_by & SP_BY_COMM && name.n)
         c.comm = sp_profile_str(gp->p, name.p, name.n);
-    return c.comm == SP_STR_FAIL ? SP_NONE : sp_context_intern(gp->p, &c);
+    if (c.comm == SP_STR_FAIL ||
+        (c.tid != SP_ABSENT && sp_thread_intern_tid(gp->p, c.tid, c.comm) == SP_NONE))
+        return SP_NONE;
+    return sp_context_intern(gp->p, &c);
 }
 
 /* What follows an address: ": name", or "] name" behind one in brackets; n 0: another address, or nothing. */

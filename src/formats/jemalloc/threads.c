@@ -31,8 +31,11 @@ static uint32_t jemalloc_context_of(struct sp_je *je, int64_t tid)
     struct sp_je_thread *t = sp_je_thread(je, tid);
     if (t && t->context == SP_NONE) {
         struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = je->event};
-        if (je->opts->group_by & SP_BY_TID)
+        if (je->opts->group_by & SP_BY_TID) {
             c.tid = tid;
+            if (sp_thread_intern_tid(je->p, tid, t->comm) == SP_NONE)
+                return SP_NONE;
+        }
         if (je->opts->group_by & SP_BY_COMM)
             c.comm = t->comm;
         t->context = sp_context_intern(je->p, &c);

@@ -131,20 +131,12 @@ static uint32_t perf_script_event_of(struct sp_ps_counts *c, struct sp_ps_text r
 /* The thread's record; a pid that was printed replaces one that was not. */
 static bool perf_script_note_thread(struct sp_ps_counts *c, const struct sp_ps_who *w)
 {
-    size_t before = c->p->threads.n;
-    uint32_t t = sp_thread_intern(c->p, w->pid == SP_ABSENT ? w->tid : w->pid, w->tid, w->comm);
-    uint32_t unknown = sp_profile_cstr(c->p, "\"x_pid_unknown\":true");
-    if (t == SP_NONE || unknown == SP_STR_FAIL)
-        return false;
-    struct sp_thread *thread = &c->p->threads.v[t];
-    bool fresh = c->p->threads.n > before;
-    if (w->pid != SP_ABSENT && (fresh || thread->extra_json == unknown)) {
-        thread->pid = w->pid;
-        thread->extra_json = SP_STR_NONE;
-    } else if (fresh) {
-        thread->extra_json = unknown;
+    uint32_t t = sp_thread_intern_tid(c->p, w->tid, w->comm);
+    if (t != SP_NONE && w->pid != SP_ABSENT && c->p->threads.v[t].extra_json) {
+        c->p->threads.v[t].pid = w->pid;
+        c->p->threads.v[t].extra_json = SP_STR_NONE;
     }
-    return true;
+    return t != SP_NONE;
 }
 
 static uint32_t perf_script_who_of(struct sp_ps_counts *c, const struct sp_ps_sample *s)

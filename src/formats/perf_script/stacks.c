@@ -133,22 +133,22 @@ static bool perf_script_add_frame(struct sp_ps_stacks *st, const struct sp_ps_fr
     return number != SP_NONE && sp_vec_push(&st->pool, number);
 }
 
-/* The physical frame of an entry; one of a Java perf map may name the methods inlined into it. */
+/*
+ * The physical frame of an entry; one of a Java perf map may name the methods inlined into it, which stand at
+ * the same offset.
+ */
 static bool perf_script_add_physical(struct sp_ps_stacks *st, const struct sp_ps_piece *piece,
                                      const struct sp_ps_dso *dso)
 {
     const struct sp_ps_frame *f = &piece->frame;
     size_t parts = dso->jit ? sp_ps_jit_parts(f->symbol) : 1;
-    struct sp_ps_frame inner = *f;
-    inner.has_symoff = false;
     struct sp_ps_text left = f->symbol;
     for (size_t depth = parts - 1; depth > 0; depth--) {
         size_t i = left.n - 2;
         while (memcmp(left.p + i, "->", 2) != 0)
             i--;
         struct sp_ps_text name = {left.p + i + 2, left.n - i - 2};
-        if (!perf_script_add_frame(st, &inner, name, dso, f->dso, (struct sp_ps_text){NULL, 0},
-                                   (uint32_t)depth))
+        if (!perf_script_add_frame(st, f, name, dso, f->dso, (struct sp_ps_text){NULL, 0}, (uint32_t)depth))
             return false;
         left.n = i;
     }

@@ -139,6 +139,55 @@ bool sp_agg_say_left(struct sp_agg_printer *w, uint32_t event, const struct sp_w
            !sp_say_states_added(w->p, opts, event, w->rows.d);
 }
 
+/* Do the bounds read back, where the text has lower ones alone? */
+static bool aggregation_is_said(const struct sp_agg_printer *w, struct sp_agg_range r)
+{
+    struct sp_agg_range again;
+    return sp_agg_range_of(&w->scale, (struct sp_str){w->text.data, (uint32_t)w->text.len}, &again) &&
+           sp_agg_range_equal(again, r);
+}
+
+bool sp_agg_bucket_label(struct sp_agg_printer *w, struct sp_str label, bool brackets, bool *is)
+{
+    struct sp_agg_range r;
+    bool bracketed = label.n && (*label.p == '[' || *label.p == '(');
+    *is = sp_agg_range_of(&w->scale, label, &r);
+    sp_buf_clear(&w->text);
+    if (!*is) {
+        w->foreign++;
+        return true;
+    }
+    if (bracketed == brackets && brackets)
+        return sp_buf_add(&w->text, label.p, label.n);
+    if (brackets) {
+        bool plain = *label.p != '<' && *label.p != '>';
+        w->inexact += plain && !r.has_high;
+        return sp_agg_range_bpftrace(r, &w->text);
+    }
+    if (!bracketed) { /* a lower bound alone stays one */
+        size_t mark = *label.p == '<' ? 1 : *label.p == '>' ? 2 : 0;
+        sp_buf_add(&w->text, label.p, mark);
+        if (mark)
+            sp_buf_ch(&w->text, ' ');
+        return sp_buf_add(&w->text, label.p + mark, label.n - mark);
+    }
+    bool ok = sp_agg_range_dtrace(r, &w->text);
+    w->inexact += ok && !aggregation_is_said(w, r);
+    return ok;
+}
+
+void sp_agg_say_buckets(struct sp_agg_printer *w)
+{
+    if (w->inexact)
+        sp_emit(w->rows.d, SP_L300, SP_AT_NOTHING,
+                "upper bounds of %llu buckets: the text has none that stand for them",
+                (unsigned long long)w->inexact);
+    if (w->foreign)
+        sp_emit(w->rows.d, SP_L300, SP_AT_NOTHING, "%llu buckets without bounds were not written",
+                (unsigned long long)w->foreign);
+    w->inexact = w->foreign = 0;
+}
+
 bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct sp_write_opts *opts)
 {
     uint32_t metric = sp_one_metric(w->p, opts, event, w->own ? NULL : w->rows.d),
@@ -146,6 +195,7 @@ bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct s
     struct sp_agg_buckets buckets = {0};
     bool ok = true, apart = metric != SP_NONE && w->p->metrics.v[metric].info->op == SP_OP_NONE;
     sp_agg_rows_clear(&w->rows);
+    w->scale = (struct sp_agg_scale){0};
     for (uint32_t s = 0; ok && s < w->p->stacks.n; s++) {
         bool skip;
         if (sp_leaving(w->rows.d, s)) {
@@ -155,6 +205,8 @@ bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct s
         if (w->p->contexts.v[w->p->stacks.v[s].context].event != event)
             continue;
         ok = sp_agg_sides(&w->rows, s, &skip) && sp_agg_buckets(w->p, s, &buckets);
+        for (size_t i = 0; ok && !skip && i < buckets.list.n; i++)
+            sp_agg_scale_add(&w->scale, buckets.list.v[i].label);
         if (ok && !skip)
             ok = aggregation_put_record(w, s) &&
                  sp_agg_rows_add(&w->rows, w->row.data ? w->row.data : "", w->row.len, s, metric,

@@ -10,6 +10,7 @@
 #ifndef SP_AGGREGATION_PRINT_H
 #define SP_AGGREGATION_PRINT_H
 
+#include "formats/common/aggregation/buckets.h"
 #include "formats/common/aggregation/keys.h"
 #include "formats/common/aggregation/rows.h"
 #include "json/json.h"
@@ -26,7 +27,9 @@ struct sp_agg_printer {
     struct sp_agg_rows rows;
     struct sp_agg_column columns[SP_AGG_KEYS_MAX + SP_AGG_STACKS_MAX];
     size_t ncolumns;
-    struct sp_buf row; /* the record in work: what `stack` and `scalar` append to */
+    struct sp_agg_scale scale; /* of the labels of buckets of the event in work */
+    uint64_t inexact, foreign; /* its buckets whose bounds are not all printed; that are not printed */
+    struct sp_buf row;         /* the record in work: what `stack` and `scalar` append to */
     struct sp_buf text;
     uint32_t *frame_text; /* by frame: a string number, for the writer's use; zeroed */
     bool (*stack)(struct sp_agg_printer *w, const uint32_t *frames, size_t n); /* n may be 0 */
@@ -41,6 +44,12 @@ void sp_agg_printer_free(struct sp_agg_printer *w);
 bool sp_agg_say_left(struct sp_agg_printer *w, uint32_t event, const struct sp_write_opts *opts);
 /* Every stack of the event as a row; sorted. */
 bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct sp_write_opts *opts);
+/*
+ * The label of a bucket in w->text, by `put` where it is written otherwise. False in *is: it has no bounds
+ * that could be printed. What is not printed is counted, and said by sp_agg_say_buckets after the event.
+ */
+bool sp_agg_bucket_label(struct sp_agg_printer *w, struct sp_str label, bool brackets, bool *is);
+void sp_agg_say_buckets(struct sp_agg_printer *w);
 /* A string member of the object under the namespace, decoded into out; empty where there is none. */
 bool sp_agg_own_string(struct sp_agg_printer *w, uint32_t more, const char *name, struct sp_buf *out);
 /* Is it the frame that stands for an empty stack? */

@@ -33,10 +33,15 @@ void sp_check_header_version(struct sp_validator *v, const struct sp_checked *x)
         sp_report(v, SP_E108, x->raw.p, "\"%.*s\"", SP_CLIP(x->text));
 }
 
+/* A delta profile, a sum() and a difference of folded stacks have values below zero. */
+static const char *const signed_tools[] = {"pprof", "folded", "dtrace", "bpftrace", NULL};
+
 void sp_check_header_tool(struct sp_validator *v, const struct sp_checked *x)
 {
-    if (header_is_first(v))
+    if (header_is_first(v)) {
         v->known->header.dtrace = sp_span_is(x->text, "dtrace");
+        v->known->header.differences = sp_name_index(signed_tools, x->text.p, x->text.n) >= 0;
+    }
     if (sp_name_index(sp_known_tools, x->text.p, x->text.n) < 0)
         sp_report(v, SP_W200, x->raw.p, "\"%.*s\"", SP_CLIP(x->text));
 }

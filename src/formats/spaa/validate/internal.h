@@ -84,6 +84,7 @@ struct sp_header_known {
     bool events_known; /* it had a list of events */
     enum sp_frame_order order;
     bool dtrace;
+    bool differences; /* weights of its tool may be below zero: sums, and deltas */
     bool derivation;
     bool has_range;
     struct sp_buf range; /* the numbers of time_range as text, one after the other */
@@ -131,6 +132,7 @@ struct sp_stack_judged { /* the stack record; windows borrow its weights */
     sp_weights weights, exclusive;
     const struct sp_nested *weights_again; /* of which there is nothing to say; NULL: there is something */
     bool exclusive_again;                  /* the leaf's are the same, so many bytes behind */
+    bool changes;                          /* the weights are of a window */
     ptrdiff_t exclusive_behind;
 };
 

@@ -13,7 +13,7 @@ void sp_begin_stack(struct sp_validator *v)
     s->list.n = s->weights.n = s->exclusive.n = 0;
     s->exclusive_at = NULL;
     s->weights_again = NULL;
-    s->exclusive_again = false;
+    s->exclusive_again = s->changes = false;
 }
 
 void sp_check_stack_id(struct sp_validator *v, const struct sp_checked *x)

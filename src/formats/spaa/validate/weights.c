@@ -57,7 +57,7 @@ void sp_check_metric(struct sp_validator *v, const struct sp_checked *x)
 void sp_check_weight_value(struct sp_validator *v, const struct sp_checked *x)
 {
     v->weight.value = x->raw;
-    if (sp_decimal_is_negative(x->raw))
+    if (!v->stack.changes && !v->known->header.differences && sp_decimal_is_negative(x->raw))
         sp_report(v, SP_W210, x->raw.p, "%.*s", SP_CLIP(x->raw));
 }
 
@@ -262,6 +262,7 @@ void sp_finish_weights(struct sp_validator *v, const struct sp_rec *rec, const s
 void sp_begin_by_stack(struct sp_validator *v)
 {
     v->stack.weights.n = 0;
+    v->stack.changes = true;
 }
 
 void sp_check_by_stack(struct sp_validator *v, const struct sp_checked *x)
