@@ -9,7 +9,7 @@
 
 #define SP_TAG_KEYS 256 /* that are named as near */
 
-/* Every key once, of contexts and of samples that were looked at. */
+/* Every key once, of contexts and of samples that were looked at, and those that could be asked for. */
 static size_t tag_known_keys(const struct sp_profile *p, struct sp_str *names)
 {
     size_t n = 0;
@@ -21,6 +21,8 @@ static size_t tag_known_keys(const struct sp_profile *p, struct sp_str *names)
         if (k == n && n < SP_TAG_KEYS)
             names[n++] = key;
     }
+    for (size_t i = 0; i < p->label_offers.n && n < SP_TAG_KEYS; i++)
+        names[n++] = sp_pstr(p, p->label_offers.v[i]);
     return n;
 }
 
@@ -36,9 +38,11 @@ spaa_status sp_no_label(const struct sp_profile *p, const char *option, const ch
     if (n)
         sp_nearest_words(&hint, sp_buf_cstr(&key), names, n);
     else
-        sp_buf_puts(&hint,
-                    "nothing in the profile has labels; recordings have them on their samples: ask the "
-                    "recording itself, or convert it with --samples");
+        sp_buf_printf(&hint,
+                      "nothing in the profile has labels; recordings have them on their samples: ask the "
+                      "recordings themselves, all in one command, or convert them with --samples, or merge "
+                      "them with --group-by state,label:%s",
+                      sp_buf_cstr(&key));
     bool prefix = option[strlen(option) - 1] == ':';
     sp_emit_hint(d, SP_E032, SP_AT_NOTHING, sp_buf_cstr(&hint), "no label is named %s: --%s%s%s",
                  sp_buf_cstr(&key), option, prefix ? "" : " ", asked);

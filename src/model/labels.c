@@ -108,12 +108,23 @@ uint32_t sp_labels_with(struct sp_profile *p, uint32_t base, uint32_t set, const
 
 /* ---- made of facts ---- */
 
+bool sp_labels_offer(struct sp_profile *p, struct sp_str key)
+{
+    for (size_t i = 0; i < p->label_offers.n; i++)
+        if (sp_str_cmp(sp_pstr(p, p->label_offers.v[i]), key) == 0)
+            return true;
+    uint32_t name = sp_profile_str(p, key.p, key.n);
+    return name != SP_STR_FAIL && sp_vec_push(&p->label_offers, name);
+}
+
 bool sp_labels_ask(struct sp_profile *p, const struct sp_label_keys *keys, const char *key,
                    struct sp_str value, struct sp_label_list *out)
 {
     struct sp_str name = {key, (uint32_t)strlen(key)};
-    if (!keys || !value.n || !sp_label_keys_have(keys, name))
+    if (!keys || !value.n)
         return true;
+    if (!sp_label_keys_have(keys, name))
+        return sp_labels_offer(p, name);
     struct sp_label x = {.key = sp_profile_str(p, name.p, name.n),
                          .value = sp_profile_text(p, value.p, value.n)};
     return x.key != SP_STR_FAIL && x.value != SP_STR_FAIL && sp_vec_push(&out->list, x);

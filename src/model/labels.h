@@ -42,10 +42,12 @@ uint32_t sp_labels_with(struct sp_profile *p, uint32_t base, uint32_t set, const
 
 /*
  * Labels that nothing in the input carries, made of what is known of a thread or of the whole input where
- * they are asked for by name (keys NULL: none are). False: out of memory.
+ * they are asked for by name (keys NULL: none are); those that are not are offered. False: out of memory.
  */
 bool sp_labels_ask(struct sp_profile *p, const struct sp_label_keys *keys, const char *key,
                    struct sp_str value, struct sp_label_list *out);
+/* A label of that key can be asked for; a key that was offered stays one. False: out of memory. */
+bool sp_labels_offer(struct sp_profile *p, struct sp_str key);
 /* The label `queue` of a thread, by what a hang report says of its dispatch queue, and a set `base`: a set.
  */
 uint32_t sp_labels_with_queue(struct sp_profile *p, uint32_t base, const struct sp_label_keys *keys,

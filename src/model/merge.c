@@ -1,3 +1,4 @@
+#include "model/labels.h"
 #include "model/merge_private.h"
 
 #include <stdlib.h>
@@ -47,6 +48,14 @@ static uint32_t *table(struct sp_absorber *a, size_t n)
     return t;
 }
 
+static spaa_status offer_labels(struct sp_absorber *a)
+{
+    for (size_t i = 0; i < a->from->label_offers.n; i++)
+        if (!sp_labels_offer(a->to, sp_pstr(a->from, a->from->label_offers.v[i])))
+            return sp_nomem(a->d);
+    return SPAA_OK;
+}
+
 static spaa_status list_sources(struct sp_absorber *a)
 {
     struct sp_profile *p = a->to;
@@ -84,6 +93,8 @@ static spaa_status absorb(struct sp_merger *m, const struct sp_profile *from,
     }
     if (!st)
         st = list_sources(&a);
+    if (!st)
+        st = offer_labels(&a);
     if (!st)
         st = sp_absorb_events(&a);
     if (!st)

@@ -60,6 +60,7 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->contexts);
     sp_vec_free(&p->labels);
     sp_vec_free(&p->label_sets);
+    sp_vec_free(&p->label_offers);
     sp_vec_free(&p->sample_labels);
     sp_vec_free(&p->layouts);
     sp_vec_free(&p->layout_fields);

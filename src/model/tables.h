@@ -352,6 +352,7 @@ struct sp_profile {
     SP_VEC(struct sp_context) contexts;
     SP_VEC(struct sp_label) labels;
     SP_VEC(struct sp_label_set) label_sets;
+    SP_VEC(uint32_t) label_offers; /* keys of labels that could have been asked for: see sp_labels_ask */
     SP_VEC(struct sp_sample_labels) sample_labels;
     SP_VEC(struct sp_layout) layouts;
     SP_VEC(struct sp_weight_field) layout_fields;

@@ -80,3 +80,21 @@ def test_states_can_be_left_out():
     records, raw = to_spaa(text, "--group-by", "none")
     assert stacks(records) == {(("a",), None): "7"}
     assert json.loads(back(raw))["callgraph"] == {"children": {"a": {"counts": {"WALL_TIME": 7}}}}
+
+
+def test_labels_that_can_be_asked_for_are_named(tmp_path):
+    text = ('{"agentMetadata":{"agentInfo":{"type":"a"},"fleetInfo":{"fleetInstanceId":"i-%d"}},'
+            '"callgraph":{"children":{"f":{"counts":{"RUNNABLE":2}}}}}')
+    paths = [tmp_path / f"{i}.codeguru.json" for i in (1, 2)]
+    for i, path in enumerate(paths):
+        path.write_text(text % i)
+    for inputs in (paths[:1], paths):
+        for how in (["--by", "label:region"], ["--label", "region=x"], ["--tagroot", "region"]):
+            assert "there are agent, fleet_instance" in run("top", *inputs, *how, code=1).err
+        assert "did you mean fleet_instance" in run("top", *inputs, "--by", "label:fleet_instanse", code=1).err
+    assert {r["name"] for r in ask("top", *paths, "--by", "label:fleet_instance")["rows"]} == {"i-0", "i-1"}
+    run("merge", *paths, "-o", tmp_path / "m.spaa", code=0)
+    hint = "--group-by state,label:fleet_instance"
+    assert hint in run("top", tmp_path / "m.spaa", "--by", "label:fleet_instance", code=1).err
+    run("merge", *paths, *hint.split(), "-o", tmp_path / "m.spaa", code=0)
+    assert {r["name"] for r in ask("top", tmp_path / "m.spaa", "--by", "label:fleet_instance")["rows"]} == {"i-0", "i-1"}
