@@ -183,11 +183,28 @@ def test_a_symbol_that_is_not_shown_as_its_function_is_stands_as_it_is(tmp_path)
     assert " %s " % symbol in run("top", path, "--by", "symbol", code=0).out
 
 
-def test_a_name_with_a_file_is_all_that_only_addresses_tell_apart(tmp_path):
+@pytest.mark.parametrize("file,shown", [("/build/1/src/a.c", ("a.c 0x1003", "a.c 0x2003")),
+                                        ("/build/1/src/sub/a.c", ("src/a.c", "sub/a.c")),
+                                        ("/build/2/src/a.c", ("1/src/a.c", "2/src/a.c"))])
+def test_a_name_with_a_file_is_all_that_only_folders_or_addresses_tell_apart(tmp_path, file, shown):
     one, other = hash_in("a.c"), hash_in("a.c")
-    other["ip"], other["x_func"] = "0x2007", {**other["x_func"], "start": "0x2003", "file": "/build/1/src/sub/a.c"}
+    other["ip"], other["x_func"] = "0x2007", {**other["x_func"], "start": "0x2003", "file": file}
     x = {"frames": "address", "group_by": [], "id": "xxh3-64/2"}
     path = write(tmp_path, "a.spaa", profiles.text([([one, "main"], 5), ([other, "main"], 3)], x_spaa=x))
-    assert tops(path) == [("hash (a.c 0x1003)", 5), ("hash (a.c 0x2003)", 3)]
+    assert tops(path) == [(f"hash ({shown[0]})", 5), (f"hash ({shown[1]})", 3)]
     assert re.search(r"2 functions as one\nself 8 ", run("function", path, "hash (a.c)", code=0).out)
-    assert re.search(r"^self 3 ", run("function", path, "hash (a.c 0x2003)", code=0).out, re.M)
+    assert re.search(r"^self 3 ", run("function", path, f"hash ({shown[1]})", code=0).out, re.M)
+
+
+def test_an_id_is_one_of_several_functions_that_only_a_build_tells_apart(tmp_path):
+    """Of two binaries of one name: code without names, and functions of one name."""
+    def frame(func, folder, ip, **more):
+        return {"func": func, "dso": f"/{folder}/libfoo.so", "build_id": folder * 8, "ip": ip, **more}
+    stacks = [([frame("0x1000", folder, "0x1000", func_resolved=False), "main"], n) for folder, n in (("aa", 5), ("bb", 3))]
+    path = write(tmp_path, "a.spaa", profiles.text(stacks + [([frame("run", "aa", "0x2000"), "main"], 2), ([frame("run", "bb", "0x2000"), "main"], 1)]))
+    rows = {r["id"]: r["self"] for r in ask("top", path, "-n", "0")["rows"] if r["self"]}
+    assert sorted(rows.values()) == [1, 2, 3, 5]
+    for handle, weight in rows.items():
+        assert re.fullmatch("f:[0-9a-f]{4,16}[.][0-9a-f]{2,8}", handle) and ask("function", path, handle)["self"] == weight
+    alike = {h.partition(".")[0] for h in rows}
+    assert sorted(ask("function", path, handle)["self"] for handle in alike) == [3, 8]
