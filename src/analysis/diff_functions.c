@@ -4,7 +4,8 @@
  *
  * Only what one side alone has is matched this way, in the same binary: first by the name without the file
  * that tells it from others, which not every source knows, then without parameters, then without template
- * arguments too, then by the last part of the name where it is the only one. Of overloads that the other side
+ * arguments too, then by the last part of the name where it is the only one. Last come instances of Rust's
+ * generic functions, whose arguments two manglings spell otherwise. Of overloads that the other side
  * does not tell apart all together are its one function; what stacks have of several of them is counted once
  * while a run is taken in, under a key of its own (SP_DIFF_OVERLOADS).
  */
@@ -398,6 +399,53 @@ static bool match_form(struct matching *m, enum sp_name_form which)
     return ok;
 }
 
+/* Whether arguments stand in it as Rust's do. */
+static bool is_of_rust(struct sp_str name)
+{
+    return diff_functions_holds(name, "::<") || diff_functions_holds(name, "::{closure") ||
+           (name.n && name.p[0] == '<');
+}
+
+/* Every key that is somewhere under its name without arguments, into v. */
+static bool find_instances(struct matching *m)
+{
+    struct sp_buf text;
+    bool ok = true;
+    sp_buf_init(&text, 0);
+    m->n = 0;
+    for (uint32_t k = 0; ok && k < m->d->keys.n; k++) {
+        if (!m->sides[k])
+            continue;
+        m->v[m->n] = (struct form){diff_functions_dso_of(m, k), form_of(m->d, k, SP_NAME_BARE, &text), k};
+        ok = m->v[m->n++].name != SP_STR_FAIL;
+    }
+    if (m->n)
+        qsort(m->v, m->n, sizeof *m->v, cmp_form);
+    sp_buf_free(&text);
+    return ok;
+}
+
+/*
+ * Rust's older linkage names and debug information spell types and generic methods otherwise than the newer
+ * names do: of a function of which each side has one instance that is the same one.
+ */
+static bool match_instances(struct matching *m)
+{
+    if (!find_instances(m))
+        return false;
+    for (size_t i = 0, n; i < m->n; i += n) {
+        n = diff_functions_run_of(m->v, m->n, i);
+        if (n != 2)
+            continue;
+        uint32_t a = m->v[i].key, b = m->v[i + 1].key;
+        if (!is_of_rust(diff_functions_name(m->d, a)) || !is_of_rust(diff_functions_name(m->d, b)) ||
+            m->sides[a] + m->sides[b] != 3 || !one_sided(m, a) || !one_sided(m, b))
+            continue;
+        diff_functions_move(m, m->sides[a] == 1 ? a : b, m->sides[a] == 1 ? b : a);
+    }
+    return true;
+}
+
 static void drop_overloads(struct sp_diff *d)
 {
     for (uint32_t k = 0; k < d->keys.n; k++) {
@@ -427,6 +475,7 @@ bool sp_diff_match_functions(struct sp_diff *d)
     ok = ok && find_forms(&m, WITHOUT_FILE) && match_form(&m, WITHOUT_FILE);
     for (enum sp_name_form which = SP_NAME_PLAIN; ok && which < SP_NAME_FORMS; which++)
         ok = find_forms(&m, which) && match_form(&m, which);
+    ok = ok && match_instances(&m);
     drop_overloads(d);
     free(m.sides);
     free(m.v);

@@ -34,7 +34,8 @@ static struct sp_str last_folders(struct sp_str path, unsigned folders)
 
 enum { TWINS_MAX = 64, FOLDERS_MAX = 200 };
 
-/* Of two functions of one name and one base name of a file, both get the folders that it takes to tell them apart. */
+/* Of two functions of one name and one base name of a file, both get the folders that it takes to tell them
+ * apart. */
 static bool tell_by_folders(struct sp_full_names *l, uint32_t a, uint32_t b)
 {
     struct sp_str x = path_of(l->profile, a), y = path_of(l->profile, b);

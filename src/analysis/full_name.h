@@ -1,7 +1,8 @@
 /*
  * Full names: names of functions that say which one is meant. Where functions of one DSO share a name, what
- * tells them apart stands behind it: the file, as in `hash (table.c)`, with as much of its path as it takes, as in
- * `hash (a/util.c)`, or where that does not, the address; overloads have their parameters. function_lookup.h finds functions by them.
+ * tells them apart stands behind it: the file, as in `hash (table.c)`, with as much of its path as it takes,
+ * as in `hash (a/util.c)`, or where that does not, the address; overloads have their parameters.
+ * function_lookup.h finds functions by them.
  */
 #ifndef SP_FULL_NAME_H
 #define SP_FULL_NAME_H

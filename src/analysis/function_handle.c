@@ -129,6 +129,6 @@ size_t sp_handle_text(const struct sp_handles *h, uint32_t function, char out[st
     if (!h->more[function])
         return n;
     out[n++] = '.';
-    return n +
-           put_digits(out + n, (uint64_t)sp_function_build_hash(h->profile, function) << 32, h->more[function]);
+    return n + put_digits(out + n, (uint64_t)sp_function_build_hash(h->profile, function) << 32,
+                          h->more[function]);
 }

@@ -2,10 +2,10 @@
  * Handles: short stable names of functions, `f:` and a prefix of their content hash, as long as unique.
  * function_lookup.h finds them again.
  *
- * The hash is of what other builds have, too: the name, the last part of the DSO's name and what tells functions
- * of one name apart. Functions that are equal in that (two static ones of two util.c, code without names in
- * binaries of one name) have a dot and digits behind it, by the DSO's path and build-id and where the function
- * starts: `f:1a2b.3c`. Without these `f:1a2b` is all of them.
+ * The hash is of what other builds have, too: the name, the last part of the DSO's name and what tells
+ * functions of one name apart. Functions that are equal in that (two static ones of two util.c, code without
+ * names in binaries of one name) have a dot and digits behind it, by the DSO's path and build-id and where
+ * the function starts: `f:1a2b.3c`. Without these `f:1a2b` is all of them.
  */
 #ifndef SP_FUNCTION_HANDLE_H
 #define SP_FUNCTION_HANDLE_H

@@ -67,8 +67,8 @@ static size_t before_file(const char *p, size_t n)
 }
 
 /*
- * `hash (a.c)` is also what several of that file have whom only folders or addresses tell apart: `hash (x/a.c)`,
- * `hash (a.c 0x1280)`.
+ * `hash (a.c)` is also what several of that file have whom only folders or addresses tell apart: `hash
+ * (x/a.c)`, `hash (a.c 0x1280)`.
  */
 static bool is_full_name(struct sp_str full, const char *text)
 {
@@ -200,7 +200,8 @@ static struct asked_handle asked_handle(const char *text)
     return a;
 }
 
-static bool is_asked(const struct asked_handle *a, const struct sp_profile *p, uint32_t function, uint64_t hash)
+static bool is_asked(const struct asked_handle *a, const struct sp_profile *p, uint32_t function,
+                     uint64_t hash)
 {
     return hash >> a->shift == a->hash &&
            (a->build_shift == 64 ||

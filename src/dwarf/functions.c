@@ -110,8 +110,7 @@ static const char *closures_of(struct sp_dwarf *d, const struct stated *s)
     for (const char *name = s->name; is_closure(name) && n < MOST; name = e.name) {
         names[n++] = name;
         uint32_t scope = sp_dw_scope_of(&u->inlines, e.off);
-        if (scope == DW_NO_NODE ||
-            !sp_dw_entry_read(d, u, u->inlines.scopes.v[scope].die, &work, &e))
+        if (scope == DW_NO_NODE || !sp_dw_entry_read(d, u, u->inlines.scopes.v[scope].die, &work, &e))
             break;
     }
     sp_buf_init(&b, DW_NAME_TEXT);

@@ -62,8 +62,8 @@ const struct sp_sym *sp_symtab_find(const struct sp_symtab *t, uint64_t addr);
 /*
  * The function that a symbol is a part or another form of, as foo is of foo.cold and foo.isra.0: that of its
  * file, if it is local, else the one that all see. The symbol itself where there is none, or several may be
- * meant. `least`: the bytes of the name before what says which part it is; other dots are the name's own, as in
- * Go's main.main.func1. NULL: out of memory. Not for SP_RULES_JIT.
+ * meant. `least`: the bytes of the name before what says which part it is; other dots are the name's own, as
+ * in Go's main.main.func1. NULL: out of memory. Not for SP_RULES_JIT.
  */
 const struct sp_sym *sp_symtab_whole(struct sp_symtab *t, const struct sp_sym *part, size_t least);
 /*

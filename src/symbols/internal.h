@@ -98,8 +98,8 @@ bool sp_same_build_id(const char *recorded, const char *file);
 /* The interned name and its demangled form; false: out of memory, which is reported. */
 bool sp_symbols_names(struct sp_symbols *s, const char *name, struct sp_resolved *out);
 /*
- * Where the linkage name has but a hash for them, says in the name which closure it is, and the arguments of a
- * generic function behind it, so that it reads as that of Rust's later mangling: `app::main::{closure#2}`,
+ * Where the linkage name has but a hash for them, says in the name which closure it is, and the arguments of
+ * a generic function behind it, so that it reads as that of Rust's later mangling: `app::main::{closure#2}`,
  * `app::work::<f64>`. False: out of memory.
  */
 bool sp_symbols_arguments(struct sp_symbols *s, struct sp_resolved *r);

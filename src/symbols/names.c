@@ -65,7 +65,8 @@ static struct sp_str names_str(const char *s)
     return (struct sp_str){s, (uint32_t)strlen(s)};
 }
 
-/* The last `n` of the closures, with the word and the number that later mangling has for all kinds of them. */
+/* The last `n` of the closures, with the word and the number that later mangling has for all kinds of them.
+ */
 static void put_closures(struct sp_buf *b, const char *closures, size_t n)
 {
     size_t all = 1;

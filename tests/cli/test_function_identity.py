@@ -208,3 +208,13 @@ def test_an_id_is_one_of_several_functions_that_only_a_build_tells_apart(tmp_pat
         assert re.fullmatch("f:[0-9a-f]{4,16}[.][0-9a-f]{2,8}", handle) and ask("function", path, handle)["self"] == weight
     alike = {h.partition(".")[0] for h in rows}
     assert sorted(ask("function", path, handle)["self"] for handle in alike) == [3, 8]
+
+
+def test_the_one_instance_of_a_generic_function_of_rust_is_the_same_under_both_manglings(tmp_path):
+    old = ["app::sort::<u64, alloc::slice::{impl#0}::by::{closure#0}<u64>>", "app::size::<u8, (u64)>", "app::size::<u16, (u64)>", "app::kept::<u8>"]
+    new = ["app::sort::<u64, <[u64]>::by::{closure#0}>", "app::size::<u8, (u64,)>", "app::size::<u16, (u64,)>", "app::kept::<u8>", "app::kept::<u16>"]
+    a, b = (write(tmp_path, name, profiles.text([([{"func": f, "dso": "/bin/app"}, "main"], 50) for f in functions]))
+            for name, functions in (("a.spaa", old), ("b.spaa", new)))
+    answer = ask("diff", a, b, "-n", "0")
+    assert [r["function"] for r in answer["vanished_functions"]] and {r["function"] for r in answer["vanished_functions"]} == set(old[1:3])
+    assert {r["function"] for r in answer["new_functions"]} == {*new[1:3], new[4]}
