@@ -23,6 +23,7 @@ spaa_status sp_api_read_options(const struct spaa_open_options *o, struct sp_dia
                     .kallsyms = o->kallsyms,
                     .no_symbols = o->no_symbols != 0,
                     .no_inline = o->no_inline != 0,
+                    .no_debug = o->no_inline && o->no_lines,
                     .no_lines = o->no_lines != 0},
     };
     return sp_parse_groups(o->group_by, d, &out->group_by);

@@ -55,6 +55,7 @@ spaa_status sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
                                            .no_symbols = run->v.no_symbols != NULL,
                                            .debuginfod = run->v.debuginfod != NULL,
                                            .no_inline = run->v.no_inline != NULL,
+                                           .no_debug = run->v.no_inline && run->v.no_lines,
                                            .no_lines = run->v.no_lines || run->needs.no_lines};
     if (run->v.debuginfod) { /* seconds for a file to begin, and to be there; asked for otherwise, it is so */
         setenv("DEBUGINFOD_TIMEOUT", "10", 0);

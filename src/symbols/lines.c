@@ -45,7 +45,8 @@ static const char *dwarf_file(struct sp_module *m)
 struct sp_dwarf *sp_module_dwarf(struct sp_module *m)
 {
     const struct sp_symbol_opts *o = &m->owner->opts;
-    if (m->dwarf_tried) /* whatever is shown of it, it says which function is which */
+    if (m->dwarf_tried ||
+        o->no_debug) /* what a view shows of it does not matter: it says which function is which */
         return m->dwarf;
     m->dwarf_tried = true;
     const char *file = dwarf_file(m);

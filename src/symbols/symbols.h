@@ -41,6 +41,7 @@ struct sp_symbol_opts {
     bool no_symbols;
     bool no_inline; /* the physical function alone, at the line where it calls what is inlined */
     bool no_lines;
+    bool no_debug;   /* symbol tables alone, as who wants neither of the two asks for */
     bool debuginfod; /* ask the servers of DEBUGINFOD_URLS for what is not found */
 };
 
