@@ -20,6 +20,36 @@ static bool process_add(struct sp_processes *x, const struct sp_profile *p, stru
     return y.pid == SP_ABSENT || !sp_pstr(p, y.comm).n || sp_vec_push(&x->list, y);
 }
 
+static int process_cmp_start(const void *va, const void *vb)
+{
+    const struct sp_process_fact *a = *(const struct sp_process_fact *const *)va,
+                                 *b = *(const struct sp_process_fact *const *)vb;
+    return a->pid != b->pid ? (a->pid > b->pid) - (a->pid < b->pid)
+                            : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* A number is of another process once one is told to have begun after the one before had ended. */
+static bool process_count_lives(struct sp_processes *x, const struct sp_profile *p)
+{
+    const struct sp_process_fact **facts = malloc((p->processes.n + 1) * sizeof(struct sp_process_fact *));
+    if (!facts)
+        return false;
+    for (size_t i = 0; i < p->processes.n; i++)
+        facts[i] = &p->processes.v[i];
+    qsort(facts, p->processes.n, sizeof(struct sp_process_fact *), process_cmp_start);
+    for (size_t i = 0, k = 0; i < x->list.n; i++) {
+        int64_t ended = SP_ABSENT;
+        while (k < p->processes.n && facts[k]->pid < x->list.v[i].pid)
+            k++;
+        for (; k < p->processes.n && facts[k]->pid == x->list.v[i].pid; k++) {
+            x->list.v[i].lives += ended != SP_ABSENT && facts[k]->start_ns > ended;
+            ended = facts[k]->exit_ns;
+        }
+    }
+    free(facts);
+    return true;
+}
+
 spaa_status sp_processes_of(const struct sp_profile *p, struct sp_diags *d, struct sp_processes *out)
 {
     struct sp_processes x = {0};
@@ -27,11 +57,11 @@ spaa_status sp_processes_of(const struct sp_profile *p, struct sp_diags *d, stru
     for (size_t i = 0; ok && i < p->threads.n; i++)
         ok = process_add(
             &x, p,
-            (struct sp_process){p->threads.v[i].pid, p->threads.v[i].tid, p->threads.v[i].comm, false});
+            (struct sp_process){p->threads.v[i].pid, p->threads.v[i].tid, p->threads.v[i].comm, 1, false});
     for (size_t i = 0; ok && i < p->contexts.n; i++)
         ok = process_add(
             &x, p,
-            (struct sp_process){p->contexts.v[i].pid, p->contexts.v[i].tid, p->contexts.v[i].comm, true});
+            (struct sp_process){p->contexts.v[i].pid, p->contexts.v[i].tid, p->contexts.v[i].comm, 1, true});
     if (!ok) {
         sp_processes_free(&x);
         return sp_nomem(d);
@@ -43,6 +73,10 @@ spaa_status sp_processes_of(const struct sp_profile *p, struct sp_diags *d, stru
         if (!kept || x.list.v[kept - 1].pid != x.list.v[i].pid)
             x.list.v[kept++] = x.list.v[i];
     x.list.n = kept;
+    if (!process_count_lives(&x, p)) {
+        sp_processes_free(&x);
+        return sp_nomem(d);
+    }
     *out = x;
     return SPAA_OK;
 }
@@ -52,7 +86,7 @@ void sp_processes_free(struct sp_processes *x)
     sp_vec_free(&x->list);
 }
 
-struct sp_str sp_process_name(const struct sp_profile *p, const struct sp_processes *x, int64_t pid)
+const struct sp_process *sp_process_find(const struct sp_processes *x, int64_t pid)
 {
     size_t lo = 0, hi = x->list.n;
     while (lo < hi) {
@@ -62,6 +96,11 @@ struct sp_str sp_process_name(const struct sp_profile *p, const struct sp_proces
         else
             hi = mid;
     }
-    return lo < x->list.n && x->list.v[lo].pid == pid ? sp_pstr(p, x->list.v[lo].comm)
-                                                      : (struct sp_str){"", 0};
+    return lo < x->list.n && x->list.v[lo].pid == pid ? &x->list.v[lo] : NULL;
+}
+
+struct sp_str sp_process_name(const struct sp_profile *p, const struct sp_processes *x, int64_t pid)
+{
+    const struct sp_process *y = sp_process_find(x, pid);
+    return y ? sp_pstr(p, y->comm) : (struct sp_str){"", 0};
 }

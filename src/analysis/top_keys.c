@@ -190,10 +190,13 @@ const struct sp_pool *sp_top_pool(const struct sp_selection *s, enum sp_by by, c
 
 static void process_text(struct sp_top_keys *x, int64_t pid)
 {
+    const struct sp_process *process = sp_process_find(&x->processes, pid);
     struct sp_str name = sp_process_name(x->s->profile, &x->processes, pid);
     sp_buf_add(&x->text, name.p, name.n);
     sp_buf_puts(&x->text, name.n ? " (pid " : "pid ");
     top_number(&x->text, pid);
+    if (process && process->lives > 1)
+        sp_buf_printf(&x->text, ", of %u processes", process->lives);
     sp_buf_puts(&x->text, name.n ? ")" : "");
 }
 

@@ -37,6 +37,7 @@ struct sp_info {
     const struct sp_pool **pool_list; /* of most threads first */
     struct sp_label_report labels;
     uint64_t processes; /* how many */
+    uint64_t reused;    /* numbers that were of several processes, one after the other */
     int64_t labels_of;  /* the default event's weight: what weights of labels are shares of */
     bool has_pools, has_labels;
     struct sp_buf b; /* scratch */

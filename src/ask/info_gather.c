@@ -2,6 +2,7 @@
 #include "ask/info.h"
 
 #include "analysis/names.h"
+#include "analysis/process.h"
 
 #include <stdlib.h>
 
@@ -30,7 +31,14 @@ static spaa_status gather_processes(struct sp_info *x)
         x->processes++;
     }
     sp_map_free(&seen);
-    return ok ? SPAA_OK : sp_nomem(x->q->diags);
+    struct sp_processes all;
+    spaa_status st = ok ? sp_processes_of(p, x->q->diags, &all) : sp_nomem(x->q->diags);
+    if (st)
+        return st;
+    for (size_t i = 0; i < all.list.n; i++)
+        x->reused += all.list.v[i].lives > 1;
+    sp_processes_free(&all);
+    return SPAA_OK;
 }
 
 static spaa_status gather_metrics(struct sp_info *x, uint32_t event)

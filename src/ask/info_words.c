@@ -217,6 +217,9 @@ static void words_reported(struct sp_info *x)
     if (began || ended)
         sp_buf_printf(&x->b, ", of which %lld began and %lld ended meanwhile", (long long)began,
                       (long long)ended);
+    if (x->reused)
+        sp_buf_printf(&x->b, "; %llu number%s of several, one after the other", (unsigned long long)x->reused,
+                      x->reused == 1 ? " was" : "s were");
     words_line(x, "processes");
 }
 

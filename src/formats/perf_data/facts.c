@@ -393,14 +393,14 @@ static bool pd_facts_process(struct pd_facts *x, const struct pd_facts_life *l)
            sp_process_add(x->pd->p, &row, x->images.v, x->images.n);
 }
 
-/* When the threads of the profile began and ended; of a number that was used again, the first and the last.
+/* When the threads of the profile began and ended; nothing of a number that was used again: it has one row.
  */
 static bool pd_facts_threads(struct pd_facts *x)
 {
     struct sp_pd *pd = x->pd;
     struct sp_profile *p = pd->p;
     struct sp_map of_tid = {0};
-    bool ok = true;
+    bool *again = calloc(p->threads.n + 1, sizeof *again), ok = again;
     for (uint32_t i = 0; ok && i < p->threads.n; i++)
         ok = sp_map_add(&of_tid, sp_hash_mix((uint64_t)p->threads.v[i].tid, 0), i);
     for (size_t i = 0; ok && of_tid.slots && i < pd->sides.n; i++) {
@@ -415,12 +415,17 @@ static bool pd_facts_threads(struct pd_facts *x)
             struct sp_thread *row = &p->threads.v[t];
             if (row->tid != tid || row->pid != pid)
                 continue;
+            again[t] |= type == PD_FORK && row->exit_ns != SP_ABSENT && time > row->exit_ns;
             if (type == PD_FORK)
                 row->start_ns = pd_facts_earlier(row->start_ns, time);
             else
                 row->exit_ns = time;
         }
     }
+    for (size_t i = 0; ok && i < p->threads.n; i++)
+        if (again[i])
+            p->threads.v[i].start_ns = p->threads.v[i].exit_ns = SP_ABSENT;
+    free(again);
     sp_map_free(&of_tid);
     return ok;
 }
