@@ -75,7 +75,9 @@ struct sp_people_table {
     struct sp_arena arena; /* of texts of groups */
     size_t rows;
     size_t at, handle; /* columns of the table and of t; names whose handles are not shown. SIZE_MAX: none */
-    bool *tell;        /* per group: the handle stands behind the name; NULL: of none */
+    size_t named, named_by; /* columns of the table and of t likewise, of names that have handles at all */
+    const char **handles;   /* per group, where names may be cut; NULL: they are not needed */
+    bool *tell;             /* per group: the handle stands behind the name; NULL: of none */
     struct sp_buf b;
 };
 /* Freed either way. No columns in `table`: nobody is shown it. */

@@ -5,6 +5,7 @@
 #include "render/answer_private.h"
 
 #include "base/hash.h"
+#include "render/text.h"
 
 #include <stdlib.h>
 
@@ -57,8 +58,7 @@ static void column_init(struct sp_people_table *x, size_t i, size_t column)
         out->suffixed |= sp_column_shown(x->g, x->t, s);
 }
 
-/* The handles of the names in a column, which stand next to it; SIZE_MAX: there are none, or they are shown.
- */
+/* The handles of the names in a column, which stand next to it; SIZE_MAX: there are none. */
 static size_t column_handle(const struct sp_people_table *x, size_t column)
 {
     size_t found = SIZE_MAX, near = SIZE_MAX;
@@ -69,18 +69,24 @@ static size_t column_handle(const struct sp_people_table *x, size_t column)
             near = far;
         }
     }
-    return found != SIZE_MAX && sp_column_shown(x->g, x->t, found) ? SIZE_MAX : found;
+    return found;
 }
 
-/* The first column of names whose handles are not shown. */
+/* The first column of names that have handles, and the first whose handles are not shown. */
 static void find_handles(struct sp_people_table *x)
 {
-    x->at = x->handle = SIZE_MAX;
-    for (size_t i = 0; i < x->table.ncolumns && x->handle == SIZE_MAX; i++)
+    x->at = x->handle = x->named = x->named_by = SIZE_MAX;
+    for (size_t i = 0; i < x->table.ncolumns && x->handle == SIZE_MAX; i++) {
+        size_t handle = x->columns[i].type == SP_COL_NAME ? column_handle(x, x->columns[i].column) : SIZE_MAX;
+        if (handle != SIZE_MAX && x->named == SIZE_MAX) {
+            x->named = i;
+            x->named_by = handle;
+        }
         if (x->columns[i].type == SP_COL_NAME) {
             x->at = i;
-            x->handle = column_handle(x, x->columns[i].column);
+            x->handle = handle != SIZE_MAX && sp_column_shown(x->g, x->t, handle) ? SIZE_MAX : handle;
         }
+    }
 }
 
 /* Rows of one key look alike but for numbers, and for what stands behind a name. */
@@ -301,10 +307,32 @@ void sp_people_free(struct sp_people_table *x)
     free(x->tell);
 }
 
+/* The handles of groups, for names that have to be cut. */
+static bool keep_handles(struct sp_people_table *x)
+{
+    if (x->named == SIZE_MAX || x->g->opts->form != SP_FORM_TEXT || !x->g->opts->width)
+        return true;
+    x->handles = sp_arena_zalloc(&x->arena, (x->groups.n + 1) * sizeof *x->handles);
+    for (size_t i = 0; x->handles && i < x->groups.n; i++) {
+        const struct sp_cell *cell = sp_cell_at(x->t, sp_row_of_group(&x->groups, i), x->named_by);
+        sp_buf_clear(&x->b);
+        if (cell->kind != SP_VALUE_TEXT)
+            continue;
+        bool ok = sp_text_safe(&x->b, cell->text, cell->n) && sp_buf_ch(&x->b, 0);
+        if (!ok || !(x->handles[i] = sp_arena_dup(&x->arena, x->b.data, x->b.len)))
+            return false;
+    }
+    return x->handles;
+}
+
 spaa_status sp_people_keep(struct sp_people_table *x)
 {
-    for (size_t row = x->t->json_rows; x->table.ncolumns && row < x->rows && !x->table.failed; row++)
+    x->table.failed |= x->table.ncolumns && !keep_handles(x);
+    for (size_t row = x->t->json_rows; x->table.ncolumns && row < x->rows && !x->table.failed; row++) {
+        if (x->handles)
+            sp_table_handle(&x->table, x->named, x->handles[sp_row_group(&x->groups, row)]);
         add_row(x, row);
+    }
     if (x->handle != SIZE_MAX && x->table.ncolumns && !x->groups.of_key && !x->table.failed)
         tell_rows(x);
     return people_status(x);

@@ -15,7 +15,7 @@ void sp_table_init(struct sp_table *t, const struct sp_table_column *columns, si
 
 void sp_table_clear(struct sp_table *t)
 {
-    t->cells.n = 0;
+    t->cells.n = t->handles.n = 0;
     sp_arena_free(&t->arena);
 }
 
@@ -28,6 +28,7 @@ void sp_table_next(struct sp_table *t)
 void sp_table_free(struct sp_table *t)
 {
     sp_vec_free(&t->cells);
+    sp_vec_free(&t->handles);
     sp_arena_free(&t->arena);
     sp_buf_free(&t->b);
     free(t->whole);
@@ -77,6 +78,12 @@ bool sp_table_more(struct sp_table *t, size_t row, size_t column, const char *ta
     if (added)
         t->cells.v[cell].tail += added;
     return !t->failed;
+}
+
+void sp_table_handle(struct sp_table *t, size_t column, const char *handle)
+{
+    t->named = column;
+    t->failed |= !sp_vec_push(&t->handles, handle);
 }
 
 void sp_table_item(struct sp_table *t, const char *p, size_t n)

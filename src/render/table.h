@@ -42,6 +42,8 @@ struct sp_table {
     size_t ncolumns;
     SP_VEC(struct sp_table_cell) cells; /* row by row */
     struct sp_arena arena;
+    SP_VEC(const char *) handles; /* by row: of what its cell in column `named` names; lent; NULL: none */
+    size_t named;
     struct sp_buf b;
     size_t *whole;  /* of columns: what the widest of their cells takes; NULL: not measured */
     size_t *widths; /* what they get of it (sp_table_fit); SP_TABLE_LEFT_OUT: it is not shown */
@@ -60,6 +62,16 @@ void sp_table_cell(struct sp_table *t, const char *p, size_t n);
 void sp_table_tail(struct sp_table *t, const char *p, size_t n);
 /* The same of a cell that is there already; false: memory is exhausted. */
 bool sp_table_more(struct sp_table *t, size_t row, size_t column, const char *tail);
+/*
+ * What this column of the next row names is the function of this handle, which is lent; NULL: none. It stands
+ * behind names that cannot be cut so that they differ. Of one column, for each row, or for none.
+ */
+void sp_table_handle(struct sp_table *t, size_t column, const char *handle);
+/* Of a cell; NULL: it has none. */
+static inline const char *sp_table_handle_of(const struct sp_table *t, size_t row, size_t column)
+{
+    return column == t->named && row < t->handles.n ? t->handles.v[row] : NULL;
+}
 /* More of the last cell: another item of a list, of which people see as many as there is room for. */
 void sp_table_item(struct sp_table *t, const char *p, size_t n);
 void sp_table_printf(struct sp_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

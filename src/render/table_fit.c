@@ -36,21 +36,37 @@ static size_t fit_bytes(const char *p, size_t n, size_t columns)
     return i;
 }
 
-/* Safe text, cut so that what stands at `differs` is shown. */
-static bool fit_around(struct sp_buf *b, const char *p, size_t n, size_t columns, size_t differs)
+/* What is left of a text that is cut so that what stands at some of its bytes is shown. */
+struct fit_places {
+    size_t at[2], n; /* ascending */
+};
+
+/* Safe text: its beginning, and what stands around each of the places. */
+static bool fit_around(struct sp_buf *b, const char *p, size_t n, size_t columns, const struct fit_places *x)
 {
-    size_t head = fit_bytes(p, n, columns / 4), before = sp_text_width(p, differs);
-    size_t room = columns - columns / 4 - 1, lead = room / 4;
-    size_t from = before > lead ? fit_bytes(p, n, before - lead) : 0;
-    size_t rest = sp_text_width(p + from, n - from);
-    if (rest <= room) /* the end is shown: from further in front */
-        from = fit_bytes(p, n, sp_text_width(p, n) - room);
-    if (from <= head)
-        return sp_buf_add(b, p, fit_bytes(p, n, columns - 1)) && sp_buf_puts(b, "…");
-    bool ok = sp_buf_add(b, p, head) && sp_buf_puts(b, "…");
-    if (rest <= room)
-        return ok && sp_buf_add(b, p + from, n - from);
-    return ok && sp_buf_add(b, p + from, fit_bytes(p + from, n - from, room - 1)) && sp_buf_puts(b, "…");
+    size_t pos = fit_bytes(p, n, columns / (x->n + 3)), left = columns - sp_text_width(p, pos);
+    bool ok = sp_buf_add(b, p, pos);
+    for (size_t i = 0; ok && i < x->n; i++) {
+        bool last = i + 1 == x->n;
+        size_t room = left / (x->n - i), before = sp_text_width(p, x->at[i]), lead = room / 4;
+        size_t from = before > lead ? fit_bytes(p, n, before - lead) : 0, all = sp_text_width(p, n);
+        if (last && all - sp_text_width(p, from) < room) /* the end is shown: from further in front */
+            from = fit_bytes(p, n, all - (room - 1));
+        if (from > pos) {
+            ok = sp_buf_puts(b, "…");
+            room--;
+            left--;
+        } else {
+            from = pos;
+        }
+        size_t rest = sp_text_width(p + from, n - from), shown = n - from;
+        if (rest > room)
+            shown = fit_bytes(p + from, n - from, last && room ? room - 1 : room);
+        ok = ok && sp_buf_add(b, p + from, shown) && (!last || rest <= room || sp_buf_puts(b, "…"));
+        left -= sp_text_width(p + from, shown);
+        pos = from + shown;
+    }
+    return ok;
 }
 
 /* As many items of a list as there is room for, and how many more there are: "a 61.20%, b 12.00%, +3". */
@@ -80,15 +96,19 @@ static bool fit_items(struct sp_buf *b, const char *p, size_t n, size_t columns)
 
 /* ---- the cells of a column ---- */
 
-enum { PLAINLY = -1 };
+/* What is done, one after the other, to rows that look alike and are not. */
+enum fit_means { AROUND_ONE, AROUND_TWO, MARKED, FIT_MEANS };
 
 struct fitting {
     struct sp_table *t;
     size_t column, rows, width;
     SP_VEC(struct sp_table_cell) cells; /* each once, as large trees have few */
+    SP_VEC(const char *) handles;       /* of what they name; NULL: none */
     uint32_t *of_row;                   /* which of them is the row's */
     struct sp_table_cell *fitted;       /* per cell */
+    struct fit_places *places;          /* per cell: where it differs from others */
     uint32_t *order;
+    size_t numbers; /* that were given */
     struct sp_buf b;
     bool failed;
 };
@@ -100,12 +120,15 @@ static const struct sp_table_cell *fit_cell(const struct fitting *f, size_t cell
 
 /* The place of a cell among `slots`, which hold 1 + its number, or where it is to be. */
 static uint32_t *fit_slot(const struct fitting *f, uint32_t *slots, size_t mask,
-                          const struct sp_table_cell *c)
+                          const struct sp_table_cell *c, const char *handle)
 {
-    size_t at = (size_t)sp_hash64_seed(c->p, c->n, c->tail) & mask;
+    uint64_t seed = handle ? sp_hash64_seed(handle, strlen(handle), c->tail) : c->tail;
+    size_t at = (size_t)sp_hash64_seed(c->p, c->n, seed) & mask;
     for (; slots[at]; at = (at + 1) & mask) {
         const struct sp_table_cell *have = fit_cell(f, slots[at] - 1);
-        if (have->n == c->n && have->tail == c->tail && (!c->n || memcmp(have->p, c->p, c->n) == 0))
+        const char *other = f->handles.v[slots[at] - 1];
+        bool same = other == handle || (other && handle && strcmp(other, handle) == 0);
+        if (same && have->n == c->n && have->tail == c->tail && (!c->n || memcmp(have->p, c->p, c->n) == 0))
             break;
     }
     return &slots[at];
@@ -122,9 +145,10 @@ static bool fit_collect(struct fitting *f)
     bool ok = slots && f->of_row && f->rows < UINT32_MAX;
     for (size_t r = 0; ok && r < f->rows; r++) {
         const struct sp_table_cell *c = &f->t->cells.v[r * f->t->ncolumns + f->column];
-        uint32_t *slot = fit_slot(f, slots, mask, c);
+        const char *handle = sp_table_handle_of(f->t, r, f->column);
+        uint32_t *slot = fit_slot(f, slots, mask, c, handle);
         if (!*slot) {
-            ok = sp_vec_push(&f->cells, *c);
+            ok = sp_vec_push(&f->cells, *c) && sp_vec_push(&f->handles, handle);
             *slot = (uint32_t)f->cells.n;
         }
         f->of_row[r] = *slot - 1;
@@ -133,9 +157,10 @@ static bool fit_collect(struct fitting *f)
     return ok;
 }
 
-/* A cell, cut as `differs` says: PLAINLY, or where something is to be seen. Its tail stays. */
-static void fit_cut(struct fitting *f, size_t cell, ptrdiff_t differs, const char *mark)
+/* A cell, cut in the middle, or so that its places are seen. Its tail stays, and the mark before it. */
+static void fit_cut(struct fitting *f, size_t cell, const char *mark)
 {
+    const struct fit_places *places = &f->places[cell];
     const struct sp_table_cell *c = fit_cell(f, cell);
     size_t head = c->n - c->tail, kept = sp_text_width(c->p + head, c->tail) + strlen(mark);
     if (kept + TINY > f->width) { /* no room for both */
@@ -146,8 +171,8 @@ static void fit_cut(struct fitting *f, size_t cell, ptrdiff_t differs, const cha
     sp_buf_clear(&f->b);
     bool ok = sp_text_width(c->p, c->n) + strlen(mark) <= f->width ? sp_buf_add(&f->b, c->p, head)
               : f->t->columns[f->column].cut == SP_CUT_ITEMS       ? fit_items(&f->b, c->p, head, room)
-              : differs == PLAINLY || room < 2 * TINY              ? sp_text_fit(&f->b, c->p, head, room)
-                                                      : fit_around(&f->b, c->p, head, room, (size_t)differs);
+              : !places->n || room < 2 * places->n * TINY          ? sp_text_fit(&f->b, c->p, head, room)
+                                                          : fit_around(&f->b, c->p, head, room, places);
     ok = ok && sp_buf_puts(&f->b, mark) && sp_buf_add(&f->b, c->p + head, c->n - head);
     const char *p = ok ? sp_arena_dup(&f->t->arena, f->b.len ? f->b.data : "", f->b.len) : NULL;
     f->failed |= !p;
@@ -183,25 +208,48 @@ static size_t fit_alike(const struct sp_table_cell *a, const struct sp_table_cel
     return i;
 }
 
-/* Cells order[from..to) look alike. Those that are not are cut where they differ; numbered, if they were. */
-static void fit_tell_apart(struct fitting *f, size_t from, size_t to, bool number)
+static void fit_place(struct fit_places *x, size_t at)
 {
-    size_t before = 0, same = 0, nth = 1;
+    if (x->n == 2 || (x->n && x->at[0] == at))
+        return;
+    bool first = x->n && at < x->at[0];
+    x->at[x->n++] = first ? x->at[0] : at;
+    x->at[0] = first ? at : x->at[0];
+}
+
+/* What tells a cell from those that still look like it: its handle, else a number. */
+static void fit_mark(struct fitting *f, size_t cell, size_t number, char *room, size_t size)
+{
+    const char *handle = f->handles.v[cell];
+    room[0] = 0;
+    if (handle)
+        snprintf(room, size, " %s", handle);
+    else if (number)
+        snprintf(room, size, " (%zu)", number + 1);
+}
+
+/* Cells order[from..to) look alike. Those that are not are cut where they differ; marked, if they were. */
+static void fit_tell_apart(struct fitting *f, size_t from, size_t to, enum fit_means how)
+{
+    size_t before = 0, same = 0;
     for (size_t i = from; i < to; i += same) {
         const struct sp_table_cell *cell = fit_cell(f, f->order[i]);
         for (same = 1; i + same < to && !fit_text_cmp(cell, fit_cell(f, f->order[i + same]));)
             same++;
         size_t behind = i + same < to ? fit_alike(cell, fit_cell(f, f->order[i + same])) : 0;
-        char mark[32] = "";
-        if (number && nth++ > 1)
-            snprintf(mark, sizeof mark, " (%zu)", nth - 1);
-        for (size_t k = i; k < i + same; k++)
-            fit_cut(f, f->order[k], (ptrdiff_t)(before > behind ? before : behind), mark);
+        size_t number = how == MARKED && i > from ? ++f->numbers : 0;
+        for (size_t k = i; k < i + same; k++) {
+            char mark[64] = "";
+            fit_place(&f->places[f->order[k]], before > behind ? before : behind);
+            if (how == MARKED)
+                fit_mark(f, f->order[k], number, mark, sizeof mark);
+            fit_cut(f, f->order[k], mark);
+        }
         before = behind;
     }
 }
 
-static void fit_groups(struct fitting *f, bool number)
+static void fit_groups(struct fitting *f, enum fit_means how)
 {
     qsort_r(f->order, f->cells.n, sizeof *f->order, fit_cmp, f);
     for (size_t from = 0, to; from < f->cells.n; from = to) {
@@ -209,7 +257,7 @@ static void fit_groups(struct fitting *f, bool number)
         for (to = from + 1; to < f->cells.n && !fit_text_cmp(&shown, &f->fitted[f->order[to]]);)
             to++;
         if (fit_text_cmp(fit_cell(f, f->order[from]), fit_cell(f, f->order[to - 1])))
-            fit_tell_apart(f, from, to, number);
+            fit_tell_apart(f, from, to, how);
     }
 }
 
@@ -218,21 +266,24 @@ static bool fit_column(struct sp_table *t, size_t column, size_t rows, size_t wi
     struct fitting f = {.t = t, .column = column, .rows = rows, .width = width};
     f.failed = !fit_collect(&f);
     f.fitted = calloc(f.cells.n + 1, sizeof *f.fitted);
+    f.places = calloc(f.cells.n + 1, sizeof *f.places);
     f.order = calloc(f.cells.n + 1, sizeof *f.order);
     sp_buf_init(&f.b, 0);
-    f.failed |= !f.fitted || !f.order;
+    f.failed |= !f.fitted || !f.places || !f.order;
     for (size_t i = 0; !f.failed && i < f.cells.n; i++) {
         f.order[i] = (uint32_t)i;
-        fit_cut(&f, i, PLAINLY, "");
+        fit_cut(&f, i, "");
     }
-    for (int number = 0; !f.failed && number < 2; number++)
-        fit_groups(&f, number != 0);
+    for (int how = AROUND_ONE; !f.failed && how < FIT_MEANS; how++)
+        fit_groups(&f, (enum fit_means)how);
     for (size_t r = 0; !f.failed && r < rows; r++)
         t->cells.v[r * t->ncolumns + column] = f.fitted[f.of_row[r]];
     sp_buf_free(&f.b);
     sp_vec_free(&f.cells);
+    sp_vec_free(&f.handles);
     free(f.of_row);
     free(f.fitted);
+    free(f.places);
     free(f.order);
     return !f.failed;
 }
