@@ -30,6 +30,15 @@ static int unknown_command(struct cli *c, const char *word)
     return cli_usage(c, hint, "there is no command or file \"%s\"", word);
 }
 
+static int option_first(struct cli *c, const char *word)
+{
+    static const char *const names[] = {"--version", "--help"};
+    char near[260], hint[320];
+    cli_nearest(word, names, sizeof names / sizeof *names, near, sizeof near);
+    snprintf(hint, sizeof hint, "%s`spaa help` shows how", near);
+    return cli_usage(c, hint, "a command comes before the options");
+}
+
 /* Errors found before or while the options are parsed answer in JSON too. */
 static bool asks_for_json(int argc, char **argv)
 {
@@ -131,7 +140,7 @@ static int main_run(struct cli *c, int argc, char **argv)
         cli_find_command(c, "help");
     } else if (!cli_find_command(c, word)) {
         if (word[0] == '-' && word[1])
-            return cli_usage(c, "`spaa help` shows how", "a command comes before the options");
+            return option_first(c, word);
         if (access(word, F_OK) != 0 && strcmp(word, "-") != 0)
             return unknown_command(c, word);
         cli_find_command(c, "summary");

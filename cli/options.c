@@ -27,16 +27,33 @@ static bool options_letter(const struct cli *c, char letter, struct spaa_command
     return false;
 }
 
+/* "did you mean --sort, --metric?": names as they are typed. */
+static void options_dashed(const char *near, char *out, size_t size)
+{
+    static const char begin[] = "did you mean ";
+    size_t n = 0;
+    for (const char *p = near; *p && n + 4 < size; p++) {
+        bool name = p == near + sizeof begin - 1 || (p > near + sizeof begin && p[-1] == ' ' && p[-2] == ',');
+        if (name) {
+            out[n++] = '-';
+            out[n++] = '-';
+        }
+        out[n++] = *p;
+    }
+    out[n] = 0;
+}
+
 static int unknown_option(struct cli *c, const char *arg)
 {
     const char *names[256];
     struct spaa_command_option o;
-    char near[260], hint[320];
+    char near[260], dashed[300], hint[400];
     size_t n = 0;
     for (; n < sizeof names / sizeof *names && options_at(c, n, &o); n++)
         names[n] = o.name;
     cli_nearest(arg + strspn(arg, "-"), names, n, near, sizeof near);
-    snprintf(hint, sizeof hint, "%s`spaa help %s` lists the options", near, c->command.name);
+    options_dashed(near, dashed, sizeof dashed);
+    snprintf(hint, sizeof hint, "%s`spaa help %s` lists the options", dashed, c->command.name);
     return cli_usage(c, hint, "%s has no option %s", c->command.name, arg);
 }
 

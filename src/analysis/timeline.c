@@ -59,12 +59,18 @@ static bool timeline_sort_samples(const struct sp_sample_times *m, const struct 
     return true;
 }
 
+struct hot_order {
+    const struct sp_profile *p;
+    bool down; /* the bucket's weight is below 0 */
+};
+
 static int cmp_hot(const void *va, const void *vb, void *arg)
 {
-    const struct sp_profile *p = arg;
+    const struct hot_order *x = arg;
+    const struct sp_profile *p = x->p;
     const struct sp_hot *a = va, *b = vb;
     if (a->self != b->self)
-        return a->self > b->self ? -1 : 1;
+        return (a->self > b->self) != x->down ? -1 : 1;
     int c = sp_str_cmp(sp_pstr(p, p->functions.v[a->function].name),
                        sp_pstr(p, p->functions.v[b->function].name));
     return c ? c : (a->function > b->function) - (a->function < b->function);
@@ -120,15 +126,19 @@ static bool timeline_add_stack(struct builder *b, struct sp_bucket *x, uint32_t 
 static bool close_bucket(struct builder *b, struct sp_bucket *x)
 {
     SP_VEC(struct sp_hot) all = {0};
-    bool ok = true;
+    bool ok = true, mixed = false;
     for (size_t i = 0; ok && i < b->stacks.n; i++)
         ok = timeline_add_stack(b, x, b->stacks.v[i]);
     for (size_t i = 0; ok && i < b->functions.n; i++)
         ok = sp_vec_push(&all, ((struct sp_hot){b->functions.v[i], b->self[b->functions.v[i]]}));
+    struct hot_order order = {b->p, x->weight < 0};
     if (ok && all.n)
-        qsort_r(all.v, all.n, sizeof *all.v, cmp_hot, (void *)(uintptr_t)b->p);
+        qsort_r(all.v, all.n, sizeof *all.v, cmp_hot, &order);
+    for (size_t i = 0; ok && i < all.n; i++)
+        mixed |= all.v[i].self < 0;
+    b->t.changes |= mixed;
     x->hot = b->t.hot.n;
-    for (size_t i = 0; ok && i < all.n && i < b->nhot && all.v[i].self > 0; i++)
+    for (size_t i = 0; ok && i < all.n && i < b->nhot && (order.down ? all.v[i].self < 0 : all.v[i].self > 0); i++)
         ok = sp_vec_push(&b->t.hot, all.v[i]);
     x->nhot = b->t.hot.n - x->hot;
     sp_vec_free(&all);

@@ -88,7 +88,7 @@ spaa_status sp_asked_begin_with(struct sp_ask *q, const struct sp_select_opts *h
                                 struct sp_asked *x)
 {
     spaa_status st = sp_asked_select(q, how, out, x);
-    if (!st && !q->brief)
+    if (!st && (!q->brief || q->options->own_re)) /* which has to be right where nobody is shown it, too */
         st = sp_asked_own(x);
     if (st)
         return st;

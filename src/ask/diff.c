@@ -297,7 +297,7 @@ static spaa_status diff_needs(const struct sp_options *o, struct sp_diags *d, st
 const struct sp_question sp_question_diff = {
     .name = "diff",
     .args = "BASE NEW | BASE… -- NEW…",
-    .groups = G_READ | G_EVENT | G_SELECT | G_DIFF | G_ROWS,
+    .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_DIFF | G_ROWS,
     .title = "what changed between two profiles, and is it real",
     .examples =
         "spaa diff base.spaa new.spaa\n"

@@ -348,7 +348,7 @@ static const struct sp_table_decl *const function_tables[] = {&callers, &callees
 const struct sp_question sp_question_function = {
     .name = "function",
     .args = "[FILE…] NAME",
-    .groups = G_READ | G_EVENT | G_SELECT | G_THREADS | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
+    .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
     .title = "one function: its weight, callers, callees, lines, threads (NAME, /RE/ or f:…)",
     .examples = "spaa function stacks.folded malloc\n"
                 "spaa function stacks.folded '/^(malloc|free)/' # all that match, as one",

@@ -605,9 +605,6 @@ static spaa_status leaks_needs(const struct sp_options *o, struct sp_diags *d, s
 {
     bool by_stack;
     out->windows = WINDOWS;
-    if (o->time)
-        return sp_usage(d, "`spaa timeline` shows when",
-                        "leaks asks about the whole recording: --time does not fit");
     return leaks_options(o, d, &by_stack) ? SPAA_OK : SPAA_ERR_USAGE;
 }
 

@@ -48,7 +48,7 @@ void sp_command_text(struct sp_buf *out, const struct sp_next *next, const char 
 unsigned sp_next_groups(const char *command)
 {
     bool drawing = strcmp(command, "flamegraph") == 0; /* colours all functions alike */
-    return G_READ | G_EVENT | G_SELECT | (drawing ? 0u : (unsigned)G_OWN);
+    return G_READ | G_EVENT | G_SELECT | G_TIME | (drawing ? 0u : (unsigned)G_OWN);
 }
 
 void sp_next_commands(const struct sp_ask *q, struct sp_answer *out)

@@ -67,7 +67,7 @@ static spaa_status summary_needs(const struct sp_options *o, struct sp_diags *d,
 const struct sp_question sp_question_summary = {
     .name = "summary",
     .args = "FILE…",
-    .groups = G_READ | G_EVENT | G_SELECT | G_THREADS | G_OWN | G_ANSWER | G_BUDGET,
+    .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_OWN | G_ANSWER | G_BUDGET,
     .title = "the brief an engineer would write: what is hot, where, how sure, what next",
     .examples = "spaa summary perf.data\n"
                 "spaa perf.data # the same",

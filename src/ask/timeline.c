@@ -21,11 +21,13 @@ static const struct sp_answer_column timeline_columns[] = {
     [TO] = {"to", SP_COL_NUMBER, "to s", .flags = SP_COL_NO_JSON, .doc = "end likewise"},
     [WINDOW] = {"window", SP_COL_TEXT, .flags = SP_COL_OPTIONAL, .doc = "of windows: its id in SPAA"},
     [WEIGHT] = {"weight", SP_COL_WEIGHT, "weight", .doc = "what was recorded in this time"},
-    [PERCENT] = {"percent", SP_COL_PERCENT, "%", "weight", .doc = "its share of the whole"},
+    [PERCENT] = {"percent", SP_COL_PERCENT, "%", "weight", .flags = SP_COL_SOMETIMES,
+                 .doc = "its share of the whole; not where weights are changes, of which some are below 0"},
     [SAMPLES] = {"samples", SP_COL_COUNT, "samples",
                  .doc = "how many samples; null where they are not counted"},
     [NAMES] = {"names", SP_COL_TEXTS, "hot, by self weight", .flags = SP_COL_NO_JSON | SP_COL_FLEXIBLE,
-               .doc = "the functions of most self weight, each with its share of this time"},
+               .doc = "the functions of most self weight, each with its share of this time; of changes, the largest in the "
+                      "direction of their sum, as weights"},
 };
 static const struct sp_table_decl timeline_rows = {
     "rows", timeline_columns, sizeof timeline_columns / sizeof *timeline_columns,
@@ -35,11 +37,12 @@ enum { HOT_FUNCTION, HOT_SELF = HOT_FUNCTION + SP_FUNCTION_NCOLUMNS, HOT_PERCENT
 static const struct sp_answer_column timeline_hot_columns[] = {
     SP_FUNCTION_COLUMNS(HOT_FUNCTION, NULL, NULL),
     [HOT_SELF] = {"self", SP_COL_WEIGHT, .doc = "its self weight in this time"},
-    [HOT_PERCENT] = {"percent_of_bucket", SP_COL_NUMBER, .doc = "that as a share of this time's weight"},
+    [HOT_PERCENT] = {"percent_of_bucket", SP_COL_NUMBER, .doc = "that as a share of this time's weight; null where weights are changes"},
 };
 static const struct sp_table_decl timeline_hot = {
     "hot", timeline_hot_columns, sizeof timeline_hot_columns / sizeof *timeline_hot_columns, .of = "rows",
-    .doc = "the functions of most self weight in this time, heaviest first"};
+    .doc = "the functions of most self weight in this time, heaviest first; where that is below 0, those that took "
+           "most away"};
 
 static const struct sp_table_decl *const timeline_tables[] = {&timeline_rows, &timeline_hot, NULL};
 static const struct sp_answer_column timeline_facts[] = {
@@ -49,7 +52,7 @@ static const struct sp_answer_column timeline_facts[] = {
     {"time.end", SP_COL_NUMBER, .doc = "where the last row ends"},
     {"time.untimed", SP_COL_COUNT, .doc = "samples without a time, which are in no row"},
     {"covered", SP_COL_WEIGHT, .doc = "weight of all rows"},
-    {"covered_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"covered_percent", SP_COL_PERCENT, .doc = "its share of the whole; null where weights are changes"},
     {"sparkline", SP_COL_TEXT, .doc = "a block character for each row, by its weight"},
     {0},
 };
@@ -103,7 +106,10 @@ static void put_names(struct timeline *x, struct sp_answer_table *t, const struc
     for (size_t i = 0; i < y->nhot; i++) {
         const struct sp_hot *h = &x->t.hot.v[y->hot + i];
         sp_said_text(b, &x->said, x->x, h->function);
-        if (!x->x->s.cannot_add) {
+        if (x->t.changes) {
+            sp_buf_puts(b, h->self > 0 ? " +" : " ");
+            sp_text_weight(b, x->x->s.unit, x->x->s.scale, h->self);
+        } else if (!x->x->s.cannot_add) {
             sp_buf_ch(b, ' ');
             sp_text_percent(b, h->self, y->weight);
             sp_buf_ch(b, '%');
@@ -136,7 +142,7 @@ static void put_hot(struct timeline *x, struct sp_answer_table *t, const struct 
         sp_table_row(x->x->out, t);
         sp_put_function(x->x, t, HOT_FUNCTION, h->function);
         sp_put_int(t, HOT_SELF, h->self);
-        if (adds && y->weight)
+        if (adds && y->weight && !x->t.changes)
             sp_put_scaled(t, HOT_PERCENT, (int64_t)sp_ratio(h->self, y->weight, 10000), 2);
     }
 }
@@ -170,6 +176,11 @@ static void put_rows(struct timeline *x)
     struct sp_answer_table *hot = sp_answer_detail(a, &timeline_hot, t);
     if (t)
         t->limit = x->limit;
+    if (x->t.changes) {
+        sp_table_without(t, PERCENT);
+        sp_table_title(a, t, WEIGHT, "change");
+        sp_table_title(a, t, NAMES, "changed most in that direction, by self weight");
+    }
     if (!x->x->q->brief) {
         sp_table_without(t, FROM);
         sp_table_without(t, TO);
@@ -198,7 +209,10 @@ static void put_facts(struct timeline *x)
     sp_fact_scaled(a, "time.end", t->end - t->zero, NS);
     sp_fact_count(a, "time.untimed", (int64_t)x->times.untimed);
     sp_fact_weight(a, "covered", 0, t->covered);
-    sp_fact_percent(a, "covered_percent", 0, t->covered);
+    if (t->changes)
+        sp_fact_null(a, "covered_percent");
+    else
+        sp_fact_percent(a, "covered_percent", 0, t->covered);
     sp_buf_clear(b);
     sparkline(t, 1, b);
     sp_fact_text(a, "sparkline", sp_buf_cstr(b), b->len);
@@ -211,9 +225,14 @@ static void say_all(struct timeline *x)
     sp_buf_clear(b);
     sp_buf_puts(b, "|");
     sparkline(&x->t, (x->t.buckets.n + LINE - 1) / LINE, b);
-    sp_buf_printf(b, "| %zu %s, covering ", x->t.buckets.n, x->times.rows ? "buckets" : "windows");
-    sp_text_share_of(b, s, x->t.covered);
-    sp_buf_puts(b, "% of the weight");
+    sp_buf_printf(b, "| %zu %s, ", x->t.buckets.n, x->times.rows ? "buckets" : "windows");
+    if (x->t.changes) {
+        sp_buf_puts(b, "each with what changed in it: above 0 it grew, below 0 it shrank");
+    } else {
+        sp_buf_puts(b, "covering ");
+        sp_text_share_of(b, s, x->t.covered);
+        sp_buf_puts(b, "% of the weight");
+    }
     sp_answer_line_buf(x->x->out, b);
 }
 
@@ -303,7 +322,7 @@ static spaa_status timeline_needs(const struct sp_options *o, struct sp_diags *d
 const struct sp_question sp_question_timeline = {
     .name = "timeline",
     .args = "FILE",
-    .groups = G_READ | G_EVENT | G_SELECT | G_TIMELINE | G_ROWS | G_OWN | G_ANSWER | G_BUDGET | G_OUT,
+    .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_TIMELINE | G_ROWS | G_OWN | G_ANSWER | G_BUDGET | G_OUT,
     .title = "weight over time, and what was hot when",
     .examples = "spaa timeline perf.data --buckets 10\n"
                 "spaa timeline perf.data -o windows.spaa # the profile with a window for each bucket",

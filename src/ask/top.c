@@ -337,9 +337,9 @@ static void top_with_columns(struct top *x, struct sp_answer_table *t)
 {
     static const struct sp_answer_column columns[] = {
         [WITH_SELF] = {"self", SP_COL_WEIGHT, "self", .doc = NULL},
-        [WITH_SELF_PERCENT] = {"self_percent", SP_COL_PERCENT, "self%", "self", .doc = NULL},
-        [WITH_TOTAL] = {"total", SP_COL_WEIGHT, "total", .doc = NULL},
-        [WITH_TOTAL_PERCENT] = {"total_percent", SP_COL_PERCENT, "total%", "total", .doc = NULL},
+        [WITH_SELF_PERCENT] = {"self_percent", SP_COL_PERCENT, "self%", "self", .flags = SP_COL_SPARE},
+        [WITH_TOTAL] = {"total", SP_COL_WEIGHT, "total", .flags = SP_COL_SPARE},
+        [WITH_TOTAL_PERCENT] = {"total_percent", SP_COL_PERCENT, "total%", "total", .flags = SP_COL_SPARE},
         [WITH_SAMPLES] = {"samples", SP_COL_COUNT, .doc = NULL},
         [WITH_TOTAL_SAMPLES] = {"total_samples", SP_COL_COUNT, .doc = NULL}};
     for (size_t k = 0; k < x->nwith; k++) {
@@ -575,7 +575,7 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
 const struct sp_question sp_question_top = {
     .name = "top",
     .args = "FILE…",
-    .groups = G_READ | G_EVENT | G_SELECT | G_THREADS | G_TOP | G_ROWS | G_OWN,
+    .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_TOP | G_ROWS | G_OWN,
     .title = "the heaviest functions, lines, binaries, threads, …",
     .examples = "spaa top perf.data\n"
                 "spaa top perf.data --sort total -n 0 # every function, callers first\n"

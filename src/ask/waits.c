@@ -457,7 +457,7 @@ static spaa_status waits_ask(struct sp_ask *q, struct sp_answer *out)
 const struct sp_question sp_question_waits = {
     .name = "waits",
     .args = "FILE…",
-    .groups = G_READ | G_EVENT | G_SELECT | G_THREADS | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
+    .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
     .title = "who is blocked, on what, held by whom, and the chains these make",
     .examples = "spaa waits report.spindump.txt\n"
                 "spaa waits report.spindump.txt --pid 412 # its threads, and the chains from there\n"

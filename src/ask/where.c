@@ -10,7 +10,7 @@ static const char *const words[] = {"--base-where", "--new-where"};
 
 static bool is_filter(const struct sp_option *o)
 {
-    return o->groups & (G_SELECT | G_EVENT);
+    return o->groups & (G_SELECT | G_TIME | G_EVENT);
 }
 
 static const struct sp_option *where_find(const char *name, size_t n)

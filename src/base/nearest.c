@@ -50,9 +50,19 @@ static bool holds(struct sp_str s, struct sp_str part)
     return false;
 }
 
-/* Smaller is closer; UINT_MAX-like 1000 is no candidate. */
+static bool nearest_is_number(struct sp_str s)
+{
+    uint32_t i = 0;
+    while (i < s.n && (unsigned char)(s.p[i] - '0') < 10)
+        i++;
+    return s.n && i == s.n;
+}
+
+/* Smaller is closer; UINT_MAX-like 1000 is no candidate: a number is no misspelling of another. */
 static unsigned closeness(struct sp_str asked, struct sp_str name)
 {
+    if (nearest_is_number(asked) && nearest_is_number(name))
+        return 1000;
     unsigned cap = asked.n < 4 ? 1 : asked.n < 8 ? 2 : 3;
     unsigned distance = sp_edit_distance(asked, name, cap);
     if (distance <= cap)

@@ -130,7 +130,6 @@ static spaa_status merge_coarsen(struct sp_merger *m, enum sp_granularity frames
     m->text_left = old.text_left;
     m->links_left = old.links_left;
     m->kernel_left = old.kernel_left;
-    m->inputs_left = old.inputs_left;
     memcpy(&m->snapshots, &old.snapshots, sizeof m->snapshots);
     m->beyond = m->beyond || old.beyond;
     m->units_differ = m->units_differ || old.units_differ;
@@ -163,9 +162,10 @@ spaa_status sp_merger_add(struct sp_merger *m, const struct sp_profile *from, co
     return st ? st : absorb(m, from, NULL, source);
 }
 
+/* Who asks about several files takes no notice of other records than stacks, samples and windows. */
 static void say_left_out(const struct sp_merger *m)
 {
-    if (m->inputs_left)
+    if (m->samples_left + m->windows_left || (m->opts.canonical && m->text_left))
         sp_emit(m->d, SP_I321, SP_AT_NOTHING, "%llu samples, %llu windows and %llu extension records%s",
                 (unsigned long long)m->samples_left, (unsigned long long)m->windows_left,
                 (unsigned long long)m->text_left,

@@ -32,7 +32,7 @@ struct sp_merger {
     } united[16];
     size_t stale;                                   /* bytes of texts of sums that were added to since */
     uint64_t samples_left, windows_left, text_left; /* left out */
-    uint64_t links_left, kernel_left, inputs_left;
+    uint64_t links_left, kernel_left;
     bool beyond; /* a sum left 64 bits */
     bool units_differ;
     SP_VEC(struct sp_snapshot) snapshots;

@@ -147,8 +147,7 @@ spaa_status sp_absorb_rest(struct sp_absorber *a)
 {
     struct sp_merger *m = a->m;
     const struct sp_profile *from = a->from;
-    uint64_t before = m->samples_left + m->windows_left + m->text_left,
-             count = sp_samples_count(from->samples);
+    uint64_t count = sp_samples_count(from->samples);
     spaa_status st = extensions(a) && merge_facts(a) ? SPAA_OK : sp_nomem(a->d);
     if (!m->opts.samples) {
         m->samples_left += count;
@@ -159,7 +158,6 @@ spaa_status sp_absorb_rest(struct sp_absorber *a)
         if (!st && !windows(a))
             st = sp_nomem(a->d);
     }
-    m->inputs_left += m->samples_left + m->windows_left + m->text_left > before;
     return st;
 }
 

@@ -34,11 +34,12 @@ static bool column_is_list(const struct sp_people_table *x, size_t column)
 static enum sp_table_cut column_cut(const struct sp_people_table *x, size_t column, bool right)
 {
     const struct sp_answer_column *c = &x->t->columns.v[column];
-    return c->flags & SP_COL_SPARE             ? SP_CUT_OUT
-           : column_is_list(x, column)         ? SP_CUT_ITEMS
-           : c->flags & SP_COL_FLEXIBLE        ? SP_CUT_FIRST
-           : right || c->type == SP_COL_HANDLE ? SP_CUT_NEVER
-                                               : SP_CUT_LAST;
+    return c->flags & SP_COL_SPARE      ? SP_CUT_OUT
+           : column_is_list(x, column)  ? SP_CUT_ITEMS
+           : c->flags & SP_COL_FLEXIBLE ? SP_CUT_FIRST
+           : right                      ? SP_CUT_NARROW
+           : c->type == SP_COL_HANDLE   ? SP_CUT_NEVER
+                                        : SP_CUT_LAST;
 }
 
 static void column_init(struct sp_people_table *x, size_t i, size_t column)

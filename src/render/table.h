@@ -17,10 +17,11 @@ enum sp_table_form { SP_TABLE_TEXT, SP_TABLE_CSV, SP_TABLE_MARKDOWN };
 /* What may be done to a column so that a table fits its width. */
 enum sp_table_cut {
     SP_CUT_NEVER,
-    SP_CUT_FIRST, /* its cells are cut */
-    SP_CUT_ITEMS, /* likewise; they are lists (sp_table_item), of which whole items are left out */
-    SP_CUT_LAST,  /* they are where that was not enough */
-    SP_CUT_OUT,   /* it is left out rather than that names get hard to read */
+    SP_CUT_FIRST,  /* its cells are cut */
+    SP_CUT_ITEMS,  /* likewise; they are lists (sp_table_item), of which whole items are left out */
+    SP_CUT_LAST,   /* they are where that was not enough */
+    SP_CUT_NARROW, /* it is left out, but for the first of them, where even short names have no room */
+    SP_CUT_OUT,    /* it is left out rather than that names get hard to read */
 };
 
 struct sp_table_column {

@@ -307,14 +307,25 @@ static size_t fit_shrink(const struct sp_table *t, enum sp_table_cut cut, size_t
     return sum;
 }
 
+/* The first column that may be left out where it is narrow stays. */
+static bool fit_may_go(const struct sp_table *t, size_t column, enum sp_table_cut cut)
+{
+    size_t first = 0;
+    while (first < t->ncolumns && t->columns[first].cut != SP_CUT_NARROW)
+        first++;
+    return t->widths[column] != SP_TABLE_LEFT_OUT && t->columns[column].cut == cut &&
+           (cut == SP_CUT_OUT || column != first);
+}
+
 /* Leaves out columns, the last first, until the sum fits; the others are as wide as they were. */
-static size_t fit_spare(const struct sp_table *t, const size_t *whole, size_t gap, size_t sum, size_t width)
+static size_t fit_spare(const struct sp_table *t, const size_t *whole, enum sp_table_cut cut, size_t gap,
+                        size_t sum, size_t width)
 {
     size_t left = 0, shown = 0;
     if (sum <= width)
         return sum;
     for (size_t c = t->ncolumns; sum > width && c-- > 0;)
-        if (t->columns[c].cut == SP_CUT_OUT) {
+        if (fit_may_go(t, c, cut)) {
             sum -= t->widths[c] + gap;
             t->widths[c] = SP_TABLE_LEFT_OUT;
         }
@@ -357,7 +368,11 @@ static bool fit_widths(struct sp_table *t, size_t width)
     }
     if (width) {
         sum = fit_shrink(t, SP_CUT_FIRST, READABLE, sum, width);
-        sum = fit_spare(t, t->whole, GAP, sum, width);
+        sum = fit_spare(t, t->whole, SP_CUT_OUT, GAP, sum, width);
+        sum = fit_shrink(t, SP_CUT_FIRST, READABLE, sum, width);
+        sum = fit_shrink(t, SP_CUT_FIRST, LEAST, sum, width);
+        sum = fit_shrink(t, SP_CUT_LAST, LEAST, sum, width);
+        sum = fit_spare(t, t->whole, SP_CUT_NARROW, GAP, sum, width);
         sum = fit_shrink(t, SP_CUT_FIRST, READABLE, sum, width);
         sum = fit_shrink(t, SP_CUT_FIRST, LEAST, sum, width);
         sum = fit_shrink(t, SP_CUT_LAST, LEAST, sum, width);

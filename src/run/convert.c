@@ -12,7 +12,7 @@
 /* Is it a filter of stacks, and not what adds labels to them? */
 static bool narrows(const struct sp_option *o)
 {
-    return o->groups & G_SELECT && o->offset != offsetof(struct sp_options, tagroot) &&
+    return o->groups & (G_SELECT | G_TIME) && o->offset != offsetof(struct sp_options, tagroot) &&
            o->offset != offsetof(struct sp_options, tagleaf);
 }
 

@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* NAME.svg beside the working directory, from the input's name without its extensions. */
 static void default_name(const struct sp_run *run, struct sp_buf *b)
@@ -28,6 +29,22 @@ static void default_name(const struct sp_run *run, struct sp_buf *b)
     }
     sp_buf_add(b, base, n);
     sp_buf_puts(b, ".svg");
+}
+
+/* What stands under a name that nobody gave is only replaced where it is a drawing of ours. */
+static spaa_status may_be_written(struct sp_run *run, const char *path)
+{
+    static const char ours[] = "id=\"sp-flame\"";
+    char head[256];
+    FILE *f = fopen(path, "rbe");
+    size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+    bool there = f || access(path, F_OK) == 0;
+    if (f)
+        fclose(f);
+    if (!there || memmem(head, n, ours, sizeof ours - 1))
+        return SPAA_OK;
+    return sp_usage(run->diags, "-o FILE names the drawing's file, whatever it is now",
+                    "%s is there and is no flame graph of spaa", path);
 }
 
 static void subtitle(const struct sp_run *run, const struct sp_selection *s, struct sp_buf *b)
@@ -246,11 +263,14 @@ static int flamegraph(struct sp_run *run, const struct base_side *base, double w
     }
     sp_bounds_report(&s, run->diags);
     sp_buf_init(&name, 4096);
-    if (run->v.output)
+    if (run->v.output) {
         sp_buf_puts(&name, run->v.output);
-    else
+    } else {
         default_name(run, &name);
-    st = cmd_flamegraph_draw(run, &s, base, sp_buf_cstr(&name), width, min_width, &frames);
+        st = may_be_written(run, sp_buf_cstr(&name));
+    }
+    if (!st)
+        st = cmd_flamegraph_draw(run, &s, base, sp_buf_cstr(&name), width, min_width, &frames);
     run->frames = st ? 0 : frames;
     if (!st && strcmp(sp_buf_cstr(&name), "-") != 0 && !(run->written = flamegraph_copy(&name)))
         st = sp_nomem(run->diags);

@@ -154,6 +154,19 @@ static spaa_status open_files(struct sp_run *run, struct sp_files_opts *how)
     return st ? st : sp_run_tag_stacks(run);
 }
 
+/* Of a question with an argument the only word is taken for that; where it is a file, the argument is missing. */
+static int open_nothing(struct sp_run *run)
+{
+    const struct sp_question *q = run->command.question;
+    const char *word = q && q->argument ? run->argument : NULL;
+    char how[160];
+    if (!word || access(word, F_OK) != 0)
+        return sp_run_usage(run, "`spaa help` shows how", "%s needs a file", run->command.name);
+    const char *last = strrchr(q->args, ' ');
+    snprintf(how, sizeof how, "spaa %s %s", q->name, q->args);
+    return sp_run_usage(run, how, "%s needs %s; %s is a file", q->name, last ? last + 1 : q->args, word);
+}
+
 int sp_run_open(struct sp_run *run)
 {
     struct sp_files_opts how = {0};
@@ -161,7 +174,7 @@ int sp_run_open(struct sp_run *run)
     if (st)
         return sp_run_exit(run, st);
     if (!run->files.n)
-        return sp_run_usage(run, "`spaa help` shows how", "%s needs a file", run->command.name);
+        return open_nothing(run);
     if (run->files.n > 1 && (run->v.time || run->needs.samples))
         return sp_run_usage(run, "ask each file alone", "several files as one have no common time");
     st = run->ngiven ? open_given(run) : open_files(run, &how);

@@ -441,7 +441,7 @@ static int cmd_query_bind(struct sp_run *run, struct sp_sql *q)
 static void say_unused(struct sp_run *run, const struct sp_sql *q)
 {
     for (const struct sp_option *o = sp_option_table; o->name && !sp_sql_uses(q, NULL); o++)
-        if (o->groups & (G_EVENT | G_SELECT) &&
+        if (o->groups & (G_EVENT | G_SELECT | G_TIME) &&
             *(const char *const *)(const void *)((const char *)&run->v + o->offset)) {
             sp_emit(run->diags, SP_W660, SP_AT_NOTHING, "--%s changes nothing in this query", o->name);
             return;
@@ -489,8 +489,10 @@ int sp_cmd_query(struct sp_run *run)
     struct sp_buf sql;
     struct sp_sql *q = NULL;
     long limit, seconds;
+    int names;
     if (!sp_option_number(run->diags, "limit", run->v.limit, 0, LONG_MAX, ROWS, &limit) ||
-        !sp_option_number(run->diags, "timeout", run->v.timeout, 0, 1000000, SECONDS, &seconds))
+        !sp_option_number(run->diags, "timeout", run->v.timeout, 0, 1000000, SECONDS, &seconds) ||
+        !sp_option_choice(run->diags, "names", run->v.names, sp_names_forms, 0, &names))
         return SP_EXIT_USAGE;
     /* `.schema TABLE` may come as two words. */
     for (size_t i = 0; !run->v.file && i + 1 < run->files.n; i++)

@@ -1,5 +1,5 @@
 /* The command of every question: opens what it needs, asks it, and shows the answer in the form asked for. */
-#include "run/run.h"
+#include "run/heading.h"
 
 #include "ask/where.h"
 #include "formats/open.h"
@@ -164,7 +164,7 @@ static int ask_begin(struct sp_run *run, struct sp_ask *q)
         return sp_run_usage(run, how, "%s needs %s", x->name, last ? last + 1 : x->args);
     }
     if (x->argument)
-        q->argument = run->files.v[--run->files.n];
+        run->argument = q->argument = run->files.v[--run->files.n];
     run->needs = needs;
     return SP_EXIT_FINE;
 }
@@ -202,13 +202,12 @@ static int ask_write(struct sp_run *run)
 
 static int ask_show(struct sp_run *run, const struct sp_answer *a, long budget, bool full_names)
 {
-    enum { PIPED = 120 }; /* columns, where nobody says how many there are */
     bool lean = run->form == SP_FORM_JSON && !run->v.limit && !budget;
     size_t own = lean ? run->command.question->json_bytes : 0;
     const struct sp_render_opts how = {.form = run->form,
                                        .width = run->width   ? run->width
                                                 : full_names ? 0
-                                                             : PIPED,
+                                                             : SP_PIPED_COLUMNS,
                                        .colour = run->colour,
                                        .full_names = full_names,
                                        /* of a gate that fails they are on standard error: who reads that */
@@ -249,16 +248,17 @@ void sp_run_question_free(struct sp_run *run, struct sp_run_asked *x)
     sp_vec_free(&x->each);
 }
 
+const char *const sp_names_forms[] = {"short", "full", NULL};
+
 int sp_run_ask(struct sp_run *run)
 {
-    static const char *const names[] = {"short", "full", NULL};
     struct sp_run_asked x;
     struct sp_answer answer;
     long budget, limit;
     int full_names;
     if (!sp_option_number(run->diags, "budget", run->v.budget, 1, LONG_MAX / 4, 0, &budget) ||
         !sp_option_number(run->diags, "limit", run->v.limit, 0, LONG_MAX, 0, &limit) ||
-        !sp_option_choice(run->diags, "names", run->v.names, names, 0, &full_names))
+        !sp_option_choice(run->diags, "names", run->v.names, sp_names_forms, 0, &full_names))
         return SP_EXIT_USAGE;
     sp_answer_init(&answer, run->command.question->schema, run->diags);
     run->shown_once = run->form == SP_FORM_JSON || run->form == SP_FORM_CSV;

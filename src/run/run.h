@@ -78,6 +78,7 @@ struct sp_run_given {
 struct sp_run {
     struct sp_command command;
     struct sp_options v;
+    const char *argument; /* of a question that takes one */
     SP_VEC(const char *) files;
     const struct sp_run_given *given; /* instead of files that are read; lent */
     size_t ngiven;

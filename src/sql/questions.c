@@ -233,7 +233,7 @@ static spaa_status question_options(struct asked_cursor *c, const struct asked_t
         const char *v = t->q->options
                             ? *(const char *const *)(const void *)((const char *)t->q->options + o->offset)
                             : NULL;
-        if (v && o->groups & groups & (G_EVENT | G_SELECT) && !sp_option_set(&c->options, o, v))
+        if (v && o->groups & groups & (G_EVENT | G_SELECT | G_TIME) && !sp_option_set(&c->options, o, v))
             return sp_nomem(t->q->diags);
     }
     c->options.limit = "0";

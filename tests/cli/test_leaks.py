@@ -298,7 +298,7 @@ def test_next_commands_run(tmp_path):
 
 
 @pytest.mark.parametrize("args, code, words", [
-    (["--time", "0..1"], 2, "--time does not fit"), (["--by", "dso"], 2, "function"),
+    (["--time", "0..1"], 2, "leaks has no option --time"), (["--by", "dso"], 2, "function"),
     (["--metric", "nothing"], 2, "nothing"), (["--event", "malloc.x"], 2, "malloc"),
     (["p.spaa", "p.spaa"], 2, "one file, or an earlier and a later one")])
 def test_what_cannot_be_asked(args, code, words, tmp_path):
