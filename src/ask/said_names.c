@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LONG_NAME = 64 }; /* bytes: beyond, a line may not have room for it */
+
 bool sp_said_add(struct sp_said_names *n, uint32_t function)
 {
     if (function == SP_NONE)
@@ -20,7 +22,7 @@ bool sp_said_add(struct sp_said_names *n, uint32_t function)
     if (n->at.v[function])
         return true;
     n->at.v[function] = (uint32_t)n->list.n + 1;
-    return sp_vec_push(&n->list, ((struct sp_said_name){function, SP_STR_NONE, SP_STR_NONE}));
+    return sp_vec_push(&n->list, ((struct sp_said_name){function, SP_STR_NONE, SP_STR_NONE, false}));
 }
 
 /* The name as it is; for people with what tells it from others of its binary. */
@@ -48,7 +50,8 @@ static bool said_set(struct sp_said_names *n, const struct sp_asked *x, struct s
     struct sp_buf b;
     sp_buf_init(&b, 0);
     sp_short_name(&b, whole.p, whole.n, how);
-    if (with_handle && sp_handle_text(&x->handles, one->function, handle))
+    one->has_handle = with_handle && sp_handle_text(&x->handles, one->function, handle);
+    if (one->has_handle)
         sp_buf_printf(&b, " %s", handle);
     one->text = b.failed ? SP_STR_FAIL : sp_intern(&n->texts, b.len ? b.data : "", b.len);
     sp_buf_free(&b);
@@ -86,6 +89,27 @@ static bool said_tell_apart(struct sp_said_names *n, const struct sp_asked *x, s
     return ok;
 }
 
+/* Names that may have to be cut where they are shown have their handles at the end, which stays. */
+static bool said_name_long(struct sp_said_names *n, const struct sp_asked *x)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < n->list.n; i++) {
+        struct sp_said_name *one = &n->list.v[i];
+        struct sp_str text = sp_str_at(&n->texts, one->text);
+        char handle[32];
+        struct sp_buf b;
+        sp_buf_init(&b, 0);
+        if (text.n > LONG_NAME && !one->has_handle && sp_handle_text(&x->handles, one->function, handle)) {
+            sp_buf_add(&b, text.p, text.n);
+            sp_buf_printf(&b, " %s", handle);
+            one->text = b.failed ? SP_STR_FAIL : sp_intern(&n->texts, sp_buf_cstr(&b), b.len);
+            ok = one->text != SP_STR_FAIL;
+        }
+        sp_buf_free(&b);
+    }
+    return ok;
+}
+
 spaa_status sp_said_shorten(struct sp_said_names *n, const struct sp_asked *x)
 {
     const char *names = x->q->options->names;
@@ -98,7 +122,7 @@ spaa_status sp_said_shorten(struct sp_said_names *n, const struct sp_asked *x)
     for (int longer = SP_NO_ARGUMENTS; ok && !full && longer <= SP_WHOLE_NAME; longer++)
         ok = said_tell_apart(n, x, order, (enum sp_shortness)longer, false);
     if (ok && x->q->brief && x->has_handles)
-        ok = said_tell_apart(n, x, order, SP_WHOLE_NAME, true);
+        ok = said_tell_apart(n, x, order, SP_WHOLE_NAME, true) && (full || said_name_long(n, x));
     free((void *)order);
     return ok ? SPAA_OK : sp_nomem(x->q->diags);
 }

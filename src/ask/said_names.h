@@ -6,6 +6,7 @@
 
 struct sp_said_name {
     uint32_t function, whole, text; /* its name and what is said, in sp_said_names.texts */
+    bool has_handle;                /* in what is said */
 };
 struct sp_said_names {
     SP_VEC(struct sp_said_name) list;
@@ -15,7 +16,7 @@ struct sp_said_names {
 bool sp_said_add(struct sp_said_names *n, uint32_t function); /* SP_NONE: nothing; false: out of memory */
 /*
  * The names of all that were added, once; --names full leaves them as they are. For people, functions of the
- * same name have handles.
+ * same name have handles, and those of names that lines may have to cut.
  */
 spaa_status sp_said_shorten(struct sp_said_names *n, const struct sp_asked *x);
 /* "[no own function]" of SP_NONE; the whole name of what was not added. */
