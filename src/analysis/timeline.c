@@ -138,7 +138,8 @@ static bool close_bucket(struct builder *b, struct sp_bucket *x)
         mixed |= all.v[i].self < 0;
     b->t.changes |= mixed;
     x->hot = b->t.hot.n;
-    for (size_t i = 0; ok && i < all.n && i < b->nhot && (order.down ? all.v[i].self < 0 : all.v[i].self > 0); i++)
+    for (size_t i = 0; ok && i < all.n && i < b->nhot && (order.down ? all.v[i].self < 0 : all.v[i].self > 0);
+         i++)
         ok = sp_vec_push(&b->t.hot, all.v[i]);
     x->nhot = b->t.hot.n - x->hot;
     sp_vec_free(&all);

@@ -23,11 +23,12 @@ struct sp_hot {
 
 struct sp_timeline {
     SP_VEC(struct sp_bucket) buckets;
-    SP_VEC(struct sp_hot) hot; /* the functions of most self weight in each bucket, heaviest first; of a
-                                  bucket whose weight is below 0 those that took most away */
-    int64_t zero, start, end;  /* the profile's start; the range shown */
-    int64_t covered;           /* the weight of all buckets, each stack's once a bucket */
-    bool changes;              /* weights of windows are changes, of both signs: shares mean nothing */
+    SP_VEC(struct sp_hot)
+    hot;                      /* the functions of most self weight in each bucket, heaviest first; of a
+                                 bucket whose weight is below 0 those that took most away */
+    int64_t zero, start, end; /* the profile's start; the range shown */
+    int64_t covered;          /* the weight of all buckets, each stack's once a bucket */
+    bool changes;             /* weights of windows are changes, of both signs: shares mean nothing */
 };
 
 /*

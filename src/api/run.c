@@ -123,7 +123,8 @@ static spaa_status api_run_form(struct sp_run *run, const struct spaa_run_option
         !sp_option_choice(run->diags, "color", run->v.color, colours, 0, &colour))
         return SPAA_ERR_USAGE;
     if (run->v.json && run->v.format && form != SP_FORM_JSON)
-        return sp_usage(run->diags, "give one of them", "--json and --format %s are two forms", run->v.format);
+        return sp_usage(run->diags, "give one of them", "--json and --format %s are two forms",
+                        run->v.format);
     run->form = run->v.json ? SP_FORM_JSON : (enum sp_answer_form)form;
     run->colour = colour ? colour == 1 : o->colour != 0;
     run->width = o->width;

@@ -26,7 +26,8 @@ static const struct sp_answer_column timeline_columns[] = {
     [SAMPLES] = {"samples", SP_COL_COUNT, "samples",
                  .doc = "how many samples; null where they are not counted"},
     [NAMES] = {"names", SP_COL_TEXTS, "hot, by self weight", .flags = SP_COL_NO_JSON | SP_COL_FLEXIBLE,
-               .doc = "the functions of most self weight, each with its share of this time; of changes, the largest in the "
+               .doc = "the functions of most self weight, each with its share of this time; of changes, the "
+                      "largest in the "
                       "direction of their sum, as weights"},
 };
 static const struct sp_table_decl timeline_rows = {
@@ -37,11 +38,13 @@ enum { HOT_FUNCTION, HOT_SELF = HOT_FUNCTION + SP_FUNCTION_NCOLUMNS, HOT_PERCENT
 static const struct sp_answer_column timeline_hot_columns[] = {
     SP_FUNCTION_COLUMNS(HOT_FUNCTION, NULL, NULL),
     [HOT_SELF] = {"self", SP_COL_WEIGHT, .doc = "its self weight in this time"},
-    [HOT_PERCENT] = {"percent_of_bucket", SP_COL_NUMBER, .doc = "that as a share of this time's weight; null where weights are changes"},
+    [HOT_PERCENT] = {"percent_of_bucket", SP_COL_NUMBER,
+                     .doc = "that as a share of this time's weight; null where weights are changes"},
 };
 static const struct sp_table_decl timeline_hot = {
     "hot", timeline_hot_columns, sizeof timeline_hot_columns / sizeof *timeline_hot_columns, .of = "rows",
-    .doc = "the functions of most self weight in this time, heaviest first; where that is below 0, those that took "
+    .doc = "the functions of most self weight in this time, heaviest first; where that is below 0, those "
+           "that took "
            "most away"};
 
 static const struct sp_table_decl *const timeline_tables[] = {&timeline_rows, &timeline_hot, NULL};
@@ -322,7 +325,8 @@ static spaa_status timeline_needs(const struct sp_options *o, struct sp_diags *d
 const struct sp_question sp_question_timeline = {
     .name = "timeline",
     .args = "FILE",
-    .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_TIMELINE | G_ROWS | G_OWN | G_ANSWER | G_BUDGET | G_OUT,
+    .groups =
+        G_READ | G_EVENT | G_SELECT | G_TIME | G_TIMELINE | G_ROWS | G_OWN | G_ANSWER | G_BUDGET | G_OUT,
     .title = "weight over time, and what was hot when",
     .examples = "spaa timeline perf.data --buckets 10\n"
                 "spaa timeline perf.data -o windows.spaa # the profile with a window for each bucket",

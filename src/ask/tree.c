@@ -378,6 +378,17 @@ static spaa_status tree_keep(struct tree *x, struct sp_answer_table *t)
     return SPAA_OK;
 }
 
+/* For people, where a row stands in its parent's column. */
+static void tree_say_chains(const struct tree *x)
+{
+    bool any = false;
+    for (uint32_t i = 0; x->asked.q->brief && i < x->t.nodes.n && !any; i++)
+        any = x->t.nodes.v[i].depth > 1 && x->t.nodes.v[i].alone;
+    if (any)
+        sp_answer_line(x->asked.out, "a lone %s stands below its %s, not indented",
+                       x->how.inverted ? "caller" : "callee", x->how.inverted ? "callee" : "caller");
+}
+
 static spaa_status tree_answer(struct tree *x)
 {
     struct sp_asked *asked = &x->asked;
@@ -401,6 +412,8 @@ static spaa_status tree_answer(struct tree *x)
         sp_table_made(asked->out, t, &x->maker, 0);
     } else {
         st = tree_keep(x, t);
+        if (!st)
+            tree_say_chains(x);
     }
     if (!st)
         st = put_next(x);

@@ -154,7 +154,8 @@ static spaa_status open_files(struct sp_run *run, struct sp_files_opts *how)
     return st ? st : sp_run_tag_stacks(run);
 }
 
-/* Of a question with an argument the only word is taken for that; where it is a file, the argument is missing. */
+/* Of a question with an argument the only word is taken for that; where it is a file, the argument is
+ * missing. */
 static int open_nothing(struct sp_run *run)
 {
     const struct sp_question *q = run->command.question;

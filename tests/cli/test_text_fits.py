@@ -70,11 +70,61 @@ def test_names_that_are_cut_still_differ(alike, command):
     assert all(any("_%d_" % i in name for name in names) for i in range(len(ALIKE)))
 
 
-def test_names_that_cannot_be_told_apart_are_numbered(tmp_path):
+def test_names_that_cannot_be_told_apart_have_their_handles(tmp_path):
     path = tmp_path / "n.spaa"
     path.write_text(profiles.text([(["a" * n], n) for n in (901, 900, 899)]))
     names = [line.split("  ")[-2] for line in run("top", path, code=0).out.splitlines()[2:]]
+    ids = [row["id"] for row in ask("top", path)["rows"]]
     assert len(set(names)) == 3 and all(width(n) <= WIDTH for n in names)
+    assert all(name.endswith(" " + handle) for name, handle in zip(names, ids))
+
+
+def two_places(tmp_path):
+    """Functions that differ at two places, of names that are longer than a line; and some that differ at many."""
+    path = tmp_path / "long.folded"
+    names = ["ns::%s<%s>(%s, %s)" % ("A" * 80, x, "p" * 60, y) for x in "ab" for y in ("int", "long")]
+    names += ["z::" + "::".join("step%s" % ("12"[n >> k & 1]) * 9 for k in range(5)) for n in range(32)]
+    path.write_text("".join("m;%s %d\n" % (name, 100 - i) for i, name in enumerate(names)))
+    return path, names
+
+
+@pytest.mark.parametrize("command", [["top", "-n", "0"], ["top", "--by", "comm,function", "-n", "0"], ["tree", "-n", "0"],
+                                     ["stacks", "-n", "0"], ["function", "m", "-n", "0"]])
+def test_two_functions_never_look_the_same(tmp_path, command):
+    path, names = two_places(tmp_path)
+    out = run(command[0], path, *command[1:], code=0).out
+    shown = re.findall(r"((?:ns|z)::\S*…\S*(?: \S*…\S*|, (?:int|long)\))*(?: f:\w+)?)", out)
+    assert len(set(shown)) == len(shown) == len(names) and not too_wide(out)
+    assert not re.search(r" \(\d+\)", out), "a number that no command takes"
+    handles = {row["id"] for row in ask("top", path, "-n", 0)["rows"]}
+    assert set(re.findall(r"… ?\S* (f:\w+)", out)) <= handles
+
+
+def test_a_list_of_long_names_has_their_handles(tmp_path):
+    path = tmp_path / "t.script"
+    names = ["f%s%d%s" % ("a" * 150, i, "b" * 150) for i in range(2)]
+    path.write_text("".join("app 1 %d.000000: 1 cycles:\n\t401000 %s+0x1 (/bin/app)\n\n" % (i + 1, names[i // 20])
+                            for i in range(40)))
+    hot = {row["hot"][0]["id"] for row in ask("timeline", path)["rows"]}
+    out = run("timeline", path, code=0).out
+    assert len(hot) == 2 and set(re.findall("f:\\w+", out)) == hot and not too_wide(out)
+
+
+def test_columns_that_are_asked_for_leave_names_readable(tmp_path):
+    path = tmp_path / "w.spaa"
+    path.write_text(profiles.text([(["%s_%d" % ("name" * 30, i)], {"samples": i + 1, "period": i * 1000 + 1}) for i in range(3)]))
+    out = run("top", path, "--with", "samples,period", code=0).out
+    assert not too_wide(out) and "samples self" in out and min(len(re.search(r"name\S*", x)[0]) for x in
+                                                               out.splitlines() if "…" in x) > 14
+
+
+def test_answers_of_sql_fit(tmp_path):
+    path = tmp_path / "q.folded"
+    path.write_text("main;%s 1\n" % ("long" * 100))
+    sql = "SELECT name, name AS again, self FROM functions"
+    assert not too_wide(run("query", path, sql, code=0).out)
+    assert "long" * 100 in run("query", path, sql, "--names", "full", code=0).out
+    assert run("query", path, sql, "--names", "fulll").code == 2
 
 
 def test_functions_of_one_name_have_their_handles(tmp_path):
