@@ -162,3 +162,19 @@ def test_hot_functions_of_a_time_are_whole(tmp_path):
     out = run("timeline", path).out
     for line in out.splitlines()[3:]:
         assert re.search(r"\d\d%(, \S+ [\d.]+%)*(, \+[12])?$", line), line
+
+
+def test_windows_of_changes_have_no_shares(tmp_path):
+    """What lives grows and shrinks: the functions that changed most in the direction of each sum, by how much."""
+    path, kept = tmp_path / "h.heaptrack", tmp_path / "h.spaa"
+    path.write_text("v 10400 1\nX ./app\nI 1000 1000\ns app\ns grow\ns keep\ni 1000 1 2\ni 1001 1 3\nt 1 0\nt 2 0\n"
+                    "a 1000 1\na 10 2\nc 0\n+ 0\n+ 1\nc 10\n- 0\n+ 1\nc 20\n+ 1\nc 30\n")
+    run("convert", path, "-o", kept, "--windows", 20, code=0)
+    rows = ask("timeline", kept, "--metric", "live_bytes")
+    falls = [r for r in rows["rows"] if r["weight"] < 0]
+    assert falls and rows["covered_percent"] is None
+    for row in rows["rows"]:
+        assert all(h["percent_of_bucket"] is None and h["self"] * row["weight"] > 0 for h in row["hot"]), row
+    assert [h["function"] for h in falls[0]["hot"]] == ["grow"]
+    out = run("timeline", kept, "--metric", "live_bytes", code=0).out
+    assert "grow -" in out and "%" not in out and "shrank" in out
