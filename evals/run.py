@@ -51,7 +51,7 @@ T = """\
 #!/bin/bash
 # One command of an agent, and what it printed: counted in {log}.
 cd "{folder}" || exit 1
-out=$(env -i HOME="$HOME" LANG=C.UTF-8 PATH="{path}" DEBUGINFOD_URLS= bash -c "$2" 2>&1 </dev/null)
+out=$(env -i HOME="$HOME" LANG=C.UTF-8 PATH="{path}" DEBUGINFOD_URLS= /bin/bash -c "$2" 2>&1 </dev/null)
 code=$?
 Q="$1" C="$2" O="$out" /usr/bin/python3 -c '
 import json, os
