@@ -162,10 +162,11 @@ spaa_status sp_merger_add(struct sp_merger *m, const struct sp_profile *from, co
     return st ? st : absorb(m, from, NULL, source);
 }
 
-/* Who asks about several files takes no notice of other records than stacks, samples and windows. */
+/* Who asks about several files (by_source) takes no notice of other records than stacks, samples and windows.
+ */
 static void say_left_out(const struct sp_merger *m)
 {
-    if (m->samples_left + m->windows_left || (m->opts.canonical && m->text_left))
+    if (m->samples_left + m->windows_left || (!m->opts.by_source && m->text_left))
         sp_emit(m->d, SP_I321, SP_AT_NOTHING, "%llu samples, %llu windows and %llu extension records%s",
                 (unsigned long long)m->samples_left, (unsigned long long)m->windows_left,
                 (unsigned long long)m->text_left,

@@ -6,7 +6,7 @@ import pytest
 
 import profiles
 from comparison import DEMO, SYMBOLS, ask, write
-from conftest import run
+from conftest import run, unwrapped
 
 
 def stack(names, n, comm="a", pid=1, tid=1, dso="/bin/app", state=None):
@@ -46,7 +46,7 @@ def test_within_one_file(one):
     assert (answer["base"]["filters"], answer["new"]["filters"]) == ("--comm a", "--comm b")
     assert answer["profile"]["filters"] is None and answer["profile"]["event"] == "cycles"
     assert shares(answer) == {"main": (0, 0), "parse": (0.3, 0.5), "scan": (0.7, 0.5)}
-    text = run("diff", one, "--base-where", "comm=a", "--new-where", "comm=b").out
+    text = unwrapped(run("diff", one, "--base-where", "comm=a", "--new-where", "comm=b").out)
     assert "--comm a; kept 41.67% of the event's 240" in text and "--comm b; kept" in text
     assert "--base-where comm=a --new-where comm=b" in text and "spaa top %s --comm b" % one in text
     markdown = run("diff", one, "--base-where", "comm=a", "--new-where", "comm=b", "--format", "markdown").out
