@@ -40,9 +40,10 @@ def test_bytes_and_blocks_come_first(pair, tmp_path):
     words = "%s 2.00 MiB to 6.00 MiB (+4.00 MiB, +199.5%%), blocks 61 to 92 (+31, +50.8%%), most in cache +4.00 MiB" % pair[0]
     assert words in answer["summary"]
     for form in ("table", "markdown"):
-        text = unwrapped(run("diff", a, b, "--format", form).out)
+        out = run("diff", a, b, "--format", form).out
+        text = unwrapped(out)
         assert words.replace("_", "\\_") in text or words in text
-        lines = [line for line in text.splitlines() if "table" in line]
+        lines = [line for line in out.splitlines() if "table" in line]
         assert len(lines) == 1 and "1.00 MiB" in lines[0] and "-" + "3" not in lines[0] and "0 B" in lines[0]
         assert "points" not in text
     head = next(line for line in run("diff", a, b).out.splitlines() if "base blocks" in line).split()
