@@ -351,8 +351,7 @@ spaa_status sp_own_hottest(struct sp_selection *s, const struct sp_own_fold *f, 
         *out = says_more(s, f->rows.v[i].function) ? f->rows.v[i].function : SP_NONE;
     if (*out != SP_NONE)
         return SPAA_OK;
-    const struct sp_by_list function = sp_by_one(SP_TOP_FUNCTION);
-    spaa_status st = sp_top_by(s, &function, false, FIRST, d, &t);
+    spaa_status st = sp_top_build(s, SP_TOP_FUNCTION, false, d, &t);
     if (st)
         return st;
     for (size_t i = 0; i < t.rows.n && i < FIRST && *out == SP_NONE; i++)

@@ -189,40 +189,6 @@ static int top_cmp_row(const void *va, const void *vb, void *arg)
     return c ? c : (a->function > b->function) - (a->function < b->function);
 }
 
-/* In a heap whose root comes last of all: what is at i sinks to its place. */
-static void top_sink(struct sp_top_row *v, size_t n, size_t i, struct top_order *o)
-{
-    for (size_t below; (below = 2 * i + 1) < n; i = below) {
-        if (below + 1 < n && top_cmp_row(&v[below + 1], &v[below], o) > 0)
-            below++;
-        if (top_cmp_row(&v[i], &v[below], o) >= 0)
-            return;
-        struct sp_top_row x = v[i];
-        v[i] = v[below];
-        v[below] = x;
-    }
-}
-
-/* The first rows of all, in order; behind them the others, in none. */
-static void top_sort(struct sp_top_row *v, size_t n, size_t first, struct top_order *o)
-{
-    enum { FEW = 8 }; /* times as many rows: below that, all are sorted as quickly */
-    if (first > n / FEW)
-        first = n;
-    for (size_t i = first < n ? first / 2 : 0; i-- > 0;)
-        top_sink(v, first, i, o);
-    for (size_t i = first; first && i < n; i++) {
-        if (top_cmp_row(&v[i], &v[0], o) >= 0)
-            continue;
-        struct sp_top_row x = v[i];
-        v[i] = v[0];
-        v[0] = x;
-        top_sink(v, first, 0, o);
-    }
-    if (first)
-        qsort_r(v, first, sizeof *v, top_cmp_row, o);
-}
-
 static spaa_status top_make(struct builder *b, const struct sp_by_list *by, struct sp_diags *d)
 {
     spaa_status st = sp_strtab_init(&b->t.names) ? SPAA_OK : sp_nomem(d);
@@ -240,15 +206,15 @@ static spaa_status top_make(struct builder *b, const struct sp_by_list *by, stru
     return ok ? top_find_bounds(b, d) : sp_nomem(d);
 }
 
-spaa_status sp_top_by(struct sp_selection *s, const struct sp_by_list *by, bool sort_total, size_t first,
+spaa_status sp_top_by(struct sp_selection *s, const struct sp_by_list *by, bool sort_total,
                       struct sp_diags *d, struct sp_top *out)
 {
     struct builder b = {.s = s, .t = {.profile = s->profile, .nkeys = by->n}};
     struct top_order o = {&b.t, sort_total};
     sp_buf_init(&b.text, 0);
     spaa_status st = top_make(&b, by, d);
-    if (!st)
-        top_sort(b.t.rows.v, b.t.rows.n, first, &o);
+    if (!st && b.t.rows.n)
+        qsort_r(b.t.rows.v, b.t.rows.n, sizeof *b.t.rows.v, top_cmp_row, &o);
     side_free(&b.frames);
     side_free(&b.contexts);
     sp_vec_free(&b.pairs);
@@ -266,7 +232,7 @@ spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_total,
                          struct sp_top *out)
 {
     struct sp_by_list list = sp_by_one(by);
-    return sp_top_by(s, &list, sort_total, SIZE_MAX, d, out);
+    return sp_top_by(s, &list, sort_total, d, out);
 }
 
 struct sp_str sp_top_key_text(const struct sp_top *t, const struct sp_top_row *row, size_t k)

@@ -36,7 +36,7 @@ enum { SP_TOP_EXTRAS = 6 };
 
 struct sp_top {
     const struct sp_profile *profile;
-    SP_VEC(struct sp_top_row) rows; /* as far as was asked, sorted: self (or total) descending, then name */
+    SP_VEC(struct sp_top_row) rows; /* sorted: self (or total) descending, then name */
     struct sp_strtab names;
     size_t nkeys;          /* how many keys a row has */
     SP_VEC(uint32_t) keys; /* of rows with several: in names, nkeys for each row; see sp_top_key_text */
@@ -44,10 +44,9 @@ struct sp_top {
     size_t nextras;
 };
 
-/* first: how many rows are to be in order; the others come behind them, in none. */
-spaa_status sp_top_by(struct sp_selection *s, const struct sp_by_list *by, bool sort_total, size_t first,
+spaa_status sp_top_by(struct sp_selection *s, const struct sp_by_list *by, bool sort_total,
                       struct sp_diags *d, struct sp_top *out);
-/* By one key, all rows in order. */
+/* By one key. */
 spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_total, struct sp_diags *d,
                          struct sp_top *out);
 /* What a row is of its key k, in the order of the list. */

@@ -148,7 +148,7 @@ static spaa_status api_ask_begin(struct spaa_answer *x, struct spaa_profile *con
     st = sp_api_give(profiles, n, &x->diags, &x->given);
     x->run.given = x->given;
     x->run.ngiven = st ? 0 : n;
-    sp_run_opened(&x->run);
+    sp_run_as_opened(&x->run);
     for (size_t i = 0; !st && i < n; i++)
         st = sp_vec_push(&x->run.files, x->given[i].name) ? SPAA_OK : sp_nomem(&x->diags);
     return st || !argument || sp_vec_push(&x->run.files, argument) ? st : sp_nomem(&x->diags);

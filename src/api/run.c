@@ -151,7 +151,7 @@ static spaa_status api_run_profiles(struct sp_run *run, const struct spaa_run_op
     spaa_status st = sp_api_give(o->profiles, o->profile_count, run->diags, given);
     run->given = *given;
     run->ngiven = st ? 0 : o->profile_count;
-    sp_run_opened(run);
+    sp_run_as_opened(run);
     for (size_t i = 0; i < run->ngiven; i++)
         if (!sp_vec_push(&run->files, (*given)[i].name))
             return sp_nomem(run->diags);

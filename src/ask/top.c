@@ -424,7 +424,7 @@ static spaa_status top_add_with(struct top *x, const char *text, size_t n)
     if (st)
         return st;
     x->nwith++;
-    st = sp_top_by(&x->with[x->nwith - 1], &x->list, false, SIZE_MAX, d, &other);
+    st = sp_top_by(&x->with[x->nwith - 1], &x->list, false, d, &other);
     if (st)
         return st;
     st = sp_top_join(&x->t, &other, d);
@@ -474,8 +474,7 @@ static spaa_status top_next(struct top *x)
 static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
 {
     struct sp_diags *d = x->a.q->diags;
-    size_t first = x->a.q->options->withs.n ? SIZE_MAX : limit; /* those that are joined are all in order */
-    spaa_status st = sp_top_by(&x->a.s, &x->list, by_total, first, d, &x->t);
+    spaa_status st = sp_top_by(&x->a.s, &x->list, by_total, d, &x->t);
     if (!st && top_has_who(x))
         st = sp_thread_info_of(x->a.s.profile, d, &x->info);
     if (!st)

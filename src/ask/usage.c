@@ -10,15 +10,21 @@
 #include <stdio.h>
 #include <string.h>
 
-spaa_status sp_usage(struct sp_diags *d, const char *hint, const char *fmt, ...)
+spaa_status sp_usage_of(struct sp_diags *d, const char *hint, const char *fmt, va_list args)
 {
     char message[1024];
-    va_list args;
-    va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
-    va_end(args);
     sp_emit_hint(d, SP_E037, SP_AT_NOTHING, hint ? hint : "", "%s", message);
     return SPAA_ERR_USAGE;
+}
+
+spaa_status sp_usage(struct sp_diags *d, const char *hint, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    spaa_status st = sp_usage_of(d, hint, fmt, args);
+    va_end(args);
+    return st;
 }
 
 void sp_near_hint(const char *asked, const char *const *names, char *out, size_t n)

@@ -4,9 +4,13 @@
 
 #include "base/diag.h"
 
+#include <stdarg.h>
+
 /* Reports bad usage (SPAA-E037), hint NULL: none; returns SPAA_ERR_USAGE. */
 spaa_status sp_usage(struct sp_diags *d, const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+spaa_status sp_usage_of(struct sp_diags *d, const char *hint, const char *fmt, va_list args)
+    __attribute__((format(printf, 3, 0)));
 /* "did you mean …" where some of the names (NULL ends) is near; else "". */
 void sp_near_hint(const char *asked, const char *const *names, char *out, size_t n);
 /* A whole number within lo..hi, or otherwise where value is NULL; false: reported. */

@@ -202,40 +202,9 @@ bool sp_parse_scaled(const char *p, size_t n, int64_t *mantissa, unsigned *scale
     return true;
 }
 
-/* Of a number without trailing zeros behind the point. */
-static size_t short_scaled_text(uint64_t u, unsigned scale, char out[static 40])
-{
-    char t[20];
-    size_t n = sp_u64_text(u, t), whole = n > scale ? n - scale : 0, at = 0;
-    if (!whole)
-        out[at++] = '0';
-    memcpy(out + at, t, whole);
-    at += whole;
-    out[at++] = '.';
-    for (size_t zeros = whole ? 0 : scale - n; zeros; zeros--)
-        out[at++] = '0';
-    memcpy(out + at, t + whole, n - whole);
-    return at + n - whole;
-}
-
-/* What fits 64 bits, as nearly all does: without divisions of 128. */
-static size_t small_scaled_text(int64_t v, unsigned scale, char out[static 64])
-{
-    uint64_t u = v < 0 ? (uint64_t)0 - (uint64_t)v : (uint64_t)v;
-    size_t at = v < 0;
-    out[0] = '-';
-    for (; scale && u && u % 10 == 0; scale--)
-        u /= 10;
-    at += scale && u ? short_scaled_text(u, scale, out + at) : sp_u64_text(u, out + at);
-    out[at] = '\0';
-    return at;
-}
-
 size_t sp_scaled_text(__int128 v, unsigned scale, char out[static 64])
 {
     char t[64];
-    if (v >= INT64_MIN && v <= INT64_MAX && scale < 20)
-        return small_scaled_text((int64_t)v, scale, out);
     size_t at = sizeof t;
     bool neg = v < 0;
     unsigned __int128 u = neg ? (unsigned __int128)0 - (unsigned __int128)v : (unsigned __int128)v;

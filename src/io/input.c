@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,8 +31,7 @@ struct sp_input {
     unsigned char *lent;        /* an exact copy, in small pieces only */
     struct sp_input_copy *copy; /* NULL: nobody wants one */
     void *copied;               /* what the copy calls it */
-    _Atomic uint64_t watched, watched_size;
-    uint64_t ask_at; /* once so much of it is done */
+    uint64_t ask_at;            /* once so much of it is done */
 };
 
 /* NULL: out of memory, and reported. */
@@ -285,30 +283,15 @@ static uint64_t source_offset(const struct sp_input *in)
     return in->base->offset;
 }
 
-static void input_mark(struct sp_input *in, uint64_t done)
+spaa_status sp_input_note(struct sp_input *in, uint64_t done)
 {
-    /* A view of decompressed bytes says nothing of the source's size. */
-    uint64_t at = in->top == in->base ? in->base->offset + done : source_offset(in);
-    atomic_store_explicit(&in->watched, at, memory_order_relaxed);
-    atomic_store_explicit(&in->watched_size, in->spooled ? in->spool.len : in->size, memory_order_relaxed);
-}
-
-/* Tells, where `done` more bytes than were consumed are more than when it was asked last. */
-static spaa_status input_ask(struct sp_input *in, uint64_t done)
-{
-    uint64_t reached = in->top->offset + done, size, at;
+    uint64_t reached = in->top->offset + done;
     if (!in->diags->watch || reached < in->ask_at)
         return SPAA_OK;
     in->ask_at = reached + sp_watch_stride(in->diags, INPUT_ASK);
-    input_mark(in, done);
-    sp_input_watch(in, &at, &size);
-    return sp_progress(in->diags, "reading", in->name, "bytes", at, size);
-}
-
-spaa_status sp_input_note(struct sp_input *in, uint64_t done)
-{
-    input_mark(in, done);
-    return input_ask(in, done);
+    /* A view of decompressed bytes says nothing of the source's size. */
+    uint64_t at = in->top == in->base ? in->base->offset + done : source_offset(in);
+    return sp_progress(in->diags, "reading", in->name, "bytes", at, in->spooled ? in->spool.len : in->size);
 }
 
 spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char **p, size_t *n)
@@ -321,7 +304,7 @@ spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char 
     size_t ahead;
     spaa_status st = input_prepare(in);
     if (!st)
-        st = input_ask(in, 0);
+        st = sp_input_note(in, 0);
     if (!st)
         st = sp_stage_peek(in->top, want, &at, &ahead);
     if (!st && in->chunk) {
@@ -336,16 +319,9 @@ spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char 
     return SPAA_OK;
 }
 
-void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size)
-{
-    *done = atomic_load_explicit(&in->watched, memory_order_relaxed);
-    *size = atomic_load_explicit(&in->watched_size, memory_order_relaxed);
-}
-
 void sp_input_consume(struct sp_input *in, size_t n)
 {
     sp_stage_consume(in->top, n);
-    input_mark(in, 0);
     if (n) {
         free(in->lent);
         in->lent = NULL;
@@ -413,7 +389,7 @@ spaa_status sp_input_line(struct sp_input *in, const char **line, size_t *len)
     size_t n, seen = 0;
     spaa_status st = input_prepare(in);
     if (!st)
-        st = input_ask(in, 0);
+        st = sp_input_note(in, 0);
     while (!st) {
         st = sp_stage_peek(in->top, seen + 1, &p, &n);
         if (st)

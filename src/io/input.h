@@ -87,11 +87,9 @@ void sp_input_progress(const struct sp_input *in, uint64_t *done, uint64_t *size
 const char *sp_input_name(const struct sp_input *in);
 /*
  * A reader that works on a long view notes now and then how much of it is done. Peeking and lines do so
- * themselves. SPAA_ERR_CANCELLED: the call is to be left (base/watch.h). For a progress display in another
- * thread watch gives what was noted, of how much, in bytes that compare (size 0: unknown), both atomic.
+ * themselves. SPAA_ERR_CANCELLED: the call is to be left (base/watch.h).
  */
 spaa_status sp_input_note(struct sp_input *in, uint64_t done);
-void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size);
 
 /*
  * One line without its end ("\n" or "\r\n"), lent until the next call. SPAA_OK with *line NULL at

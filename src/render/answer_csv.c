@@ -16,11 +16,8 @@ struct csv_column {
     const char *name, *title; /* title: what people see, "": nothing */
     size_t cell;              /* column whose cells it shows: of a percentage, that of its weight */
     enum sp_column_type type;
-    bool alike, suffix;
+    bool suffix;
     const struct sp_measure *measure; /* NULL: rows have their own */
-    struct sp_cell last;              /* the last number, and its text */
-    size_t last_n;                    /* 0: none */
-    char last_text[NUMBER];
 };
 
 struct csv_table {
@@ -28,7 +25,6 @@ struct csv_table {
     struct sp_answer_table *t;
     struct csv_column *columns;
     size_t n;
-    struct sp_pieces pieces; /* of columns that are alike in rows of one key: each by itself */
     struct sp_buf b, cell, safe;
     bool failed;
 };
@@ -46,22 +42,6 @@ static void csv_number(struct sp_buf *b, enum sp_column_type type, const struct 
         sp_text_percent(b, cell->i, m->whole);
     else
         sp_buf_add(b, t, sp_scaled_text(cell->i, type == SP_COL_WEIGHT ? m->scale : cell->scale, t));
-}
-
-/* A number that is that of the row above, as many are, is not made again. */
-static void csv_number_like(struct csv_column *c, const struct sp_cell *cell, const struct sp_measure *m,
-                            struct sp_buf *b)
-{
-    size_t at = b->len;
-    if (c->last_n && c->last.i == cell->i && c->last.scale == cell->scale) {
-        sp_buf_add(b, c->last_text, c->last_n);
-        return;
-    }
-    csv_number(b, c->type, cell, m);
-    c->last = *cell;
-    c->last_n = !b->failed && c->measure && b->len - at <= NUMBER ? b->len - at : 0;
-    if (c->last_n)
-        memcpy(c->last_text, b->data + at, c->last_n);
 }
 
 static void csv_texts(struct csv_table *x, const struct csv_column *c, const struct sp_cell *cell)
@@ -87,7 +67,7 @@ static void csv_cell(struct csv_table *x, struct csv_column *c, const struct sp_
     char t[32];
     const struct sp_measure *m = c->measure ? c->measure : sp_cell_measure(x->g->answer, x->t, row, c->cell);
     if (cell->kind == SP_VALUE_INT)
-        csv_number_like(c, cell, m, &x->b);
+        csv_number(&x->b, c->type, cell, m);
     else if (cell->kind == SP_VALUE_REAL && cell->real - cell->real == 0)
         sp_buf_add(&x->b, t, sp_double_text(cell->real, t));
     else if (cell->kind == SP_VALUE_TEXT || cell->kind == SP_VALUE_TEXTS)
@@ -103,29 +83,16 @@ static void csv_flush(struct csv_table *x)
     sp_buf_clear(&x->b);
 }
 
-static void csv_alike(struct csv_table *x, struct csv_column *c, size_t run, size_t row)
-{
-    size_t at = x->b.len;
-    if (sp_pieces_add(&x->pieces, run, row, &x->b))
-        return;
-    csv_cell(x, c, &sp_pieces_cells(&x->pieces, row)[c->cell], row);
-    x->failed |= !sp_pieces_keep(&x->pieces, run, row, &x->b, at);
-}
-
 static void csv_take_row(void *to, size_t row)
 {
     struct csv_table *x = to;
     if (x->failed || row < x->t->json_rows)
         return;
-    const struct sp_cell *cells = sp_pieces_row(&x->pieces, row);
-    for (size_t i = 0, run = 0; i < x->n; i++) {
-        struct csv_column *c = &x->columns[i];
+    const struct sp_cell *cells = sp_row_cells(x->t, row);
+    for (size_t i = 0; i < x->n; i++) {
         if (i)
             sp_buf_ch(&x->b, ',');
-        if (c->alike && x->pieces.n)
-            csv_alike(x, c, run++, row);
-        else
-            csv_cell(x, c, &cells[c->cell], row);
+        csv_cell(x, &x->columns[i], &cells[x->columns[i].cell], row);
     }
     sp_buf_ch(&x->b, '\n');
     if (x->b.len >= FULL || x->b.failed)
@@ -141,7 +108,6 @@ static void csv_column(const struct csv_table *x, size_t column, struct csv_colu
                                .title = c->title ? c->title : "",
                                .cell = c->type == SP_COL_PERCENT ? sp_column_of(x->t, column) : column,
                                .type = c->type,
-                               .alike = c->flags & SP_COL_ALIKE,
                                .suffix = c->flags & SP_COL_SUFFIX};
     if (!x->t->row_measure.n)
         out->measure = sp_cell_measure(x->g->answer, x->t, 0, column);
@@ -150,16 +116,14 @@ static void csv_column(const struct csv_table *x, size_t column, struct csv_colu
 /* Its columns; false: memory is exhausted. */
 static bool csv_columns(struct csv_table *x)
 {
-    size_t *order = calloc(x->t->columns.n + 1, sizeof *order), runs = 0;
+    size_t *order = calloc(x->t->columns.n + 1, sizeof *order);
     x->columns = calloc(x->t->columns.n + 1, sizeof *x->columns);
     bool ok = order && x->columns;
     x->n = ok ? sp_shown_columns(x->g, x->t, order) : 0;
-    for (size_t i = 0; i < x->n; i++) {
+    for (size_t i = 0; i < x->n; i++)
         csv_column(x, order[i], &x->columns[i]);
-        runs += x->columns[i].alike;
-    }
     free(order);
-    return ok && sp_pieces_init(&x->pieces, x->t, runs);
+    return ok;
 }
 
 static bool csv_same_columns(const struct csv_column *a, size_t na, const struct csv_table *x)
@@ -205,7 +169,6 @@ static spaa_status csv_table(const struct sp_drawing *g, struct sp_answer_table 
         x.columns = NULL;
     }
     free(x.columns);
-    sp_pieces_free(&x.pieces);
     sp_buf_free(&x.b);
     sp_buf_free(&x.cell);
     sp_buf_free(&x.safe);

@@ -1,6 +1,6 @@
 /*
- * Rows of an answer's tables as JSON: what depends on the column is put together once for each column, what
- * rows of one key have alike once for each key, and a row is kept no longer than it takes to write it.
+ * Rows of an answer's tables as JSON: what depends on the column is put together once for each column, and a
+ * row is kept no longer than it takes to write it.
  */
 #include "render/answer_private.h"
 
@@ -9,21 +9,18 @@
 
 #include <stdlib.h>
 
-enum { FULL = 1 << 14, MEMO = 128, DETAILS = 8 };
+enum { FULL = 1 << 14, DETAILS = 8 };
 
 /* ---- columns ---- */
 
 struct json_column {
     size_t cell; /* column whose cells it shows: of a percentage, that of its weight */
     enum sp_column_type type;
-    bool optional, alike, named; /* named: its short form stands beside it */
-    const char *path;            /* a member of a member; NULL: a member of the row */
-    const char *member;          /* ,"name": */
+    bool optional, named; /* named: its short form stands beside it */
+    const char *path;     /* a member of a member; NULL: a member of the row */
+    const char *member;   /* ,"name": */
     size_t member_n;
     const struct sp_measure *measure; /* NULL: rows have their own */
-    struct sp_cell last;              /* the last number, and what was written of it */
-    size_t last_n;                    /* 0: none */
-    char last_text[MEMO];
 };
 
 struct json_rows {
@@ -31,7 +28,6 @@ struct json_rows {
     struct json_column *columns;
     size_t n;
     const struct sp_value_text *shorts; /* of the named column, by row */
-    struct sp_pieces pieces;            /* of runs of columns that are alike in rows of one key */
     size_t next;                        /* of details: the row to be written next */
 };
 
@@ -79,20 +75,11 @@ static bool json_column(const struct json_list *l, struct json_rows *r, size_t c
     *out = (struct json_column){.cell = percent ? sp_column_of(t, column) : column,
                                 .type = c->type,
                                 .optional = c->flags & SP_COL_OPTIONAL,
-                                .alike = c->flags & SP_COL_ALIKE && !json_is_path(c),
                                 .named = c->type == SP_COL_NAME && strcmp(c->name, "function") == 0,
                                 .path = json_is_path(c) ? c->name : NULL};
     if (!t->row_measure.n)
         out->measure = sp_cell_measure(l->g->answer, t, 0, column);
     return json_member_text(out, c->name, arena);
-}
-
-static size_t json_runs(const struct json_rows *r)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < r->n; i++)
-        n += r->columns[i].alike && (!i || !r->columns[i - 1].alike);
-    return n;
 }
 
 static bool json_columns(const struct json_list *l, struct json_rows *r, struct sp_arena *arena)
@@ -105,7 +92,7 @@ static bool json_columns(const struct json_list *l, struct json_rows *r, struct 
             if (!t->absent.v[c] && !(t->columns.v[c].flags & SP_COL_NO_JSON) &&
                 json_leads(&t->columns.v[c]) == (leads == 1))
                 ok = json_column(l, r, c, arena);
-    return ok && sp_pieces_init(&r->pieces, t, json_runs(r));
+    return ok;
 }
 
 /* ---- paths ---- */
@@ -154,23 +141,6 @@ static const struct sp_measure *json_measure(const struct json_list *l, const st
     return c->measure ? c->measure : sp_cell_measure(l->g->answer, r->t, row, c->cell);
 }
 
-/* A number that is that of the row above, as many are, is not made again. */
-static void json_number(struct sp_buf *b, struct json_column *c, const struct sp_cell *cell,
-                        const struct sp_measure *m)
-{
-    size_t at = b->len;
-    if (c->last_n && c->last.kind == cell->kind && c->last.scale == cell->scale && c->last.i == cell->i) {
-        sp_buf_add(b, c->last_text, c->last_n);
-        return;
-    }
-    sp_buf_add(b, c->member, c->member_n);
-    sp_cell_json(b, c->type, cell, m);
-    c->last = *cell;
-    c->last_n = !b->failed && c->measure && b->len - at <= MEMO ? b->len - at : 0;
-    if (c->last_n)
-        memcpy(c->last_text, b->data + at, c->last_n);
-}
-
 static void json_member(struct json_list *l, struct json_rows *r, struct json_column *c,
                         const struct sp_cell *cell, size_t row, struct sp_buf *b)
 {
@@ -180,10 +150,6 @@ static void json_member(struct json_list *l, struct json_rows *r, struct json_co
     if (l->open || c->path)
         json_go(b, l->open, c->path);
     l->open = c->path;
-    if (!c->path && (cell->kind == SP_VALUE_INT || cell->kind == SP_VALUE_NONE)) {
-        json_number(b, c, cell, m);
-        return;
-    }
     if (!c->path)
         sp_buf_add(b, c->member, c->member_n);
     sp_cell_json(b, c->type, cell, m);
@@ -193,36 +159,11 @@ static void json_member(struct json_list *l, struct json_rows *r, struct json_co
     }
 }
 
-/* Columns from `first` on that all rows of the row's key have alike. */
-static size_t json_run(struct json_list *l, struct json_rows *r, size_t run, size_t first, size_t row)
-{
-    size_t end = first;
-    while (end < r->n && r->columns[end].alike)
-        end++;
-    if (l->open)
-        json_go(&l->b, l->open, NULL);
-    l->open = NULL;
-    if (!sp_pieces_add(&r->pieces, run, row, &l->b)) {
-        const struct sp_cell *cells = sp_pieces_cells(&r->pieces, row);
-        size_t at = l->b.len;
-        for (size_t i = first; i < end; i++)
-            json_member(l, r, &r->columns[i], &cells[r->columns[i].cell], row, &l->b);
-        l->failed |= !sp_pieces_keep(&r->pieces, run, row, &l->b, at);
-    }
-    return end;
-}
-
 static void json_members(struct json_list *l, struct json_rows *r, size_t row)
 {
-    const struct sp_cell *cells = sp_pieces_row(&r->pieces, row);
-    size_t run = 0;
-    for (size_t i = 0; i < r->n;) {
-        struct json_column *c = &r->columns[i];
-        if (c->alike && r->pieces.n)
-            i = json_run(l, r, run++, i, row);
-        else
-            json_member(l, r, c, &cells[c->cell], row, &l->b), i++;
-    }
+    const struct sp_cell *cells = sp_row_cells(r->t, row);
+    for (size_t i = 0; i < r->n; i++)
+        json_member(l, r, &r->columns[i], &cells[r->columns[i].cell], row, &l->b);
 }
 
 /* Members have a comma before them each: the first one's becomes the bracket of what began at `at`. */
@@ -318,8 +259,6 @@ spaa_status sp_json_rows(const struct sp_drawing *g, struct sp_answer_table *t)
     l.failed = !json_collect(&l, t, rows);
     spaa_status st = l.failed ? SPAA_ERR_NOMEM : sp_rows_take(t, rows, json_take_row, &l);
     json_flush(&l);
-    for (size_t i = 0; i < l.n; i++)
-        sp_pieces_free(&l.tables[i].pieces);
     sp_arena_free(&l.arena);
     sp_buf_free(&l.b);
     return st ? st : l.failed ? SPAA_ERR_NOMEM : SPAA_OK;

@@ -91,30 +91,6 @@ spaa_status sp_people_write(struct sp_people_table *x, enum sp_table_form form);
 /* The rows of a table as items of a list that is open. */
 spaa_status sp_json_rows(const struct sp_drawing *g, struct sp_answer_table *t);
 
-/*
- * What a form shows of the columns that rows of one key have alike (struct sp_row_maker), in `n` runs of
- * columns beside each other: put together once for each key. n 0: nothing is kept, as there are few rows.
- */
-struct sp_piece {
-    uint32_t at, n; /* in the text; n 0: it was not put together yet */
-};
-struct sp_pieces {
-    const struct sp_answer_table *t;
-    size_t n;
-    struct sp_piece *at; /* by key and run */
-    struct sp_buf text;
-};
-/* False: memory is exhausted. Freed either way. */
-bool sp_pieces_init(struct sp_pieces *p, const struct sp_answer_table *t, size_t runs);
-void sp_pieces_free(struct sp_pieces *p);
-/* The cells of a row, without those of the runs where they are kept. */
-const struct sp_cell *sp_pieces_row(const struct sp_pieces *p, size_t row);
-/* Adds what is kept of the row's key; false: nothing is. */
-bool sp_pieces_add(const struct sp_pieces *p, size_t run, size_t row, struct sp_buf *b);
-/* All cells of the row, to put it together; what b has from there on is then kept. False: memory is
- * exhausted. */
-const struct sp_cell *sp_pieces_cells(const struct sp_pieces *p, size_t row);
-bool sp_pieces_keep(struct sp_pieces *p, size_t run, size_t row, const struct sp_buf *b, size_t from);
 spaa_status sp_draw_text(const struct sp_drawing *g);
 spaa_status sp_draw_csv(const struct sp_drawing *g);
 spaa_status sp_draw_json(const struct sp_drawing *g);

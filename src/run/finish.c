@@ -1,7 +1,6 @@
 /* How a command begins and ends: where its answer goes, what comes of a status, what is freed. */
 #include "run/run.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 void sp_run_init(struct sp_run *run, struct sp_diags *d)
@@ -45,12 +44,11 @@ int sp_run_exit(struct sp_run *run, spaa_status st)
 
 int sp_run_usage(struct sp_run *run, const char *hint, const char *fmt, ...)
 {
-    char message[1024];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(message, sizeof message, fmt, ap);
-    va_end(ap);
-    return sp_run_exit(run, sp_usage(run->diags, hint, "%s", message));
+    va_list args;
+    va_start(args, fmt);
+    spaa_status st = sp_usage_of(run->diags, hint, fmt, args);
+    va_end(args);
+    return sp_run_exit(run, st);
 }
 
 int sp_run_stdout(struct sp_run *run)

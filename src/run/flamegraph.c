@@ -251,7 +251,7 @@ static int flamegraph(struct sp_run *run, const struct base_side *base, double w
     struct sp_buf name;
     uint32_t frames = 0;
     run->needs.no_ids = true;
-    int rc = sp_run_open_default(run);
+    int rc = sp_run_open(run);
     if (rc)
         return rc;
     spaa_status st = sp_run_select(run, &s);

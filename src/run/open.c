@@ -168,7 +168,7 @@ static int open_nothing(struct sp_run *run)
     return sp_run_usage(run, how, "%s needs %s; %s is a file", q->name, last ? last + 1 : q->args, word);
 }
 
-int sp_run_open(struct sp_run *run)
+static int open_all(struct sp_run *run)
 {
     struct sp_files_opts how = {0};
     spaa_status st = sp_run_read_opts(run, &how.read);
@@ -182,11 +182,11 @@ int sp_run_open(struct sp_run *run)
     return st ? sp_run_exit(run, st) : sp_run_check_own(run, NULL);
 }
 
-int sp_run_open_default(struct sp_run *run)
+int sp_run_open(struct sp_run *run)
 {
     if (!run->files.n && access("perf.data", R_OK) == 0 && !sp_vec_push(&run->files, "perf.data"))
         return SP_EXIT_IO;
-    return sp_run_open(run);
+    return open_all(run);
 }
 
 static bool has_own(const struct spaa_format *f, const char *name, unsigned when)

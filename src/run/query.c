@@ -468,7 +468,7 @@ static int cmd_query_ask(struct sp_run *run, struct sp_sql *q, const struct sp_b
     if (rc)
         return rc;
     run->needs = needs;
-    rc = sp_run_open_default(run);
+    rc = sp_run_open(run);
     if (!rc)
         rc = sp_run_exit(run, sp_sql_profile(q, run->profile, &filters));
     if (rc)

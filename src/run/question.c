@@ -139,7 +139,7 @@ static int ask_read(struct sp_run *run, struct sp_run_asked *x)
         q->nprofiles = x->each.n;
         rc = rc ? rc : sp_run_check_own(run, NULL);
     } else {
-        rc = sp_run_open_default(run);
+        rc = sp_run_open(run);
         q->profiles = &run->profile;
         q->nprofiles = 1;
         q->names = run->files.v; /* there may be one only now */

@@ -75,7 +75,7 @@ static spaa_status given_profile(struct sp_run *run, const struct sp_run_given *
     return sp_nomem(run->diags);
 }
 
-void sp_run_opened(struct sp_run *run)
+void sp_run_as_opened(struct sp_run *run)
 {
     const struct sp_options *how = run->ngiven ? run->given[0].opened : NULL;
     for (const struct sp_option *o = sp_option_table; how && o->name; o++) {

@@ -145,9 +145,8 @@ void sp_run_output_close(struct sp_run *run, struct sp_output *out);
 
 /* ---- inputs: open.c ---- */
 
-/* The inputs as one profile into run->profile. An exit code. */
+/* The inputs as one profile into run->profile; without files ./perf.data where it is there. An exit code. */
 int sp_run_open(struct sp_run *run);
-int sp_run_open_default(struct sp_run *run); /* the same; without files ./perf.data where it is there */
 /* One input with options of one's own (convert). */
 spaa_status sp_run_read(struct sp_run *run, const char *path, const struct sp_read_opts *opts,
                         struct sp_profile **out);
@@ -169,7 +168,7 @@ unsigned sp_run_needed_groups(const struct sp_run *run); /* enum sp_group: by th
 /* Tells the stacks of run->profile apart by what the filters ask for, where its samples know that. */
 spaa_status sp_run_regroup(struct sp_run *run);
 /* Commands that the answer names are to read as the given profiles were read. */
-void sp_run_opened(struct sp_run *run);
+void sp_run_as_opened(struct sp_run *run);
 /* Profile i of those given (the only one for any i), ready to be asked; lent. */
 spaa_status sp_run_take(struct sp_run *run, size_t i, struct sp_profile **out);
 /* Profiles as one, which are then as they were. The result is divided by what leaves have, and the caller's.

@@ -106,10 +106,10 @@ static spaa_status ask_top(struct sp_selection *s, struct sp_diags *d, int64_t *
     if (!st)
         st = sp_by_parse("comm,dso,function,thread", d, &several);
     if (!st)
-        st = sp_top_by(s, &several, false, SIZE_MAX, d, &t);
+        st = sp_top_by(s, &several, false, d, &t);
     if (st)
         return st;
-    st = sp_top_by(s, &several, true, 2, d, &u);
+    st = sp_top_by(s, &several, true, d, &u);
     if (!st) {
         st = sp_top_join(&t, &u, d);
         sp_top_free(&u);
