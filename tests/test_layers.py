@@ -32,10 +32,11 @@ MAY_INCLUDE = {
     "sql": VIEWS | {"answer", "ask"},
     "record": FORMATS,
     "remote": FORMATS,
-    "run": (ABOVE | {"run"}) - {"remote"},  # libspaa uploads nothing
+    "run": (ABOVE | {"run", "guide"}) - {"remote"},  # libspaa uploads nothing
     "api": (ABOVE | {"run"}) - {"remote"},
-    "server": ABOVE | {"run", "api"},
-    "cli": ABOVE | {"run", "api", "server"},
+    "guide": BASE,  # texts for agents, embedded
+    "mcp": IO | {"json", "guide"},  # a user of the library, as the command line is
+    "cli": ABOVE | {"run", "api", "guide", "mcp"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 

@@ -194,3 +194,30 @@ void sp_finding_text(struct sp_buf *b, const struct sp_asked *x, const struct sp
         finding_stacks(&y);
     }
 }
+
+bool sp_finding_is_rule(enum sp_finding_kind kind)
+{
+    return kind == SP_FIND_LOCK || kind == SP_FIND_ALLOC || kind == SP_FIND_FAULT || kind == SP_FIND_SYSCALL ||
+           kind == SP_FIND_RECURSION;
+}
+
+void sp_finding_lines(const struct sp_asked *x, const struct sp_said_names *n, const struct sp_findings *all,
+                      size_t i, unsigned number, void (*take)(void *arg, const struct sp_buf *line), void *arg)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    if (number)
+        sp_buf_printf(&b, "%u ", number);
+    sp_finding_text(&b, x, n, &all->list.v[i]);
+    take(arg, &b);
+    sp_buf_free(&b);
+}
+
+void sp_finding_beneath(struct sp_buf *b, const struct sp_asked *x, const struct sp_said_names *n,
+                        const struct sp_findings *all)
+{
+    (void)b;
+    (void)x;
+    (void)n;
+    (void)all;
+}

@@ -13,6 +13,20 @@ struct sp_next sp_finding_next(const struct sp_asked *x, const struct sp_finding
 /* Adds the same as a line for a shell. */
 void sp_finding_command(struct sp_buf *b, const struct sp_asked *x, const struct sp_finding *f);
 
+/* Findings of a brief: the rules (docs/findings.md), and what the data itself is like, which no brief numbers. */
+bool sp_finding_is_rule(enum sp_finding_kind kind);
+/*
+ * A finding as a brief says it, line by line to `take`, each without its end and at most 120 columns wide: of
+ * a rule first "NUMBER TITLE   80 % ±2.5 of CPU   caller > caller > callee   file:line", then, two columns
+ * further in, evidence, remedy, bound, and what would confirm it. number 0: it has none. A rule that lies
+ * nearly all beneath another has no lines: sp_finding_beneath says those.
+ */
+void sp_finding_lines(const struct sp_asked *x, const struct sp_said_names *n, const struct sp_findings *all,
+                      size_t i, unsigned number, void (*take)(void *arg, const struct sp_buf *line), void *arg);
+/* "allocation 15 %, dynamic_cast 27 %: nearly all beneath 1, not extra": appended; nothing where none does. */
+void sp_finding_beneath(struct sp_buf *b, const struct sp_asked *x, const struct sp_said_names *n,
+                        const struct sp_findings *all);
+
 /* SP_FIND_FEW: of which shares the intervals are told, in percent. */
 enum { SP_FINDING_SHARES = 3 };
 extern const double sp_finding_shares[SP_FINDING_SHARES];
