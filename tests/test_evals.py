@@ -1,0 +1,208 @@
+"""evals/: the keys of its questions, and a whole run with agents, tools and a server that are scripts. No recording is made."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+EVALS = os.path.join(ROOT, "evals")
+HERE = os.path.join(ROOT, "tests", "evals")
+sys.path.insert(0, EVALS)
+
+import peers  # noqa: E402
+import run as runner  # noqa: E402
+import scoring  # noqa: E402
+
+ALL = scoring.all_questions()
+TINY = [
+    {"id": "name", "files": ["a.txt"], "question": "Which one?", "name": {"is": r"\balpha\b", "not": r"\bbeta\b"}},
+    {"id": "both", "files": ["a.txt", "sub/b.txt"], "question": "From where to where?", "within": 0.5},
+    {"id": "dark", "files": ["a.txt"], "question": "What is not in it?", "cannot": True},
+    {"id": "deep", "files": ["a.txt"], "question": "What else is not in it?", "cannot": True},
+    {"id": "gone", "files": ["not-recorded"], "question": "Nobody asks this."},
+]
+
+
+# ---- the keys ----
+
+def test_questions_are_twenty_and_say_why():
+    assert len(ALL) == len({q["id"] for q in ALL}) == 20
+    assert sum(bool(q.get("cannot")) for q in ALL) == 5
+    for q in ALL:
+        assert q["why"] and q["files"] and q["id"] in peers.CHECKS, q["id"]
+        assert bool(q.get("cannot")) != bool("name" in q or "within" in q), q["id"]
+        assert "name" not in q or (q["right"] and q["wrong"]), q["id"]
+
+
+@pytest.mark.parametrize("q", [q for q in ALL if "name" in q], ids=lambda q: q["id"])
+def test_keys_accept_what_is_right_and_refuse_what_is_wrong(q):
+    words = {member: q[member] for member in q if member != "within"}
+    for text in q["right"]:
+        assert scoring.verdict(words, {"answer": text}, {}) == "right", text
+    for text in q["wrong"]:
+        assert scoring.verdict(words, {"answer": text}, {}) == "wrong", text
+
+
+def test_verdicts():
+    q = {"id": "q", "within": 1, "name": {"is": "foo", "not": "bar"}}
+    say = lambda given, truths={"q": 10.0}: scoring.verdict(q, given, truths)
+    assert say({"answer": "foo", "number": 10.9}) == "right"
+    assert say({"answer": "foo, not bar", "number": "9.5"}) == "right"
+    assert say({"answer": "bar, not foo", "number": 10}) == "wrong"
+    assert say({"answer": "foo", "number": 11.1}) == say({"answer": "foo"}) == say({"answer": "foo", "number": "ten"}) == "wrong"
+    assert say({"answer": "foo", "number": float("nan")}) == "wrong"
+    assert say({"answer": "foo", "number": 10}, {}) == "wrong"
+    assert say({"answer": "foo", "number": 10, "cannot": True}) == "wrong abstention"
+    assert say(None) == say({}) == say({"answer": "", "cannot": False}) == say("foo") == "none"
+    two = {"id": "q", "within": 1}
+    assert scoring.verdict(two, {"number": 4, "number2": 6.1}, {"q": [4.0, 6.0]}) == "right"
+    assert scoring.verdict(two, {"number": 4, "number2": 8}, {"q": [4.0, 6.0]}) == "wrong"
+    cannot = {"id": "q", "cannot": True}
+    assert scoring.verdict(cannot, {"answer": "between 1 and 90 %", "cannot": True}, {}) == "right abstention"
+    assert scoring.verdict(cannot, {"answer": "14"}, {}) == scoring.verdict(cannot, {"answer": "14", "cannot": "no"}, {}) == "invented"
+
+
+def test_percentile_is_the_nearest_rank():
+    assert scoring.percentile([1] * 9 + [7], 0.9) == 1
+    assert scoring.percentile([1] * 8 + [7, 8], 0.9) == 7
+    assert scoring.percentile([3], 0.9) == 3
+
+
+def test_answers_that_were_printed():
+    text = 'I {think}: {"a": 1}\n{"q": {"answer": "x", "cannot": false}} and so {"r": {"cannot": true}} {'
+    assert runner.printed_answers(text) == {"r": {"cannot": True}}
+    assert runner.printed_answers("nothing {} here") is None
+
+
+# ---- whole runs ----
+
+@pytest.fixture
+def bench(tmp_path):
+    """A folder of recordings with truths, and a way to call run.py."""
+    folder = tmp_path / "recorded"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a.txt").write_text("alpha 7\nbeta 3\n")
+    (folder / "sub" / "b.txt").write_text("from 1 to 2\n")
+    (folder / "truths.json").write_text('{"both": [1.0, 2.0]}')
+    (tmp_path / "q.json").write_text(json.dumps(TINY))
+
+    def call(*args, code=0):
+        done = subprocess.run([os.path.join(EVALS, "run.py"), "--questions", tmp_path / "q.json", *map(str, args)], cwd=tmp_path,
+                              capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+    call.folder, call.tmp = folder, tmp_path
+    return call
+
+
+def act(bench, run, commands, answers, **more):
+    script = bench.tmp / "script.json"
+    script.write_text(json.dumps({"commands": commands, "answers": answers, **more}))
+    bench("agent", run, "--", sys.executable, os.path.join(HERE, "agent.py"), script)
+
+
+def cells(table, name):
+    line = next(x for x in table.splitlines() if x.startswith(f"| {name} |"))
+    return [c.strip() for c in line.strip("|").split("|")][1:]
+
+
+def spaa_and_peers(bench):
+    skill = bench.tmp / "skill"
+    skill.mkdir()
+    (skill / "SKILL.md").write_text("x" * 99 + "\n")
+    # cat plays spaa's part.
+    bench("prepare", "recorded", "ours", "--side", "spaa", "--spaa", "/bin/cat", "--skill", skill)
+    bench("prepare", "recorded", "theirs", "--side", "peers")
+    act(bench, "ours", [["setup", "spaa skill/SKILL.md"], ["name", "spaa a.txt"], ["both", "spaa sub/b.txt"], ["both", "exit 3"]],
+        {"name": {"answer": "alpha"}, "both": {"answer": "", "number": 1, "number2": 2.2}, "dark": {"cannot": True},
+         "deep": {"answer": "gamma"}})
+    act(bench, "theirs", [["setup", "echo hi"], ["name", "head -c 5 a.txt; cat /etc/hostname >/dev/null"]],
+        {"name": {"answer": "beta"}, "both": {"cannot": True}}, prints=True)
+
+
+def test_one_table_for_both_sides(bench):
+    spaa_and_peers(bench)
+    table = bench("score", "recorded", "ours", "theirs")
+    ours, theirs = cells(table, "name")[:5], cells(table, "name")[5:]
+    assert ours[:3] == ["right", "1", "14"] and theirs[:3] == ["wrong", "1", "5"]
+    assert cells(table, "both")[:3] == ["right", "2", "11"] and cells(table, "both")[5] == "wrong abstention"
+    assert [cells(table, "dark")[0], cells(table, "deep")[0]] == ["right abstention", "invented"]
+    assert cells(table, "dark")[5] == "none" and "gone" not in table
+    expected = {
+        "right, of all": ["3 of 4 (75 %)", "0 of 4 (0 %)"], "right answers": ["2", "0"], "right abstentions": ["1", "0"],
+        "wrong abstentions": ["0", "1"], "wrong answers": ["0", "1"], "confident answers where the data cannot tell": ["1", "0"],
+        "no answer": ["0", "2"], "calls": ["4, 1 for no question", "2, 1 for no question"],
+        "calls a question: median, p90": ["0.5, 2", "0, 1"], "bytes of answers, help and errors": ["25", "7"],
+        "bytes of tool schemas": ["0", "0"], "bytes of skill text": ["100", "0"], "bytes, all": ["125", "7"],
+        "bytes a question": ["31", "2"],
+    }
+    assert {name: cells(table, name) for name in expected} == expected
+    assert all(float(x) >= 0 for x in cells(table, "seconds from the agent's start to its first output"))
+    assert "! theirs, name: looks outside its folder: head -c 5 a.txt; cat /etc/hostname" in table and "! ours" not in table
+
+
+def test_transcripts(bench):
+    spaa_and_peers(bench)
+    text = bench("transcript", "ours", "both")
+    assert "From where to where?" in text and "$ spaa sub/b.txt    # 11 bytes" in text and "from 1 to 2\n" in text and "exit 3" in text
+    assert 'answer: {"answer": "", "number": 1, "number2": 2.2}' in text
+    bench("transcript", "ours", "never", code=1)
+    two = bench("worst", "recorded", "ours")
+    assert two.index("## deep: invented") < two.index("## name: right") and two.count("## ") == 2
+    assert bench("worst", "recorded", "theirs", 1).startswith("## name: wrong")
+
+
+def test_agents_see_neither_answers_nor_sources(bench):
+    bench("prepare", "recorded", "r", "--side", "peers")
+    found = {os.path.relpath(os.path.join(d, f), bench.tmp / "r") for d, _, files in os.walk(bench.tmp / "r") for f in files}
+    assert {f for f in found if not f.startswith("tools/")} == {"a.txt", "sub/b.txt", "t", "prompt.md"}
+    assert "spaa" not in (bench.tmp / "r" / "prompt.md").read_text() and not os.path.exists(bench.tmp / "r" / "tools" / "spaa")
+    done = subprocess.run(["./t", "name", "type spaa; echo $PATH"], cwd=bench.tmp / "r", capture_output=True, text=True, check=False)
+    assert "not found" in done.stdout and str(bench.tmp / "r" / "tools") in done.stdout.splitlines()[-1].split(":")
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+def test_tools_of_a_server(bench, era):
+    server = ["--server", sys.executable, os.path.join(HERE, "fake_mcp.py"), era]
+    bench("prepare", "recorded", "m", "--side", "mcp", "--spaa", "/bin/cat", *server)
+    assert json.loads((bench.tmp / "m.run.json").read_text())["era"] == era
+    act(bench, "m", [["name", "echo", '{"é": 1}'], ["name", "echo", "[1]"], ["dark", "fail", "{}"], ["dark", "echo"]],
+        {"name": {"answer": "alpha"}, "dark": {"cannot": True}})
+    log = [json.loads(line) for line in (bench.tmp / "m.log.jsonl").read_text().splitlines()]
+    assert [(x["question"], x["command"], x["code"]) for x in log] == [
+        ("name", 'echo {"é": 1}', 0), ("name", "echo [1]", 1), ("dark", "fail {}", 1), ("dark", "echo {}", 0)]
+    assert json.loads(log[0]["output"]) == {"é": 1} and "not a JSON object" in log[1]["output"] and "no such file" in log[2]["output"]
+    table = bench("score", "recorded", "m")
+    schemas = int(cells(table, "bytes of tool schemas")[0])
+    printed = subprocess.run(["./t", "setup", "tools"], cwd=bench.tmp / "m", capture_output=True, text=True, check=True).stdout
+    assert printed.startswith("Ask echo.\n[{") and len(printed.rstrip("\n").encode()) == schemas
+    assert [t["name"] for t in json.loads(printed.split("\n", 1)[1])] == ["echo", "fail"]
+    # Read once or a hundred times: what was read is counted, and once at least.
+    assert cells(bench("score", "recorded", "m"), "bytes of tool schemas") == [str(schemas)]
+    subprocess.run(["./t", "setup", "tools"], cwd=bench.tmp / "m", capture_output=True, check=True)
+    assert cells(bench("score", "recorded", "m"), "bytes of tool schemas") == [str(2 * schemas)]
+
+
+def test_a_client_of_mcp_is_counted_as_it_passes(bench):
+    server = ["--server", sys.executable, os.path.join(HERE, "fake_mcp.py"), "legacy"]
+    bench("prepare", "recorded", "c", "--side", "mcp", "--client", "--spaa", "/bin/cat", *server)
+    assert "./t" not in (bench.tmp / "c" / "prompt.md").read_text()
+    entry = json.loads((bench.tmp / "c" / "mcp.json").read_text())["mcpServers"]["spaa"]
+    asks = [{"id": 1, "method": "initialize"}, {"method": "notifications/initialized"}, {"id": 2, "method": "tools/list"},
+            {"id": "x", "method": "tools/call", "params": {"name": "echo", "arguments": {"a": 1}}}]
+    done = subprocess.run([entry["command"], *entry["args"]], input="".join(json.dumps(a) + "\n" for a in asks), text=True,
+                          capture_output=True, timeout=30, check=True)
+    assert [a["id"] for a in map(json.loads, done.stdout.splitlines()) if "id" in a] == [1, 2, "x"]
+    log = [json.loads(line) for line in (bench.tmp / "c.log.jsonl").read_text().splitlines()]
+    assert [(x["question"], x["command"], x["bytes"]) for x in log][1] == ("client", 'echo {"a": 1}', 8) and log[0]["schema"]
+
+
+def test_a_server_that_dies_is_said(bench):
+    server = ["--server", "/bin/true"]
+    done = subprocess.run([os.path.join(EVALS, "run.py"), "--questions", bench.tmp / "q.json", "prepare", bench.folder, bench.tmp / "d",
+                           "--side", "mcp", "--spaa", "/bin/cat", *server], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "no server of MCP: /bin/true" in done.stderr and "Traceback" not in done.stderr
+    assert not (bench.tmp / "d").exists()
