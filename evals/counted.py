@@ -9,8 +9,10 @@
 `run.py prepare` copies this file into the folder as `t`; what it needs to know is FOLDER.run.json, what it counts goes to
 FOLDER.log.jsonl, one line a call, both beside the folder."""
 
+import hashlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,7 +21,7 @@ import time
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 KEPT = 200_000  # characters of an output that transcripts can show
-LIMIT = 300  # seconds: what takes longer is ended
+LIMIT, IDLE = 300, 1800  # seconds: what takes longer is ended; a server that nobody calls ends
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
 
 
@@ -58,7 +60,7 @@ def shell(known, question, command):
     return code
 
 
-# ---- one server, started for one call ----
+# ---- one server, for all calls: handles of its profiles hold while it runs ----
 
 class Server:
     """A server of MCP over stdio, spoken to as its era wants it. `with` ends it."""
@@ -67,8 +69,6 @@ class Server:
         self.process = subprocess.Popen(command, cwd=FOLDER, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True, encoding="utf-8", errors="replace")
         self.last, self.era, self.instructions = 0, "modern", ""
-        self.limit = threading.Timer(LIMIT, self.process.kill)
-        self.limit.start()
         if era != "legacy":
             said = self.ask("server/discover") if era is None else {}
             self.instructions = said.get("result", {}).get("instructions") or ""
@@ -90,6 +90,8 @@ class Server:
         if self.era == "modern":
             params["_meta"] = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {},
                                "io.modelcontextprotocol/clientInfo": {"name": "evals", "version": "1"}}
+        limit = threading.Timer(LIMIT, self.process.kill)
+        limit.start()
         try:
             self.say({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params})
             for line in self.process.stdout:
@@ -98,6 +100,8 @@ class Server:
                     return answer
         except (OSError, ValueError) as why:
             return {"error": {"code": 0, "message": f"the server cannot be understood: {why}"}}
+        finally:
+            limit.cancel()
         return {"error": {"code": 0, "message": "the server ended without an answer"}}
 
     def tools(self):
@@ -122,7 +126,6 @@ class Server:
         except (OSError, subprocess.TimeoutExpired):
             self.process.kill()
             self.process.wait()
-        self.limit.cancel()
         self.process.stdout.close()
 
 
@@ -141,6 +144,55 @@ def said(answer):
     return "\n".join(texts).rstrip("\n"), bool(result.get("isError"))
 
 
+def keep(known):
+    """The process that has the server: takes one call a connection, until it is told to stop or nobody calls any more."""
+    with socket.socket(socket.AF_UNIX) as door:
+        try:
+            door.bind(door_name())
+        except OSError:
+            return 0  # there is one already
+        door.listen(16)
+        door.settimeout(IDLE)
+        with Server(known["mcp"], known["era"], environment(known)) as server:
+            while server.process.poll() is None:
+                try:
+                    caller, _ = door.accept()
+                except TimeoutError:
+                    return 0
+                with caller, caller.makefile("rw", encoding="utf-8") as wire:
+                    asked = json.loads(wire.readline() or "null")
+                    if not asked:
+                        door.close()  # before the caller knows
+                        return 0
+                    wire.write(json.dumps(server.ask("tools/call", **asked)) + "\n")
+    return 0
+
+
+def door_name():
+    return "\0evals-" + hashlib.sha256(FOLDER.encode()).hexdigest()[:32]
+
+
+def kept_server(call, start=True):
+    """The answer of the server that runs for this folder; the first call starts it. `null` ends it."""
+    for wait in range(200):
+        with socket.socket(socket.AF_UNIX) as wire:
+            try:
+                wire.connect(door_name())
+                wire.sendall(call.encode() + b"\n")
+                answer = wire.makefile(encoding="utf-8").readline()
+                return json.loads(answer) if answer else {"error": {"code": 0, "message": "the server ended without an answer"}}
+            except ConnectionRefusedError:
+                if not start:
+                    break
+            except OSError as why:
+                return {"error": {"code": 0, "message": f"the server ended: {why}"}}
+        if wait == 0:
+            subprocess.Popen([sys.executable, "-I", os.path.join(FOLDER, "t"), "--keep"], start_new_session=True,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.05)
+    return {"error": {"code": 0, "message": "the server cannot be started"}}
+
+
 def tool(known, question, name, arguments):
     started, command = time.time(), f"{name} {arguments}"
     try:
@@ -150,8 +202,7 @@ def tool(known, question, name, arguments):
     except ValueError as why:
         output, bad = f"the arguments are not a JSON object: {why}", True
     else:
-        with Server(known["mcp"], known["era"], environment(known)) as server:
-            output, bad = said(server.ask("tools/call", name=name, arguments=given))
+        output, bad = said(kept_server(json.dumps({"name": name, "arguments": given})))
     note(question, command, output, started, int(bad))
     print(output)
     return int(bad)
@@ -213,6 +264,8 @@ def main(args):
     if known.get("mcp"):
         if args == ["--serve"]:
             return serve(known)
+        if args == ["--keep"]:
+            return keep(known)
         if len(args) == 2 and args[1] == "tools":
             return list_tools(known, args[0])
         if len(args) in (2, 3):

@@ -110,10 +110,14 @@ def check(args):
         if truths.get(name) != known.get(name):
             print(f"UNTRUE   {name}: truths.json has {known.get(name)}, the recording {truths.get(name)}")
             sound = False
+    say_which(args, chosen)
+    return 0 if sound else 1
+
+
+def say_which(args, chosen):
     missing = [q["id"] for q in scoring.all_questions(args.questions) if q not in chosen]
     print(f"{len(chosen)} questions, {sum(bool(q.get('cannot')) for q in chosen)} of them cannot be answered"
           + (f"; not recorded here: {', '.join(missing)}" if missing else ""))
-    return 0 if sound else 1
 
 
 # ---- an agent's folder ----
@@ -180,6 +184,7 @@ def prepare(args):
     os.chmod(os.path.join(run, "t"), 0o755)
     write_prompt(args, run, known["path"], chosen)
     keep(run, known)
+    say_which(args, chosen)
 
 
 def keep(run, known):
@@ -208,6 +213,8 @@ def agent(args):
     with open(os.path.join(run, "prompt.md"), encoding="utf-8") as prompt:
         done = subprocess.run(args.command, cwd=run, stdin=prompt, stdout=subprocess.PIPE, text=True, errors="replace", check=False)
     sys.stdout.write(done.stdout)
+    counted.FOLDER = run
+    counted.kept_server("null", start=False)  # a server that ./t started has done its work
     known["agent_seconds"] = round(time.time() - known["agent_began"], 1)
     keep(run, known)
     answers = os.path.join(run, "answers.json")

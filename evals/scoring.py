@@ -97,10 +97,15 @@ def fixed_cost(log, known):
     return {name: max(size, known.get(name + "_bytes", 0)) for name, size in rest.items()}
 
 
-def elsewhere(log, run):
-    """Commands that name folders other than the agent's own: someone should look at what they looked for."""
-    return [x for x in log if any(not p.startswith((run, "/dev/null")) for p in re.findall(r"(?:^|[\s'\"=<>(])(/[\w.-]+/[^\s'\")]*)",
-                                                                                      x["command"])) or "../" in x["command"]]
+def elsewhere(log, run, folder):
+    """Commands that name what stands elsewhere (the programs, which debug information is read from, are no secret): someone
+    should look at what they looked for."""
+    mine = (run + "/", "/dev/null", os.path.join(os.path.abspath(folder), "bin/"))
+
+    def strange(command):
+        named = re.findall(r"(?:^|[\s'\"=<>(])(/[\w.+-]+/[^\s'\")|;]*)", command)
+        return "../" in command or any(os.path.exists(p) and not (p + "/").startswith(mine) for p in named)
+    return [x for x in log if strange(x["command"])]
 
 
 def read_run(folder, run, asked):
@@ -117,7 +122,8 @@ def read_run(folder, run, asked):
                         sum(x["bytes"] for x in mine if "skill/" not in x["command"]), wall, sum(x["seconds"] for x in mine)))
     rest = [x for x in log if x["question"] not in {r.id for r in rows}]
     return {"run": run, "side": known.get("side", "?"), "rows": rows, "rest": rest, "fixed": fixed, "log": log,
-            "began": known.get("agent_began"), "other": sum(x["bytes"] for x in rest if "skill/" not in x["command"])}
+            "elsewhere": elsewhere(log, run, folder), "began": known.get("agent_began"), "took": known.get("agent_seconds"),
+            "other": sum(x["bytes"] for x in rest if "skill/" not in x["command"])}
 
 
 def totals(one):
@@ -140,6 +146,7 @@ def totals(one):
         ("seconds a question, first call to last: median", f"{statistics.median([r.wall for r in rows if r.calls] or [0]):.1f}"),
         ("seconds of the tools themselves", f"{sum(x['seconds'] for x in one['log']):.1f}"),
         ("seconds from the agent's start to its first output", f"{first - one['began']:.1f}" if first and one["began"] else "-"),
+        ("seconds of the whole run", one["took"] or "-"),
     ]
 
 
@@ -163,7 +170,7 @@ def table(runs):
     for figures in zip(*(totals(one) for one in runs)):
         lines.append(f"| {figures[0][0]} | " + " | ".join(str(f[1]) for f in figures) + " |")
     for one in runs:
-        for x in elsewhere(one["log"], one["run"]):
+        for x in one["elsewhere"]:
             lines.append(f"! {os.path.basename(one['run'])}, {x['question']}: looks outside its folder: {x['command'][:100]}")
     return "\n".join(lines)
 

@@ -12,6 +12,7 @@ EVALS = os.path.join(ROOT, "evals")
 HERE = os.path.join(ROOT, "tests", "evals")
 sys.path.insert(0, EVALS)
 
+import counted  # noqa: E402
 import peers  # noqa: E402
 import run as runner  # noqa: E402
 import scoring  # noqa: E402
@@ -164,6 +165,12 @@ def test_agents_see_neither_answers_nor_sources(bench):
     assert "not found" in done.stdout and str(bench.tmp / "r" / "tools") in done.stdout.splitlines()[-1].split(":")
 
 
+def server_runs(folder):
+    counted.FOLDER = str(folder)
+    with open("/proc/net/unix", encoding="utf-8") as f:
+        return counted.door_name().replace("\0", "@") in f.read()
+
+
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 def test_tools_of_a_server(bench, era):
     server = ["--server", sys.executable, os.path.join(HERE, "fake_mcp.py"), era]
@@ -174,7 +181,10 @@ def test_tools_of_a_server(bench, era):
     log = [json.loads(line) for line in (bench.tmp / "m.log.jsonl").read_text().splitlines()]
     assert [(x["question"], x["command"], x["code"]) for x in log] == [
         ("name", 'echo {"é": 1}', 0), ("name", "echo [1]", 1), ("dark", "fail {}", 1), ("dark", "echo {}", 0)]
-    assert json.loads(log[0]["output"]) == {"é": 1} and "not a JSON object" in log[1]["output"] and "no such file" in log[2]["output"]
+    # One server for all calls, and none afterwards.
+    assert json.loads(log[0]["output"]) == {"é": 1, "call": 1} and json.loads(log[3]["output"]) == {"call": 3}
+    assert not server_runs(bench.tmp / "m")
+    assert "not a JSON object" in log[1]["output"] and "no such file" in log[2]["output"]
     table = bench("score", "recorded", "m")
     schemas = int(cells(table, "bytes of tool schemas")[0])
     printed = subprocess.run(["./t", "setup", "tools"], cwd=bench.tmp / "m", capture_output=True, text=True, check=True).stdout
@@ -197,7 +207,7 @@ def test_a_client_of_mcp_is_counted_as_it_passes(bench):
                           capture_output=True, timeout=30, check=True)
     assert [a["id"] for a in map(json.loads, done.stdout.splitlines()) if "id" in a] == [1, 2, "x"]
     log = [json.loads(line) for line in (bench.tmp / "c.log.jsonl").read_text().splitlines()]
-    assert [(x["question"], x["command"], x["bytes"]) for x in log][1] == ("client", 'echo {"a": 1}', 8) and log[0]["schema"]
+    assert [(x["question"], x["command"], x["bytes"]) for x in log][1] == ("client", 'echo {"a": 1}', 19) and log[0]["schema"]
 
 
 def test_a_server_that_dies_is_said(bench):

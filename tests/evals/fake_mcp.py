@@ -1,9 +1,10 @@
-"""A server of MCP that has two tools, in one era or the other: fake_mcp.py modern|legacy. It says which methods came in calls.txt."""
+"""A server of MCP that has two tools, in one era or the other: fake_mcp.py modern|legacy. Its answers count its calls, so that
+one can see whether it is still the same."""
 
 import json
 import sys
 
-ERA = sys.argv[1]
+ERA, CALLS = sys.argv[1], 0
 TOOLS = [{"name": "echo", "description": "Says what it is given.", "inputSchema": {"type": "object"}},
          {"name": "fail", "description": "Fails.", "inputSchema": {"type": "object"}}]
 INFO = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "fake", "version": "1"},
@@ -11,7 +12,9 @@ INFO = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverI
 
 
 def call(params):
-    text = json.dumps(params["arguments"]) if params["name"] == "echo" else "no such file: name one of this folder"
+    global CALLS
+    CALLS += 1
+    text = json.dumps({**params["arguments"], "call": CALLS}) if params["name"] == "echo" else "no such file: name one of this folder"
     return {"content": [{"type": "text", "text": text}], "isError": params["name"] == "fail"}
 
 
@@ -34,8 +37,6 @@ def main():
     ready = False
     for line in sys.stdin:
         message = json.loads(line)
-        with open("calls.txt", "a", encoding="utf-8") as f:
-            f.write(message["method"] + "\n")
         ready = ready or message["method"] == "notifications/initialized"
         if "id" not in message:
             continue
