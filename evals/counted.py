@@ -4,6 +4,7 @@
     ./t QUESTION 'shell command'        what it prints is printed and counted        (sides spaa and peers)
     ./t setup tools                     the server's instructions and its tools      (side mcp)
     ./t QUESTION TOOL '{"a": 1}'        one call of a tool: its text                 (side mcp)
+    ./t setup skill [FILE]              a file of the manual, if there is one        (side mcp)
     ./t --serve                         the server itself for a client of MCP: calls and schemas are counted as they pass
 
 `run.py prepare` copies this file into the folder as `t`; what it needs to know is FOLDER.run.json, what it counts goes to
@@ -217,6 +218,19 @@ def list_tools(known, question):
     return 0
 
 
+def read_skill(question, name):
+    """For those who have no shell: a file of skill/ (SKILL.md)."""
+    started, home = time.time(), os.path.join(FOLDER, "skill")
+    path = os.path.realpath(os.path.join(home, name))
+    output, code = f"there is no skill/{name}", 1
+    if path.startswith(home + os.sep) and os.path.isfile(path):
+        with open(path, encoding="utf-8") as f:
+            output, code = f.read(), 0
+    note(question, f"skill/{name}", output, started, code)
+    print(output)
+    return code
+
+
 # ---- a client of MCP on the other side ----
 
 def watch(asked, line):
@@ -268,6 +282,8 @@ def main(args):
             return keep(known)
         if len(args) == 2 and args[1] == "tools":
             return list_tools(known, args[0])
+        if len(args) in (2, 3) and args[1] == "skill" and "skill_bytes" in known:
+            return read_skill(args[0], (args + ["SKILL.md"])[2])
         if len(args) in (2, 3):
             return tool(known, args[0], args[1], (args + ["{}"])[2])
         print("usage: ./t QUESTION TOOL 'JSON object'   or   ./t setup tools")

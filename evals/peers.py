@@ -279,7 +279,8 @@ def clones(folder):
     broken, count = percent(path, lambda s: not has(r"(words::)?(count|main)")(s))
     of_libc, _ = percent(path, lambda s: not has(r"(words::)?(count|main)")(s)
                          and re.search(r"malloc|free|unlink_chunk|realloc|alloc_perturb", s.frames[0][1]))
-    said = f"is_stop and stop_words are in {mine:.1f} of the {whole:.1f} % of {count} samples that reach count; {broken:.1f} % do not, {of_libc:.1f} are malloc's and free's"
+    said = (f"is_stop and stop_words are in {mine:.1f} of the {whole:.1f} % of {count} samples that reach count; "
+            f"{broken:.1f} % do not, {of_libc:.1f} are malloc's and free's")
     return must(mine > 0.6 * whole and of_libc > 0.9 * broken, said)
 
 

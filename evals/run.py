@@ -143,8 +143,8 @@ def door(args):
 
 
 def write_prompt(args, run, path, chosen):
-    reads = "read it first" if args.client or args.side == "mcp" else "read it first, through ./t"
-    skill = f" The manual for agents is skill/SKILL.md: {reads}." if args.skill else ""
+    reads = "through ./t" if args.side == "spaa" else "it is in this folder" if args.client else "`./t setup skill` prints it"
+    skill = f" The manual for agents is skill/SKILL.md: read it first ({reads})." if args.skill else ""
     profiler = ", profiler-cli (`profiler-cli guide`) reads what `perf script` prints" if "profiler-cli" in os.listdir(path) else ""
     names = ", ".join(n for n in SIDES[args.side] if n in os.listdir(path) and n not in ("profiler-cli", *COMMON)) + ", awk, jq"
     words = TOOLS[args.side].format(skill=skill, profiler=profiler, names=names)
@@ -192,6 +192,10 @@ def keep(run, known):
         json.dump(known, f, indent=1)
 
 
+def is_answer(value):
+    return isinstance(value, dict) and bool(value.keys() & {"answer", "cannot", "number"})
+
+
 def printed_answers(text):
     """The last object of answers in what an agent printed, if it could not write a file."""
     found = None
@@ -200,7 +204,7 @@ def printed_answers(text):
             value, _ = json.JSONDecoder().raw_decode(text, at.start())
         except ValueError:
             continue
-        if isinstance(value, dict) and value and all(isinstance(v, dict) and v.keys() & {"answer", "cannot", "number"} for v in value.values()):
+        if isinstance(value, dict) and value and all(is_answer(v) for v in value.values()):
             found = value
     return found
 

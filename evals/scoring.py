@@ -41,10 +41,9 @@ def load(path, otherwise):
 # ---- verdicts ----
 
 def near(value, truth, within):
-    try:
-        return math.isfinite(float(value)) and abs(float(value) - truth) <= within
-    except (TypeError, ValueError):
-        return False
+    """Numbers may come as text and with their unit: "94.9 %"."""
+    number = re.fullmatch(r"\s*[~≈×x]?\s*(-?\d+(?:\.\d*)?(?:e-?\d+)?)\s*(?:%|x|×|s|times)?\s*", str(value), re.I)
+    return bool(number) and not isinstance(value, bool) and abs(float(number[1]) - truth) <= within
 
 
 def names_it(q, text):

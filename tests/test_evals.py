@@ -54,7 +54,8 @@ def test_verdicts():
     assert say({"answer": "foo, not bar", "number": "9.5"}) == "right"
     assert say({"answer": "bar, not foo", "number": 10}) == "wrong"
     assert say({"answer": "foo", "number": 11.1}) == say({"answer": "foo"}) == say({"answer": "foo", "number": "ten"}) == "wrong"
-    assert say({"answer": "foo", "number": float("nan")}) == "wrong"
+    assert say({"answer": "foo", "number": float("nan")}) == say({"answer": "foo", "number": "10 or 90"}) == "wrong"
+    assert say({"answer": "foo", "number": "~10.5 %"}) == say({"answer": "foo", "number": "9.5x"}) == "right"
     assert say({"answer": "foo", "number": 10}, {}) == "wrong"
     assert say({"answer": "foo", "number": 10, "cannot": True}) == "wrong abstention"
     assert say(None) == say({}) == say({"answer": "", "cannot": False}) == say("foo") == "none"
@@ -194,6 +195,19 @@ def test_tools_of_a_server(bench, era):
     assert cells(bench("score", "recorded", "m"), "bytes of tool schemas") == [str(schemas)]
     subprocess.run(["./t", "setup", "tools"], cwd=bench.tmp / "m", capture_output=True, check=True)
     assert cells(bench("score", "recorded", "m"), "bytes of tool schemas") == [str(2 * schemas)]
+
+
+def test_a_skill_without_a_shell(bench):
+    (bench.tmp / "skill" / "references").mkdir(parents=True)
+    (bench.tmp / "skill" / "SKILL.md").write_text("Ask echo first.")
+    (bench.tmp / "skill" / "references" / "more.md").write_text("Then fail.")
+    server = ["--server", sys.executable, os.path.join(HERE, "fake_mcp.py"), "modern"]
+    bench("prepare", "recorded", "k", "--side", "mcp", "--spaa", "/bin/cat", "--skill", "skill", *server)
+    assert cells(bench("score", "recorded", "k"), "bytes of skill text") == ["15"]
+    act(bench, "k", [["setup", "skill"], ["setup", "skill", "references/more.md"], ["setup", "skill", "../t"]], {})
+    log = [json.loads(line) for line in (bench.tmp / "k.log.jsonl").read_text().splitlines()]
+    assert [x["output"] for x in log] == ["Ask echo first.", "Then fail.", "there is no skill/../t"]
+    assert cells(bench("score", "recorded", "k"), "bytes of skill text") == [str(15 + 10 + 22)]
 
 
 def test_a_client_of_mcp_is_counted_as_it_passes(bench):
