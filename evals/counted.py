@@ -4,6 +4,7 @@
     ./t QUESTION 'shell command'        what it prints is printed and counted        (sides spaa and peers)
     ./t setup tools                     the server's instructions and its tools      (side mcp)
     ./t QUESTION TOOL '{"a": 1}'        one call of a tool: its text                 (side mcp)
+    ./t QUESTION spaa://schema/top      one of its resources                         (side mcp)
     ./t setup skill [FILE]              a file of the manual, if there is one        (side mcp)
     ./t --serve                         the server itself for a client of MCP: calls and schemas are counted as they pass
 
@@ -135,11 +136,11 @@ def schemas(instructions, tools):
 
 
 def said(answer):
-    """What a model would read of the answer to tools/call: its texts. And whether it is an error."""
+    """What a model would read of the answer to tools/call or resources/read: its texts. And whether it is an error."""
     if "error" in answer:
         return f"error {answer['error'].get('code')}: {answer['error'].get('message')}", True
     result = answer.get("result", {})
-    texts = [c.get("text", f"({c.get('type')})") for c in result.get("content", [])]
+    texts = [c.get("text", f"({c.get('type', 'blob')})") for c in result.get("content", []) + result.get("contents", [])]
     if not texts and "structuredContent" in result:
         texts = [json.dumps(result["structuredContent"])]
     return "\n".join(texts).rstrip("\n"), bool(result.get("isError"))
@@ -165,7 +166,7 @@ def keep(known):
                     if not asked:
                         door.close()  # before the caller knows
                         return 0
-                    wire.write(json.dumps(server.ask("tools/call", **asked)) + "\n")
+                    wire.write(json.dumps(server.ask(asked["method"], **asked["params"])) + "\n")
     return 0
 
 
@@ -174,12 +175,12 @@ def door_name():
 
 
 def kept_server(call, start=True):
-    """The answer of the server that runs for this folder; the first call starts it. `null` ends it."""
+    """The answer of the server that runs for this folder; the first call starts it, None ends it."""
     for wait in range(200):
         with socket.socket(socket.AF_UNIX) as wire:
             try:
                 wire.connect(door_name())
-                wire.sendall(call.encode() + b"\n")
+                wire.sendall(json.dumps(call).encode() + b"\n")
                 answer = wire.makefile(encoding="utf-8").readline()
                 return json.loads(answer) if answer else {"error": {"code": 0, "message": "the server ended without an answer"}}
             except ConnectionRefusedError:
@@ -203,8 +204,16 @@ def tool(known, question, name, arguments):
     except ValueError as why:
         output, bad = f"the arguments are not a JSON object: {why}", True
     else:
-        output, bad = said(kept_server(json.dumps({"name": name, "arguments": given})))
+        output, bad = said(kept_server({"method": "tools/call", "params": {"name": name, "arguments": given}}))
     note(question, command, output, started, int(bad))
+    print(output)
+    return int(bad)
+
+
+def resource(question, uri):
+    started = time.time()
+    output, bad = said(kept_server({"method": "resources/read", "params": {"uri": uri}}))
+    note(question, uri, output, started, int(bad))
     print(output)
     return int(bad)
 
@@ -242,9 +251,9 @@ def watch(asked, line):
         return
     if method == "tools/list" and "result" in answer:
         note("setup", "tools", schemas("", answer["result"].get("tools", [])), started, schema=True)
-    elif method == "tools/call":
+    elif method in ("tools/call", "resources/read"):
         output, bad = said(answer)
-        command = f"{params.get('name')} {json.dumps(params.get('arguments', {}))}"
+        command = params.get("uri") or f"{params.get('name')} {json.dumps(params.get('arguments', {}))}"
         note(os.environ.get("EVAL_QUESTION", "client"), command, output, started, int(bad))
 
 
@@ -284,9 +293,11 @@ def main(args):
             return list_tools(known, args[0])
         if len(args) in (2, 3) and args[1] == "skill" and "skill_bytes" in known:
             return read_skill(args[0], (args + ["SKILL.md"])[2])
+        if len(args) == 2 and "://" in args[1]:
+            return resource(*args)
         if len(args) in (2, 3):
             return tool(known, args[0], args[1], (args + ["{}"])[2])
-        print("usage: ./t QUESTION TOOL 'JSON object'   or   ./t setup tools")
+        print("usage: ./t QUESTION TOOL 'JSON object'   or   ./t QUESTION RESOURCE-URI   or   ./t setup tools")
     else:
         if len(args) == 2:
             return shell(known, *args)

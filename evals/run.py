@@ -61,7 +61,8 @@ Your only way to look at them is the MCP server `spaa` (mcp.json): its tools tak
 """
 TOOLS = {
     "spaa": "There is `spaa` (`spaa help`), besides the usual text tools.{skill}",
-    "mcp": "`./t setup tools` prints which tools there are and what they take: read that first.{skill}",
+    "mcp": "`./t setup tools` prints which tools there are and what they take: read that first; \
+`./t QUESTION URI` prints a resource of the server.{skill}",
     "peers": "There are {names}; go is there for `go tool pprof`{profiler}.",
 }
 
@@ -171,6 +172,7 @@ def serve_from(args, run, known):
 def prepare(args):
     run, chosen = os.path.abspath(args.run), asked_of(args)
     os.makedirs(run)
+    stop_server(run)  # of a folder of that name that was deleted
     for name in sorted({p for q in chosen for p in q["files"]}):
         os.makedirs(os.path.dirname(os.path.join(run, name)), exist_ok=True)
         shutil.copy2(os.path.join(args.dir, name), os.path.join(run, name))
@@ -190,6 +192,12 @@ def prepare(args):
 def keep(run, known):
     with open(run + ".run.json", "w", encoding="utf-8") as f:
         json.dump(known, f, indent=1)
+
+
+def stop_server(run):
+    """Ends the server that the first ./t of a folder started, if it runs."""
+    counted.FOLDER = run
+    counted.kept_server(None, start=False)
 
 
 def is_answer(value):
@@ -217,8 +225,7 @@ def agent(args):
     with open(os.path.join(run, "prompt.md"), encoding="utf-8") as prompt:
         done = subprocess.run(args.command, cwd=run, stdin=prompt, stdout=subprocess.PIPE, text=True, errors="replace", check=False)
     sys.stdout.write(done.stdout)
-    counted.FOLDER = run
-    counted.kept_server("null", start=False)  # a server that ./t started has done its work
+    stop_server(run)
     known["agent_seconds"] = round(time.time() - known["agent_began"], 1)
     keep(run, known)
     answers = os.path.join(run, "answers.json")

@@ -121,7 +121,7 @@ def spaa_and_peers(bench):
     act(bench, "ours", [["setup", "spaa skill/SKILL.md"], ["name", "spaa a.txt"], ["both", "spaa sub/b.txt"], ["both", "exit 3"]],
         {"name": {"answer": "alpha"}, "both": {"answer": "", "number": 1, "number2": 2.2}, "dark": {"cannot": True},
          "deep": {"answer": "gamma"}})
-    act(bench, "theirs", [["setup", "echo hi"], ["name", "head -c 5 a.txt; cat /etc/hostname >/dev/null"]],
+    act(bench, "theirs", [["setup", "echo hi"], ["name", "head -c 5 a.txt; cat /etc/passwd >/dev/null"]],
         {"name": {"answer": "beta"}, "both": {"cannot": True}}, prints=True)
 
 
@@ -143,7 +143,7 @@ def test_one_table_for_both_sides(bench):
     }
     assert {name: cells(table, name) for name in expected} == expected
     assert all(float(x) >= 0 for x in cells(table, "seconds from the agent's start to its first output"))
-    assert "! theirs, name: looks outside its folder: head -c 5 a.txt; cat /etc/hostname" in table and "! ours" not in table
+    assert "! theirs, name: looks outside its folder: head -c 5 a.txt; cat /etc/passwd" in table and "! ours" not in table
 
 
 def test_transcripts(bench):
@@ -177,15 +177,17 @@ def test_tools_of_a_server(bench, era):
     server = ["--server", sys.executable, os.path.join(HERE, "fake_mcp.py"), era]
     bench("prepare", "recorded", "m", "--side", "mcp", "--spaa", "/bin/cat", *server)
     assert json.loads((bench.tmp / "m.run.json").read_text())["era"] == era
-    act(bench, "m", [["name", "echo", '{"é": 1}'], ["name", "echo", "[1]"], ["dark", "fail", "{}"], ["dark", "echo"]],
+    act(bench, "m", [["name", "echo", '{"é": 1}'], ["name", "echo", "[1]"], ["dark", "fail", "{}"], ["dark", "echo"],
+                      ["setup", "fake://schema/echo"]],
         {"name": {"answer": "alpha"}, "dark": {"cannot": True}})
     log = [json.loads(line) for line in (bench.tmp / "m.log.jsonl").read_text().splitlines()]
     assert [(x["question"], x["command"], x["code"]) for x in log] == [
-        ("name", 'echo {"é": 1}', 0), ("name", "echo [1]", 1), ("dark", "fail {}", 1), ("dark", "echo {}", 0)]
+        ("name", 'echo {"é": 1}', 0), ("name", "echo [1]", 1), ("dark", "fail {}", 1), ("dark", "echo {}", 0),
+        ("setup", "fake://schema/echo", 0)]
     # One server for all calls, and none afterwards.
     assert json.loads(log[0]["output"]) == {"é": 1, "call": 1} and json.loads(log[3]["output"]) == {"call": 3}
     assert not server_runs(bench.tmp / "m")
-    assert "not a JSON object" in log[1]["output"] and "no such file" in log[2]["output"]
+    assert log[4]["output"] == "all of fake://schema/echo" and "not a JSON object" in log[1]["output"] and "no such file" in log[2]["output"]
     table = bench("score", "recorded", "m")
     schemas = int(cells(table, "bytes of tool schemas")[0])
     printed = subprocess.run(["./t", "setup", "tools"], cwd=bench.tmp / "m", capture_output=True, text=True, check=True).stdout

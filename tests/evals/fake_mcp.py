@@ -18,6 +18,10 @@ def call(params):
     return {"content": [{"type": "text", "text": text}], "isError": params["name"] == "fail"}
 
 
+def read(params):
+    return {"contents": [{"uri": params["uri"], "text": "all of " + params["uri"]}]}
+
+
 def page(params):
     return {"tools": TOOLS[1:]} if params.get("cursor") else {"tools": TOOLS[:1], "nextCursor": "2"}
 
@@ -30,7 +34,7 @@ def answer(method, params, ready):
         return None
     if method == "server/discover" and ERA == "modern":
         return {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {}, "instructions": "Ask echo."}
-    return {"tools/list": page, "tools/call": call}.get(method, lambda _: None)(params)
+    return {"tools/list": page, "tools/call": call, "resources/read": read}.get(method, lambda _: None)(params)
 
 
 def main():
