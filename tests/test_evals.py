@@ -1,5 +1,7 @@
 """evals/: the keys of its questions, and a whole run with agents, tools and a server that are scripts. No recording is made."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -82,20 +84,25 @@ def test_answers_that_were_printed():
 # ---- whole runs ----
 
 @pytest.fixture
-def bench(tmp_path):
-    """A folder of recordings with truths, and a way to call run.py."""
+def bench(tmp_path, monkeypatch):
+    """A folder of recordings with truths, and a way to call run.py (within this process: its start takes most of the time)."""
     folder = tmp_path / "recorded"
     (folder / "sub").mkdir(parents=True)
     (folder / "a.txt").write_text("alpha 7\nbeta 3\n")
     (folder / "sub" / "b.txt").write_text("from 1 to 2\n")
     (folder / "truths.json").write_text('{"both": [1.0, 2.0]}')
     (tmp_path / "q.json").write_text(json.dumps(TINY))
+    monkeypatch.chdir(tmp_path)
 
     def call(*args, code=0):
-        done = subprocess.run([os.path.join(EVALS, "run.py"), "--questions", tmp_path / "q.json", *map(str, args)], cwd=tmp_path,
-                              capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout
+        monkeypatch.setattr(sys, "argv", ["run.py", "--questions", str(tmp_path / "q.json"), *map(str, args)])
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            try:
+                done = runner.main() or 0
+            except SystemExit as why:
+                done = why.code if isinstance(why.code, int) else 1
+        assert done == code, printed.getvalue()
+        return printed.getvalue()
     call.folder, call.tmp = folder, tmp_path
     return call
 
