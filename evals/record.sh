@@ -8,12 +8,12 @@ mkdir -p "$1" && cd "$1" || exit 1
 mkdir -p bin build
 programs=$here/programs
 exec 3>record.log
-# As much the same from run to run as recordings can be: fixed work, one locale, as many threads.
-export LC_ALL=C TZ=UTC GOMAXPROCS=2
-
-run() { # what to do, said and kept
+# What to do, said and kept. As much the same from run to run as recordings can be: fixed work, one locale, as many threads, and
+# an environment that tells nothing (copies of stacks have it).
+run() {
     echo "$*" >&3
-    "$@" >>record.out 2>&1 || echo "record.sh: failed: $*" >&2
+    env -i PATH="$PATH" HOME="$HOME" RUSTUP_HOME="${RUSTUP_HOME:-$HOME/.rustup}" CARGO_HOME="${CARGO_HOME:-$HOME/.cargo}" \
+        LC_ALL=C TZ=UTC GOMAXPROCS=2 "$@" >>record.out 2>&1 || echo "record.sh: failed: $*" >&2
 }
 
 # The folder of sources is not the agents': paths in debug information begin with /src.

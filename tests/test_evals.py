@@ -81,6 +81,71 @@ def test_answers_that_were_printed():
     assert runner.printed_answers("nothing {} here") is None
 
 
+# ---- what is true: with the peers' tools saying what they are told to ----
+
+def switch(time, off, state, on):
+    return f" {time:.6f}: sched:sched_switch: prev_comm={off[0]} prev_pid={off[1]} prev_prio=120 prev_state={state} ==> " \
+           f"next_comm={on[0]} next_pid={on[1]} next_prio=120\n"
+
+
+def stall(preempted):
+    """Two stops of twelve threads, of 0.2 s; the refresher waits for a CPU meanwhile, or for something else."""
+    text, idle, fresh = "", ("swapper/0", 0), ("refresher", 99)
+    for began in (1.0, 2.0):
+        text += "".join(switch(began + n / 1e4, (f"http-{n}", n + 1), "S", idle) for n in range(12))
+        text += switch(began + 0.05, fresh, "R" if preempted else "S", ("sh", 500)) + switch(began + 0.15, ("sh", 500), "R", fresh)
+        text += "".join(switch(began + 0.2 + n / 1e4, idle, "R", (f"http-{n}", n + 1)) for n in range(12))
+    return text
+
+
+def test_who_is_waited_for(monkeypatch):
+    monkeypatch.setattr(peers, "out", lambda *_: stall(True))
+    assert "12 http-* off 200 ms, refresher 100 of it preempted" in peers.holder("x")
+    monkeypatch.setattr(peers, "out", lambda *_: stall(False))
+    with pytest.raises(peers.Untrue):
+        peers.holder("x")
+
+
+@pytest.mark.parametrize("name,types,sound", [
+    ("cycles:P", "IP|TID|TIME|CALLCHAIN|PERIOD", True), ("cpu-clock:ppp", "IP|TID|TIME|CALLCHAIN|PERIOD|REGS_USER|STACK_USER", False),
+    ("syscalls:sys_enter_write", "IP|TID|TIME|RAW", False), ("sched:sched_switch", "IP|TID|TIME", False)])
+def test_what_cannot_be_known(monkeypatch, name, types, sound):
+    monkeypatch.setattr(peers, "out", lambda *_: f"{name}: type: 1, size: 136, sample_type: {types}, disabled: 1\n")
+    for find in (peers.write_size, peers.waited, peers.wrong_kind):
+        if sound:
+            assert types in find("x")
+        else:
+            with pytest.raises(peers.Untrue):
+                find("x")
+
+
+def test_samples_of_perf(monkeypatch):
+    text = "my prog 12 3.500000: \n\t 12ab f(int) (/bin/x)\n\t 7f [unknown] ([vdso])\n\nmy prog 12 4.0: \n\t 1 f(int) (/bin/x)\n\n"
+    monkeypatch.setattr(peers, "out", lambda *_: text)
+    first, second = peers.samples("x")
+    assert first == ("my prog", 12, 3.5, [(0x12ab, "f(int)", "/bin/x"), (0x7f, "[unknown]", "[vdso]")]) and second.time == 4
+    assert peers.percent("x", peers.has(r"\[unknown\]")) == (50, 2) and peers.percent("x", peers.has("f")) == (0, 2)
+
+
+@pytest.mark.parametrize("tue,sound", [((100, 104, 97), True), ((103, 104, 103), True), ((110, 112, 111), False), ((150, 90, 150), False)])
+def test_noise_that_is_none(monkeypatch, tue, sound):
+    mon = (100, 101, 102)
+    counts = {f"nightly-{day}-{n}": c for day, side in (("mon", mon), ("tue", tue)) for n, c in enumerate(side, 1)}
+    monkeypatch.setattr(peers, "leaves", lambda path: peers.collections.Counter(f=counts[os.path.basename(path).split(".")[0]], g=300))
+    if sound:
+        assert "f x" in peers.noise("x")
+    else:
+        with pytest.raises(peers.Untrue):
+            peers.noise("x")
+
+
+def test_percentages_of_pprof(monkeypatch):
+    rows = "      flat  flat%   sum%        cum   cum%\n     0.03s  1.18% 22.35%      0.18s  7.06%  main.makeBasket\n" \
+           "         0     0%  4.11%  4112.90kB 72.01%  main.deepCopy (inline)\n  -0.5MB -2.1% 1%  -3MB -12.5%  main.(*T).f\n"
+    monkeypatch.setattr(peers, "out", lambda *_: rows)
+    assert peers.cumulative("x") == {"main.makeBasket": 7.06, "main.deepCopy (inline)": 72.01, "main.(*T).f": -12.5}
+
+
 # ---- whole runs ----
 
 @pytest.fixture
