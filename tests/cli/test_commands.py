@@ -15,7 +15,8 @@ import profiles
 from conftest import BIN, ask, parse, run
 
 COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "function", "stacks", "timeline",
-            "flamegraph", "merge", "symbolize", "query", "upload", "dump", "spt", "waits", "leaks", "formats", "help"]
+            "flamegraph", "merge", "symbolize", "query", "upload", "dump", "spt", "waits", "leaks", "formats", "skill",
+            "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
 
