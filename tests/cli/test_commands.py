@@ -138,7 +138,7 @@ def test_every_example_runs(command, example_files):
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         err = p.stderr.decode()
         assert p.returncode == 0 and "Sanitizer" not in err and "runtime error" not in err, (line, err)
-        named = re.search(r"-o (\S+)", line)
+        named = re.search(r"(?:-o|--install) (\S+)", line)
         if named and named.group(1) != "-":
             assert os.path.getsize(example_files / named.group(1)) > 0
         elif command not in ("flamegraph",):
