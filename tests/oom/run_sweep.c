@@ -5,6 +5,7 @@
 #include "heap.h"
 #include "spaa/spaa.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ static const char text[] =
     "\"period\",\"value\":3}]}\n";
 
 static char in[] = "/tmp/spaa-sweep-XXXXXX";
+static char install[] = "-install=/tmp/spaa-sweep-XXXXXX", *const folder = install + sizeof "-install=" - 1;
 
 /* Words that begin with a dash are options, NAME=VALUE. */
 static const char *const commands[][6] = {
@@ -43,6 +45,10 @@ static const char *const commands[][6] = {
     {"query", in, "SELECT name, self FROM functions"},
     {"query", in, "SELECT * FROM ask_top", "-json"},
     {"query", ".schema functions"},
+    {"skill"},
+    {"skill", "sql"},
+    {"skill", "nothing"},
+    {"skill", install},
     {"formats"},
     {"formats", "spaa", "-json"},
     {"validate", in},
@@ -90,6 +96,7 @@ static spaa_status once(size_t which, struct spaa_profile *given, uint64_t *hash
 static int sweep(size_t which, struct spaa_profile *given)
 {
     uint64_t expected, hash;
+    once(which, given, &expected); /* from now on the files that it writes are there */
     spaa_status good = once(which, given, &expected);
     for (unsigned long at = 1;; at++) {
         long before = atomic_load(&heap.live);
@@ -109,12 +116,18 @@ static int sweep(size_t which, struct spaa_profile *given)
     }
 }
 
+static int gone(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
 int main(void)
 {
     struct spaa_profile *given = NULL;
     int fd = mkstemp(in), bad = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd) ||
+    if (fd < 0 || !mkdtemp(folder) || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd) ||
         spaa_profile_open(in, NULL, &given, NULL))
         return 1;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
@@ -124,5 +137,6 @@ int main(void)
         bad += sweep(of_profiles[i], given);
     spaa_profile_free(given);
     unlink(in);
+    bad += nftw(folder, gone, 8, FTW_DEPTH | FTW_PHYS) != 0;
     return bad > 0;
 }
