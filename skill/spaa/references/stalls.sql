@@ -1,8 +1,9 @@
 -- Threads that stood still at the same time, and which threads of their process ran meanwhile.
 -- For recordings of sched:sched_switch: spaa skill stalls.sql | spaa query FILE --file - [--param ms=20]
--- A row: `threads` threads of `stalled` (a pool or a name) were all off the CPU for all_ms milliseconds from at_s seconds
--- after the start; `meanwhile` left the CPU `switches` times in these, `preempted` of them while it wanted to run on.
--- The samples say who ran, not who holds a lock: a thread that ran in every stall and hardly elsewhere is its cause.
+-- A row: `threads` threads of `stalled` (a pool or a name) left the CPU in one tenth of a second and were all off it for all_ms
+-- milliseconds from at_s seconds after the start; `meanwhile`, of their process, left the CPU `switches` times in these, `preempted`
+-- of them while it wanted to run on. The samples say who ran, not who holds a lock: a thread that ran in every stall and
+-- hardly elsewhere is its likely cause. Idle pools are rows, too: the stall is where a busy pool stops.
 WITH e AS (SELECT time, tid, 1 AS out FROM samples WHERE event LIKE '%sched_switch%'
   UNION ALL SELECT time, number, 0 FROM labels l JOIN samples s ON s.id = l.sample WHERE key = 'next_pid'),
 o AS (SELECT *, lead(time) OVER (PARTITION BY tid ORDER BY time, out) - time AS off FROM e),
