@@ -99,12 +99,13 @@ def filled_in(example):
     return WORD.sub(lambda m: STANDS_FOR[m[0]], example)
 
 
+# Named ahead of the command or the option that they are of: to be emptied.
+AHEAD = {"whatif", "--explain", "--rows"}
+
+
 def to_come(example):
-    """Named ahead of the command or the option that it is of."""
-    words = shlex.split(example.split(" | ")[0])
-    if len(words) > 1 and words[1] == "whatif" and "whatif" not in COMMANDS:
-        return True
-    return "--explain" in words and "--explain" not in OPTIONS
+    words = set(shlex.split(example.split(" | ")[0]))
+    return any(word in words and word not in COMMANDS | OPTIONS for word in AHEAD)
 
 
 @pytest.mark.parametrize("example", list(examples()))
@@ -144,7 +145,7 @@ def test_options_beside_commands_exist():
         for code in re.findall(r"`(--[^`]*)`", outside):
             named |= set(re.findall(r"--[\w-]+", code))
     others = {"--native"}  # of py-spy
-    assert {"--budget", "--comm", "--json"} <= named and named - others <= OPTIONS | {"--explain"}
+    assert {"--budget", "--comm", "--json"} <= named and named - others <= OPTIONS | AHEAD
 
 
 def test_tables_of_the_sql_text_have_these_columns():
