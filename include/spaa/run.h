@@ -46,6 +46,8 @@ struct spaa_command_option {
     const char *help;   /* one line */
     const char *group;  /* the heading it stands under: options come by heading */
     const char *format; /* of options of one format only: its name; NULL */
+    int repeats;        /* it may be given several times, and each value counts */
+    int common;         /* often needed: `spaa mcp` lists it among the arguments of a tool */
 };
 
 SPAA_API size_t spaa_command_count(void);

@@ -8,25 +8,38 @@ const struct sp_option sp_option_table[] = {
     {0},
 };
 
-bool sp_option_set(struct sp_options *o, const struct sp_option *option, const char *value)
+/* Where each value of an option is kept; NULL: only the last one is. */
+static struct sp_option_values *option_values(struct sp_options *o, const struct sp_option *option)
 {
-    *(const char **)(void *)((char *)o + option->offset) = value;
     switch (option->offset) {
     case offsetof(struct sp_options, param):
-        return sp_vec_push(&o->params, value);
+        return &o->params;
     case offsetof(struct sp_options, with):
-        return sp_vec_push(&o->withs, value);
+        return &o->withs;
     case offsetof(struct sp_options, map):
-        return sp_vec_push(&o->maps, value);
+        return &o->maps;
     case offsetof(struct sp_options, label):
-        return sp_vec_push(&o->labels, value);
+        return &o->labels;
     case offsetof(struct sp_options, base_where):
-        return sp_vec_push(&o->wheres[0], value);
+        return &o->wheres[0];
     case offsetof(struct sp_options, new_where):
-        return sp_vec_push(&o->wheres[1], value);
+        return &o->wheres[1];
     default:
-        return true;
+        return NULL;
     }
+}
+
+bool sp_option_repeats(const struct sp_option *option)
+{
+    struct sp_options none;
+    return option_values(&none, option) != NULL;
+}
+
+bool sp_option_set(struct sp_options *o, const struct sp_option *option, const char *value)
+{
+    struct sp_option_values *values = option_values(o, option);
+    *(const char **)(void *)((char *)o + option->offset) = value;
+    return !values || sp_vec_push(values, value);
 }
 
 size_t sp_option_labels(const struct sp_options *o, const char *const **out)

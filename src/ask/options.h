@@ -39,11 +39,15 @@ struct sp_options {
 #define SPAA_OPT(field, name, letter, value, groups, help) const char *field;
 #include "options.def"
 #undef SPAA_OPT
-    SP_VEC(const char *) params, withs, maps; /* each --param, --with, --map */
-    SP_VEC(const char *) labels;              /* each --label */
-    SP_VEC(const char *) wheres[2];           /* each --base-where and --new-where */
+    /* each --param, --with, --map, --label; --base-where and --new-where */
+    struct sp_option_values {
+        const char **v;
+        size_t n, cap;
+    } params, withs, maps, labels, wheres[2];
 };
 
+/* Whether each value that is given counts, not only the last. */
+bool sp_option_repeats(const struct sp_option *option);
 /* The last value counts, but for options of which each does. False: out of memory. */
 bool sp_option_set(struct sp_options *o, const struct sp_option *option, const char *value);
 /* The filters --label; lent. */
