@@ -8,6 +8,9 @@
 /* One of the commands that are `of_program`, or sptdump: as spaa_run_fd. */
 spaa_status cli_run_program(struct cli *c, const struct spaa_run_options *o, struct spaa_run_result *result);
 
+/* The server for agents: it has standard input and output for itself. */
+int cmd_mcp(struct cli *c);
+
 struct sp_run;
 int cmd_upload(void *cli, struct sp_run *run);
 int cmd_spt(void *cli, struct sp_run *run);

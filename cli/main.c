@@ -126,6 +126,8 @@ static int run_command(struct cli *c)
     if (cli_option(c, "help")) {
         o = (struct spaa_run_options){.size = sizeof o, .command = "help", .files = &asked, .file_count = 1};
         cli_find_command(c, "help");
+    } else if (strcmp(asked, "mcp") == 0) {
+        return cmd_mcp(c);
     }
     return run_with(c, &o);
 }

@@ -114,6 +114,7 @@ def example_files(tmp_path):
     shutil.copy(tmp_path / "stacks.folded", tmp_path / "cpu.perf.data")
     report = os.path.join(os.path.dirname(recorded), "spindump", "heavy.spindump.txt")
     shutil.copy(report, tmp_path / "report.spindump.txt")
+    (tmp_path / "requests.jsonl").write_text('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
     (tmp_path / "paths.txt").write_text("host-1.spaa\nhost-2.spaa\n")
     (tmp_path / "profile.spaa").write_text(profiles.text([(["f", "main"], 3, {"pid": 1, "tid": 1, "comm": "app"})]))
     trace = gen_spt.random_file(1)

@@ -1,0 +1,367 @@
+#include "mcp/words.h"
+
+#include "mcp/message.h"
+
+/* ---- a command of the command line, taken apart ---- */
+
+struct command_line {
+    const struct sp_mcp_words *w;
+    const struct sp_mcp_tool *tool;
+    struct sp_buf texts; /* words, a NUL behind each */
+    SP_VEC(size_t) starts;
+    SP_VEC(const char *) files;
+    SP_VEC(struct spaa_ask_option) options;
+    bool has_split;
+    size_t split;
+};
+
+static void command_free(struct command_line *c)
+{
+    sp_buf_free(&c->texts);
+    sp_vec_free(&c->starts);
+    sp_vec_free(&c->files);
+    sp_vec_free(&c->options);
+}
+
+/* Words as a shell splits them: quotes, and backslashes before a character. */
+static bool command_words(struct command_line *c, const char *p, const char *end)
+{
+    while (p < end) {
+        p += *p == ' ';
+        if (p < end && *p == ' ')
+            continue;
+        if (p == end)
+            break;
+        if (!sp_vec_push(&c->starts, c->texts.len))
+            return false;
+        for (char quote = 0; p < end && (quote || *p != ' '); p++) {
+            if (quote ? *p == quote : *p == '\'' || *p == '"')
+                quote = quote ? 0 : *p;
+            else if (*p == '\\' && quote != '\'' && p + 1 < end)
+                sp_buf_ch(&c->texts, *++p);
+            else
+                sp_buf_ch(&c->texts, *p);
+        }
+        sp_buf_ch(&c->texts, '\0');
+    }
+    return !c->texts.failed;
+}
+
+/* An option by its long name or its letter, of all that an agent may give. */
+static bool command_option(const struct sp_mcp_tool *tool, const char *word, size_t n,
+                           struct spaa_command_option *out)
+{
+    for (size_t k = 0; sp_mcp_tool_option(tool, &k, out);)
+        if (word[1] == '-' ? strlen(out->name) == n - 2 && memcmp(out->name, word + 2, n - 2) == 0
+                           : out->letter && out->letter == word[1] && n == 2)
+            return true;
+    return false;
+}
+
+/* What the server has in its own way. */
+static const char *command_servers_own(const char *word, size_t n, bool *flag)
+{
+    static const char *const names[] = {"--json", "--budget", "--format"};
+    static const char *const means[] = {"format", "budget", "format"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n && memcmp(names[i], word, n) == 0) {
+            *flag = i == 0;
+            return means[i];
+        }
+    return NULL;
+}
+
+static bool command_take_option(struct command_line *c, const char *word, size_t *i)
+{
+    const char *eq = word[1] == '-' ? strchr(word, '=') : NULL;
+    size_t n = eq ? (size_t)(eq - word) : strlen(word);
+    struct spaa_command_option o = {.size = sizeof o};
+    struct spaa_ask_option given = {0};
+    bool flag = false;
+    if ((given.name = command_servers_own(word, n, &flag)))
+        given.value = flag ? "json" : NULL;
+    else if (command_option(c->tool, word, n, &o))
+        given.name = o.name, flag = !o.value;
+    else
+        return false;
+    if (!flag && !eq && ++*i >= c->starts.n)
+        return false;
+    if (!flag)
+        given.value = eq ? eq + 1 : c->texts.data + c->starts.v[*i];
+    return sp_vec_push(&c->options, given);
+}
+
+/* False: no tool does this. */
+static bool command_parse(struct command_line *c, const char *p, size_t n)
+{
+    if (!command_words(c, p, p + n) || c->starts.n < 2)
+        return false;
+    const char *name = c->texts.data + c->starts.v[1];
+    name = strcmp(name, "info") == 0 ? "open" : name;
+    c->tool = sp_mcp_tool_find(c->w->tools, name, strlen(name));
+    if (!c->tool || c->tool->command.writes)
+        return false;
+    for (size_t i = 2; i < c->starts.n; i++) {
+        const char *word = c->texts.data + c->starts.v[i];
+        if (strcmp(word, "--") == 0) {
+            c->has_split = true;
+            c->split = c->files.n;
+        } else if (word[0] == '-' && word[1]) {
+            if (!command_take_option(c, word, &i))
+                return false;
+        } else if (!sp_vec_push(&c->files, word)) {
+            return false;
+        }
+    }
+    return !c->tool->argument || c->files.n;
+}
+
+/* ---- as a call ---- */
+
+static void call_value(struct sp_buf *out, const char *value)
+{
+    size_t n = strlen(value);
+    if (!n || n > 15 || strspn(value, "0123456789") != n || (n > 1 && *value == '0'))
+        sp_mcp_string(out, value);
+    else
+        sp_buf_add(out, value, n);
+}
+
+/* A handle where the file has one. */
+static void call_file(const struct sp_mcp_words *w, const char *path, struct sp_buf *out)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (w->books[i]->number && strcmp(w->books[i]->path, path) == 0) {
+            sp_buf_printf(out, "\"p%u\"", w->books[i]->number);
+            return;
+        }
+    sp_mcp_string(out, path);
+}
+
+static void call_files(const struct command_line *c, const char *name, size_t from, size_t to,
+                       struct sp_buf *out)
+{
+    bool list = c->tool->command.two_sides || to - from > 1;
+    if (from == to)
+        return;
+    sp_buf_printf(out, "%s\"%s%s\":%s", out->data[out->len - 1] == '{' ? "" : ",", name,
+                  list && !c->tool->command.two_sides ? "s" : "", list ? "[" : "");
+    for (size_t i = from; i < to; i++) {
+        sp_buf_puts(out, i > from ? "," : "");
+        call_file(c->w, c->files.v[i], out);
+    }
+    sp_buf_puts(out, list ? "]" : "");
+}
+
+/* Options that stand several times are one array, at the place of the first. */
+static void call_option(const struct command_line *c, size_t i, struct sp_buf *out)
+{
+    char name[64];
+    size_t times = 0;
+    for (size_t k = 0; k < c->options.n; k++) {
+        bool same = strcmp(c->options.v[k].name, c->options.v[i].name) == 0;
+        if (same && k < i)
+            return;
+        times += same;
+    }
+    sp_mcp_argument_name(c->options.v[i].name, name, sizeof name);
+    sp_buf_printf(out, "%s\"%s\":%s", out->data[out->len - 1] == '{' ? "" : ",", name, times > 1 ? "[" : "");
+    for (size_t k = i; k < c->options.n; k++) {
+        const struct spaa_ask_option *o = &c->options.v[k];
+        if (strcmp(o->name, c->options.v[i].name) != 0)
+            continue;
+        sp_buf_puts(out, k > i ? "," : "");
+        if (o->value)
+            call_value(out, o->value);
+        else
+            sp_buf_puts(out, "true");
+    }
+    sp_buf_puts(out, times > 1 ? "]" : "");
+}
+
+/* "spaa top FILE --by dso" as a call of a tool; false: no tool does it. */
+static bool words_call(const struct sp_mcp_words *w, const char *p, size_t n, struct sp_buf *out)
+{
+    struct command_line c = {.w = w};
+    sp_buf_init(&c.texts, 1 << 16);
+    bool ok = command_parse(&c, p, n);
+    if (ok) {
+        size_t files = c.files.n - (c.tool->argument != NULL), split = c.has_split ? c.split
+                                                                       : files > 1 ? 1
+                                                                                   : files;
+        bool sides = c.tool->command.two_sides;
+        sp_buf_printf(out, "%s", c.tool->name);
+        if (c.starts.n == 2) { /* named, no more */
+            command_free(&c);
+            return true;
+        }
+        sp_buf_puts(out, " {");
+        call_files(&c, sides ? "base" : c.tool->opens ? "path" : "profile", 0, sides ? split : files, out);
+        if (sides)
+            call_files(&c, "new", split, files, out);
+        if (c.tool->argument) {
+            sp_buf_printf(out, "%s\"%s\":", files ? "," : "", c.tool->argument);
+            sp_mcp_string(out, c.files.v[files]);
+        }
+        for (size_t i = 0; i < c.options.n; i++)
+            call_option(&c, i, out);
+        sp_buf_puts(out, "}");
+    }
+    command_free(&c);
+    return ok;
+}
+
+/* ---- texts ---- */
+
+/* "--root-at" where an argument of the tool, or of `open`, is called so: its name. */
+static bool words_flag(const struct sp_mcp_words *w, const char *p, const char *end,
+                       struct spaa_command_option *out)
+{
+    size_t n = 2;
+    while (n < (size_t)(end - p) && (p[n] == '-' || (p[n] >= 'a' && p[n] <= 'z')))
+        n++;
+    return n > 2 && (command_option(w->tool, p, n, out) || command_option(&w->tools->v[0], p, n, out));
+}
+
+struct phrase {
+    const char *shell, *tool;
+};
+
+static const struct phrase *words_phrase(const char *p, const char *end)
+{
+    static const struct phrase phrases[] = {{"a larger --budget", "a larger budget"},
+                                            {"-n 0 shows", "limit 0 shows"},
+                                            {"-n 0 writes", "limit 0 writes"},
+                                            {0}};
+    for (const struct phrase *x = phrases; x->shell; x++)
+        if ((size_t)(end - p) >= strlen(x->shell) && memcmp(p, x->shell, strlen(x->shell)) == 0)
+            return x;
+    return NULL;
+}
+
+/* Flags that hints of ours name, as arguments. What tells how to record is for a shell, and stays. */
+static void words_plain(const struct sp_mcp_words *w, const char *p, const char *end, struct sp_buf *out)
+{
+    for (char before = ' '; p < end && !(end - p > 5 && memcmp(p, "perf ", 5) == 0);) {
+        const struct phrase *x = words_phrase(p, end);
+        struct spaa_command_option o;
+        char name[64];
+        bool flag =
+            end - p > 2 && p[0] == '-' && p[1] == '-' && strchr(" (`", before) && words_flag(w, p, end, &o);
+        before = *p;
+        if (x) {
+            sp_buf_puts(out, x->tool);
+            p += strlen(x->shell);
+        } else if (flag) {
+            sp_mcp_argument_name(o.name, name, sizeof name);
+            sp_buf_puts(out, name);
+            p += 2 + strlen(o.name);
+        } else {
+            sp_buf_ch(out, *p++);
+        }
+    }
+    sp_buf_add(out, p, (size_t)(end - p));
+}
+
+/* Where a command begins: "spaa " behind blanks, a colon and a blank, or a backquote. */
+static const char *words_command(const char *line, const char *end)
+{
+    for (const char *p = line; end - p > 5; p++) {
+        size_t before = (size_t)(p - line);
+        bool first = strspn(line, " ") >= before,
+             named = before > 1 && p[-1] == ' ' && (p[-2] == ' ' || p[-2] == ':');
+        if (memcmp(p, "spaa ", 5) == 0 && (first || named || (before && p[-1] == '`')))
+            return p;
+    }
+    return NULL;
+}
+
+static void words_line(const struct sp_mcp_words *w, const char *line, const char *end, struct sp_buf *out)
+{
+    const char *command = words_command(line, end);
+    struct sp_buf call;
+    if (!command) {
+        words_plain(w, line, end, out);
+        sp_buf_ch(out, '\n');
+        return;
+    }
+    bool quoted = command > line && command[-1] == '`';
+    const char *to = quoted ? memchr(command, '`', (size_t)(end - command)) : end;
+    to = to ? to : end;
+    sp_buf_init(&call, 1 << 16);
+    bool done = words_call(w, command, (size_t)(to - command), &call),
+         alone = strspn(line, " ") == (size_t)(command - line);
+    if (done || !alone) {
+        words_plain(w, line, command, out);
+        if (done)
+            sp_buf_add(out, call.data, call.len);
+        else
+            sp_buf_add(out, command, (size_t)(to - command));
+        words_plain(w, to, end, out);
+        sp_buf_ch(out, '\n');
+    }
+    sp_buf_free(&call);
+}
+
+/* Lines that were broken to fit, each ending in a backslash, are one again. */
+void sp_mcp_words_text(const struct sp_mcp_words *w, const char *text, struct sp_buf *out)
+{
+    struct sp_buf line;
+    sp_buf_init(&line, 0);
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, "\n");
+        bool goes_on = n > 1 && p[n - 1] == '\\' && p[n - 2] == ' ' && p[n];
+        sp_buf_add(&line, p, n - goes_on);
+        p += n + (p[n] != 0);
+        if (goes_on) {
+            p += strspn(p, " ");
+            continue;
+        }
+        words_line(w, line.data ? line.data : "", (line.data ? line.data : "") + line.len, out);
+        sp_buf_clear(&line);
+    }
+    out->failed |= line.failed;
+    sp_buf_free(&line);
+}
+
+/* ---- JSON ---- */
+
+static void words_next(const struct sp_mcp_words *w, struct sp_json *j, struct sp_buf *out)
+{
+    struct sp_span command;
+    bool any = false;
+    sp_buf_puts(out, "[");
+    for (bool in = sp_json_array(j); in && sp_json_item(j) && sp_json_string_value(j, &command);) {
+        struct sp_buf call;
+        sp_buf_init(&call, 1 << 16);
+        if (words_call(w, command.p, command.n, &call)) {
+            sp_buf_puts(out, any ? "," : "");
+            sp_json_string(out, call.data, call.len);
+            any = true;
+        }
+        sp_buf_free(&call);
+    }
+    sp_buf_puts(out, "]");
+}
+
+bool sp_mcp_words_json(const struct sp_mcp_words *w, struct sp_span json, struct sp_buf *out)
+{
+    struct sp_json j;
+    struct sp_span key, raw;
+    bool any = false;
+    sp_json_init(&j, json.p, json.n);
+    sp_buf_puts(out, "{");
+    for (bool in = sp_json_object(&j); in && sp_json_key(&j, &key); any = true) {
+        bool next = sp_span_is(key, "next");
+        sp_buf_puts(out, any ? "," : "");
+        sp_json_string(out, key.p, key.n);
+        sp_buf_puts(out, ":");
+        if (next && sp_json_type(&j) == SP_JSON_ARRAY)
+            words_next(w, &j, out);
+        else if (sp_json_skip(&j, &raw))
+            sp_buf_add(out, raw.p, raw.n);
+    }
+    bool ok = sp_json_end(&j);
+    sp_json_free(&j);
+    return ok && !out->failed;
+}
