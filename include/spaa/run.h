@@ -99,6 +99,11 @@ struct spaa_run_options {
        answer. NULL: not wanted. */
     void (*answering)(void *arg);
     void *answering_arg;
+    /*
+     * Of each of `profiles`, what was said when it was opened, or NULL: the answer tells it, and the diagnostics have
+     * it, as if the profile had been read now. NULL: for none.
+     */
+    const struct spaa_diagnostics *const *said;
 };
 
 /* How it went, beside the status. */

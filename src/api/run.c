@@ -154,9 +154,12 @@ static spaa_status api_run_profiles(struct sp_run *run, const struct spaa_run_op
     run->given = *given;
     run->ngiven = st ? 0 : o->profile_count;
     sp_run_as_opened(run);
-    for (size_t i = 0; i < run->ngiven; i++)
+    for (size_t i = 0; i < run->ngiven; i++) {
         if (!sp_vec_push(&run->files, (*given)[i].name))
             return sp_nomem(run->diags);
+        if (o->said && o->said[i])
+            sp_diags_merge(run->diags, &o->said[i]->d);
+    }
     return st;
 }
 

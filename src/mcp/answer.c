@@ -17,6 +17,15 @@ struct answering {
     bool is_json;       /* text is an object */
 };
 
+/* How the command went. */
+struct ran {
+    char *text;
+    size_t n;
+    struct spaa_run_result result;
+    struct spaa_diagnostics *said;
+    spaa_status status;
+};
+
 /* ---- the message ---- */
 
 static void answer_message(const struct answering *x, bool error, struct sp_buf *out)
@@ -34,65 +43,50 @@ static void answer_message(const struct answering *x, bool error, struct sp_buf 
     out->failed |= x->text.failed;
 }
 
-/* ---- what was said beside the answer ---- */
+/* ---- what the answer itself does not say ---- */
 
-/* Messages from number `from` on as lines: all of them, or those that weigh more than a note. */
-static size_t answer_said(const struct spaa_diagnostics *said, size_t from, bool notes, size_t most,
-                          struct sp_buf *out)
+/*
+ * Losses, and of what the answer did not tell (the first `told`) warnings, and notes where they are wanted: what the
+ * command line has on standard error.
+ */
+static void answer_said(const struct ran *r, bool notes, struct sp_buf *out)
 {
     struct spaa_diagnostic d = {.size = sizeof d};
-    size_t n = 0;
-    for (size_t i = from; spaa_diagnostics_get(said, i, &d) == SPAA_OK; i++) {
+    for (size_t i = 0; spaa_diagnostics_get(r->said, i, &d) == SPAA_OK; i++) {
+        bool note = strcmp(d.severity, "info") == 0, minor = note || strcmp(d.severity, "warning") == 0;
         char *line = NULL;
-        if (!notes && strcmp(d.severity, "info") == 0)
+        if ((minor && i < r->result.told) || (note && !notes))
             continue;
-        if (n++ < most && spaa_diagnostics_text(said, i, 0, &line) == SPAA_OK)
+        if (spaa_diagnostics_text(r->said, i, 0, &line) == SPAA_OK)
             sp_buf_puts(out, line);
         spaa_free(line);
     }
-    return n > most ? n - most : 0;
 }
 
-/* What a profile lost while it was read is said with each answer, in a line or two. */
-static void answer_reading(struct sp_mcp_book *b, bool named, bool whole, struct sp_buf *out)
-{
-    if (b->reread)
-        sp_buf_printf(out, "note: %s had changed, and was read again\n", b->path);
-    b->reread = false;
-    size_t more = answer_said(b->said, 0, whole, whole ? SIZE_MAX : 1, out);
-    if (more)
-        sp_buf_printf(out, "and %zu more while p%u was read: open says them\n", more, b->number);
-    if (named && !whole)
-        sp_buf_printf(out, "p%u is %s\n", b->number, b->path);
-}
-
+/* Whether profile i is named by its path, which has a handle now, and was not yet in this call. */
 static bool is_path(const struct answering *x, size_t i)
 {
     char handle[16];
+    for (size_t k = 0; k < i; k++)
+        if (x->books[k] == x->books[i])
+            return false;
     snprintf(handle, sizeof handle, "p%u", x->books[i]->number);
     return strcmp(handle, x->args.profiles.v[i]) != 0;
 }
 
-static void answer_beside(struct answering *x, bool whole, struct sp_buf *out)
+static void answer_handles(struct answering *x, struct sp_buf *out)
 {
     for (size_t i = 0; i < x->args.profiles.n; i++) {
-        bool again = false;
-        for (size_t k = 0; k < i; k++)
-            again = again || x->books[k] == x->books[i];
-        if (!again)
-            answer_reading(x->books[i], is_path(x, i), whole, out);
+        struct sp_mcp_book *b = x->books[i];
+        if (b->reread)
+            sp_buf_printf(out, "note: %s had changed, and was read again\n", b->path);
+        b->reread = false;
+        if (is_path(x, i) && !x->call->tool->opens)
+            sp_buf_printf(out, "p%u is %s\n", b->number, b->path);
     }
 }
 
 /* ---- running ---- */
-
-struct ran {
-    char *text;
-    size_t n;
-    struct spaa_run_result result;
-    struct spaa_diagnostics *said;
-    spaa_status status;
-};
 
 static void ran_free(struct ran *r)
 {
@@ -112,13 +106,17 @@ static void answer_run(struct answering *x, struct spaa_ask_option more, struct 
     const struct sp_mcp_tool *tool = x->call->tool;
     size_t n = x->args.profiles.n;
     struct spaa_profile **profiles = calloc(n + 1, sizeof *profiles);
+    const struct spaa_diagnostics **said = calloc(n + 1, sizeof *said);
     *r = (struct ran){.status = SPAA_ERR_NOMEM, .result = {.size = sizeof r->result}};
-    if (!profiles || !sp_vec_push(&x->args.options, more)) {
+    if (!profiles || !said || !sp_vec_push(&x->args.options, more)) {
         free(profiles);
+        free(said);
         return;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         profiles[i] = x->books[i]->profile;
+        said[i] = x->books[i]->said;
+    }
     const char *path = n ? x->books[0]->real : NULL;
     bool file = strcmp(tool->name, "convert") == 0; /* it reads by itself, all there is */
     struct spaa_run_options o = {.size = sizeof o,
@@ -127,6 +125,7 @@ static void answer_run(struct answering *x, struct spaa_ask_option more, struct 
                                  .file_count = file || x->args.word ? 1 : 0,
                                  .profiles = profiles,
                                  .profile_count = file ? 0 : n,
+                                 .said = said,
                                  .has_split = tool->command.two_sides && x->args.split < n,
                                  .split = x->args.split,
                                  .options = x->args.options.v,
@@ -140,6 +139,7 @@ static void answer_run(struct answering *x, struct spaa_ask_option more, struct 
     r->status = spaa_run_memory(&o, &r->text, &r->n, &r->result, &r->said);
     x->args.options.n--;
     free(profiles);
+    free(said);
 }
 
 static size_t lines_of(const struct ran *r)
@@ -187,7 +187,7 @@ static void answer_failed(struct answering *x, const struct ran *r)
     struct sp_mcp_words w = answer_words(x);
     struct sp_buf said;
     sp_buf_init(&said, 0);
-    answer_said(r->said, 0, false, SIZE_MAX, &said);
+    sp_mcp_say_errors(r->said, &said);
     if (said.len)
         sp_mcp_words_text(&w, sp_buf_cstr(&said), &x->text);
     else
@@ -195,27 +195,22 @@ static void answer_failed(struct answering *x, const struct ran *r)
     sp_buf_free(&said);
 }
 
-/* {"p1":"PATH"} and what was lost while they were read, as members behind the answer's own. */
+/* {"p1":"PATH"} stands behind the answer's own members. */
 static void answer_json(struct answering *x, const struct ran *r)
 {
     struct sp_mcp_words w = answer_words(x);
-    struct sp_buf said;
-    sp_buf_init(&said, 0);
     x->is_json = sp_mcp_words_json(&w, (struct sp_span){r->text, r->n}, &x->text);
     sp_buf_puts(&x->text, ",\"profiles\":{");
     for (size_t i = 0; i < x->args.profiles.n; i++) {
+        bool again = false;
+        for (size_t k = 0; k < i; k++)
+            again = again || x->books[k] == x->books[i];
+        if (again)
+            continue;
         sp_buf_printf(&x->text, "%s\"p%u\":", i ? "," : "", x->books[i]->number);
         sp_mcp_string(&x->text, x->books[i]->path);
     }
-    sp_buf_puts(&x->text, "}");
-    for (size_t i = 0; i < x->args.profiles.n; i++)
-        answer_reading(x->books[i], false, false, &said);
-    if (said.len) {
-        sp_buf_puts(&x->text, ",\"reading\":");
-        sp_mcp_string(&x->text, sp_buf_cstr(&said));
-    }
-    sp_buf_puts(&x->text, "}");
-    sp_buf_free(&said);
+    sp_buf_puts(&x->text, "}}");
 }
 
 static void answer_text(struct answering *x, const struct ran *r)
@@ -229,27 +224,29 @@ static void answer_text(struct answering *x, const struct ran *r)
     sp_buf_add(&said, r->text, r->n);
     if (*r->result.written)
         sp_buf_printf(&said, "wrote %s\n", r->result.written);
-    answer_said(r->said, r->result.told, sp_mcp_argument(&x->args, "verbose") != NULL, SIZE_MAX, &said);
-    answer_beside(x, opens, &said);
+    answer_said(r, sp_mcp_argument(&x->args, "verbose") != NULL, &said);
+    answer_handles(x, &said);
     sp_mcp_words_text(&w, sp_buf_cstr(&said), &x->text);
     sp_buf_free(&said);
 }
 
 /* ---- files that are written ---- */
 
-/* Only a name in the folder, which no link can lead out of: the file is made beside it and renamed. */
+/* Only a name in the folder, of a file that is new or a file: no link leads out of it. */
 static bool answer_output(struct answering *x)
 {
     const char *name = x->args.name;
     size_t room = strlen(x->s->out) + strlen(name) + 2;
+    struct stat is;
     char *path = *name && *name != '.' && *name != '-' && !strchr(name, '/') && strlen(name) < 200
                      ? sp_arena_alloc(&x->args.texts, room)
                      : NULL;
-    if (!path) {
-        sp_buf_printf(&x->text, "\"name\" is the name of a file in %s, without folders", x->s->out);
+    if (path)
+        snprintf(path, room, "%s/%s", x->s->out, name);
+    if (!path || (lstat(path, &is) == 0 && !S_ISREG(is.st_mode))) {
+        sp_buf_printf(&x->text, "\"name\" is the name of a file in %s, without folders and links", x->s->out);
         return false;
     }
-    snprintf(path, room, "%s/%s", x->s->out, name);
     struct spaa_ask_option output = {"output", path};
     return sp_vec_push(&x->args.options, output);
 }

@@ -176,19 +176,40 @@ bool sp_mcp_calls_add(struct sp_mcp_calls *c, struct sp_mcp_call *call)
 
 /* ---- leaving ---- */
 
-static void cancel_list(struct sp_mcp_call *list, const struct sp_buf *id)
+static bool is_meant(const struct sp_mcp_call *call, const struct sp_buf *id)
 {
-    for (struct sp_mcp_call *call = list; call; call = call->next)
-        if (!id || (call->id.len == id->len && memcmp(call->id.data, id->data, id->len) == 0))
-            atomic_store(&call->cancelled, true);
+    return !id || (call->id.len == id->len && memcmp(call->id.data, id->data, id->len) == 0);
+}
+
+/* What waits makes room at once. */
+static void cancel_waiting(struct sp_mcp_calls *c, const struct sp_buf *id)
+{
+    struct sp_mcp_call **at = &c->first;
+    c->last = NULL;
+    while (*at) {
+        struct sp_mcp_call *call = *at;
+        if (!is_meant(call, id)) {
+            c->last = call;
+            at = &call->next;
+            continue;
+        }
+        *at = call->next;
+        c->waiting--;
+        c->in_flight--;
+        c->bytes -= call->arguments.len;
+        sp_mcp_call_free(call);
+    }
+    pthread_cond_broadcast(&c->done);
 }
 
 /* id NULL: all. */
 static void cancel_calls(struct sp_mcp_calls *c, const struct sp_buf *id)
 {
     pthread_mutex_lock(&c->lock);
-    cancel_list(c->first, id);
-    cancel_list(c->running, id);
+    cancel_waiting(c, id);
+    for (struct sp_mcp_call *call = c->running; call; call = call->next)
+        if (is_meant(call, id))
+            atomic_store(&call->cancelled, true);
     pthread_mutex_unlock(&c->lock);
     c->wake(c->arg);
 }

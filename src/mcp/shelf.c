@@ -192,14 +192,14 @@ static bool same_file(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-static void say_errors(const struct spaa_diagnostics *said, struct sp_buf *why)
+void sp_mcp_say_errors(const struct spaa_diagnostics *said, struct sp_buf *out)
 {
     struct spaa_diagnostic d = {.size = sizeof d};
     for (size_t i = 0; spaa_diagnostics_get(said, i, &d) == SPAA_OK; i++) {
         char *line = NULL;
         bool error = strcmp(d.severity, "error") == 0 || strcmp(d.severity, "fatal") == 0;
         if (error && spaa_diagnostics_text(said, i, 0, &line) == SPAA_OK)
-            sp_buf_puts(why, line);
+            sp_buf_puts(out, line);
         spaa_free(line);
     }
 }
@@ -220,7 +220,7 @@ static bool book_read(struct sp_mcp_book *b, int fd, const struct sp_mcp_wish *w
     struct spaa_diagnostics *said = NULL;
     spaa_status st = spaa_profile_open_fd(fd, b->path, &how, &p, &said);
     if (st && st != SPAA_ERR_CANCELLED) {
-        say_errors(said, why);
+        sp_mcp_say_errors(said, why);
         if (!why->len)
             sp_buf_printf(why, "%s cannot be opened: %s", b->path, spaa_status_name(st));
     }

@@ -58,6 +58,8 @@ void sp_mcp_shelf_free(struct sp_mcp_shelf *s);
 bool sp_mcp_shelf_take(struct sp_mcp_shelf *s, const struct sp_mcp_wish *wish, struct sp_mcp_book **books,
                        struct sp_buf *why);
 void sp_mcp_shelf_return(struct sp_mcp_shelf *s, struct sp_mcp_book **books, size_t n);
+/* The errors among what was said, a line or two each. */
+void sp_mcp_say_errors(const struct spaa_diagnostics *said, struct sp_buf *out);
 /* Calls that wait look whether they are cancelled. */
 void sp_mcp_shelf_wake(struct sp_mcp_shelf *s);
 
