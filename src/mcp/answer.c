@@ -46,8 +46,8 @@ static void answer_message(const struct answering *x, bool error, struct sp_buf 
 /* ---- what the answer itself does not say ---- */
 
 /*
- * Losses, and of what the answer did not tell (the first `told`) warnings, and notes where they are wanted: what the
- * command line has on standard error.
+ * Losses, and of what the answer did not tell (the first `told`) warnings, and notes where they are wanted:
+ * what the command line has on standard error.
  */
 static void answer_said(const struct ran *r, bool notes, struct sp_buf *out)
 {

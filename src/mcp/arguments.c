@@ -196,6 +196,22 @@ static bool arguments_word(struct arguments *a, const char *key, struct sp_span 
     return *word != NULL;
 }
 
+/* Several words are one, with blanks between them. */
+static bool take_word(struct arguments *a, const char *key, const char *text)
+{
+    size_t before = a->out->word ? strlen(a->out->word) + 1 : 0, n = strlen(text);
+    char *both = before ? sp_arena_alloc(&a->out->texts, before + n + 1) : NULL;
+    if (before && (!both || !a->tool->changes))
+        return both ? arguments_wrong(a, key, "one string") : arguments_nomem(a);
+    if (both) {
+        memcpy(both, a->out->word, before - 1);
+        both[before - 1] = ' ';
+        memcpy(both + before, text, n + 1);
+    }
+    a->out->word = both ? both : text;
+    return true;
+}
+
 static bool is_profiles(const char *key)
 {
     return strcmp(key, "profile") == 0 || strcmp(key, "profiles") == 0 || strcmp(key, "path") == 0 ||
@@ -213,7 +229,7 @@ static bool arguments_take(struct arguments *a, const char *key, struct sp_span 
     if (tool->command.two_sides && strcmp(key, "new") == 0)
         return arguments_each(a, key, raw, take_new);
     if (tool->argument && strcmp(key, tool->argument) == 0)
-        return arguments_word(a, key, raw, &a->out->word);
+        return arguments_each(a, key, raw, take_word);
     if (tool->command.writes && strcmp(key, "name") == 0)
         return arguments_word(a, key, raw, &a->out->name);
     if (!tool->command.writes && strcmp(key, "budget") == 0)

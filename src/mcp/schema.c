@@ -122,7 +122,7 @@ static void schema_arguments(struct schema *s, const struct sp_mcp_tool *tool)
     schema_profiles(s, tool);
     if (tool->argument) {
         schema_property(s, tool->argument, "\"type\":\"string\"");
-        schema_help(s, "", NULL);
+        schema_help(s, "", tool->changes);
     }
     for (size_t k = 0; sp_mcp_tool_option(tool, &k, &o);)
         if (o.common || s->whole || tool->opens)

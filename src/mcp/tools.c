@@ -18,6 +18,7 @@ static void tools_add(struct sp_mcp_tools *tools, const struct spaa_command *c, 
     bool word = false;
     for (size_t i = 0; c->is_question && spaa_question_get(i, &q) == SPAA_OK; i++)
         word = word || (strcmp(q.name, c->name) == 0 && q.takes_argument);
+    const char *last = strrchr(c->args, ' ');
     struct sp_mcp_tool *tool = &tools->v[opens ? 0 : tools->n++];
     *tool = (struct sp_mcp_tool){.name = opens ? "open" : c->name,
                                  .command = *c,
@@ -25,6 +26,7 @@ static void tools_add(struct sp_mcp_tools *tools, const struct spaa_command *c, 
                                  .argument = query  ? "sql"
                                              : word ? "function"
                                                     : NULL,
+                                 .changes = word && last && strchr(last, '=') ? last + 1 : NULL,
                                  .opens = opens,
                                  .several = !opens && !c->writes && strcmp(c->args, "FILE") != 0};
 }

@@ -14,6 +14,7 @@ struct sp_mcp_tool {
     struct spaa_command command;
     size_t number;        /* of the command */
     const char *argument; /* what stands behind the files: "function", "sql"; NULL: nothing */
+    const char *changes;  /* of several words, each of this form: "FUNCTION=2x|0|50%…"; NULL: one word */
     bool opens;           /* it is `open` */
     bool several;         /* it takes several profiles as one */
 };

@@ -179,6 +179,26 @@ static void call_option(const struct command_line *c, size_t i, struct sp_buf *o
     sp_buf_puts(out, times > 1 ? "]" : "");
 }
 
+/* How many of the words are files: behind them stands the argument, which may be several. */
+static size_t call_nfiles(const struct command_line *c)
+{
+    size_t n = c->files.n - (c->tool->argument != NULL);
+    while (c->tool->changes && n && strchr(c->files.v[n - 1], '='))
+        n--;
+    return n;
+}
+
+static void call_argument(const struct command_line *c, size_t from, struct sp_buf *out)
+{
+    struct sp_buf text;
+    sp_buf_init(&text, 1 << 16);
+    for (size_t i = from; i < c->files.n; i++)
+        sp_buf_printf(&text, "%s%s", i > from ? " " : "", c->files.v[i]);
+    sp_buf_printf(out, "%s\"%s\":", from ? "," : "", c->tool->argument);
+    sp_json_string(out, text.data ? text.data : "", text.len);
+    sp_buf_free(&text);
+}
+
 /* "spaa top FILE --by dso" as a call of a tool; false: no tool does it. */
 static bool words_call(const struct sp_mcp_words *w, const char *p, size_t n, struct sp_buf *out)
 {
@@ -186,9 +206,7 @@ static bool words_call(const struct sp_mcp_words *w, const char *p, size_t n, st
     sp_buf_init(&c.texts, 1 << 16);
     bool ok = command_parse(&c, p, n);
     if (ok) {
-        size_t files = c.files.n - (c.tool->argument != NULL), split = c.has_split ? c.split
-                                                                       : files > 1 ? 1
-                                                                                   : files;
+        size_t files = call_nfiles(&c), split = c.has_split ? c.split : files > 1 ? 1 : files;
         bool sides = c.tool->command.two_sides;
         sp_buf_printf(out, "%s", c.tool->name);
         if (c.starts.n == 2) { /* named, no more */
@@ -199,10 +217,8 @@ static bool words_call(const struct sp_mcp_words *w, const char *p, size_t n, st
         call_files(&c, sides ? "base" : c.tool->opens ? "path" : "profile", 0, sides ? split : files, out);
         if (sides)
             call_files(&c, "new", split, files, out);
-        if (c.tool->argument) {
-            sp_buf_printf(out, "%s\"%s\":", files ? "," : "", c.tool->argument);
-            sp_mcp_string(out, c.files.v[files]);
-        }
+        if (c.tool->argument)
+            call_argument(&c, files, out);
         for (size_t i = 0; i < c.options.n; i++)
             call_option(&c, i, out);
         sp_buf_puts(out, "}");
