@@ -56,6 +56,7 @@ def recorded(tmp_path_factory):
     for source, name in (("app", "heap"), ("later", "later")):
         subprocess.run([SPAA, "convert", "-q", source + ".heaptrack", "-o", name + ".spaa"], cwd=at, check=True, timeout=60)
     (at / "paths.txt").write_text("host-1.spaa\nhost-2.spaa\n")
+    (at / "requests.jsonl").write_text('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
     for name, number in (("base", 1), ("new", 2)):
         subprocess.run([SPAA, "convert", f"demo/orders-{number}.perf.data.zst", *symbols, "--samples", "-o", name + ".spaa"],
                        cwd=at, check=True, timeout=60)

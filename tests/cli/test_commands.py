@@ -15,12 +15,8 @@ import profiles
 from conftest import BIN, ask, parse, run
 
 COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "function", "stacks", "timeline",
-<<<<<<< HEAD
             "flamegraph", "merge", "symbolize", "query", "upload", "dump", "spt", "waits", "leaks", "mcp", "formats", "skill",
             "help"]
-=======
-            "flamegraph", "merge", "symbolize", "query", "upload", "dump", "spt", "waits", "leaks", "mcp", "formats", "help"]
->>>>>>> 0ca9f21 (tests: the protocol of spaa mcp, in both forms, and what is not the protocol)
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
 
