@@ -119,6 +119,13 @@ void sp_mcp_message_read(struct sp_mcp_message *m, struct sp_span line)
         message_broken(m, SP_MCP_INVALID, "no batches: send each message in a line of its own");
     else
         message_broken(m, SP_MCP_INVALID, "a message is an object");
+    if (m->id.nomem || m->method.nomem || j.scratch.nomem) {
+        m->kind = SP_MCP_BROKEN;
+        m->code = SP_MCP_INTERNAL;
+        m->wrong = "out of memory";
+        sp_buf_free(&m->id);
+        sp_buf_free(&m->method);
+    }
     sp_json_free(&j);
 }
 

@@ -19,15 +19,29 @@ static void folders_clear(struct sp_mcp_folders *f)
     sp_vec_free(&f->v);
 }
 
+char *sp_mcp_copy(const char *text)
+{
+    size_t n = strlen(text) + 1;
+    char *copy = malloc(n);
+    if (copy)
+        memcpy(copy, text, n);
+    return copy;
+}
+
+static bool folders_add_real(struct sp_mcp_folders *f, const char *real)
+{
+    char *copy = sp_mcp_copy(strcmp(real, "/") == 0 ? "" : real);
+    if (copy && sp_vec_push(&f->v, copy))
+        return true;
+    free(copy);
+    errno = ENOMEM;
+    return false;
+}
+
 static bool folders_add(struct sp_mcp_folders *f, const char *path)
 {
-    char *real = realpath(path, NULL);
-    if (real && strcmp(real, "/") == 0)
-        *real = '\0';
-    if (real && sp_vec_push(&f->v, real))
-        return true;
-    free(real);
-    return false;
+    char real[PATH_MAX];
+    return realpath(path, real) && folders_add_real(f, real);
 }
 
 static bool folders_hold(const struct sp_mcp_folders *f, const char *real)
@@ -71,12 +85,12 @@ void sp_mcp_roots_await(struct sp_mcp_roots *r)
 }
 
 /* A folder that is not there any more holds nothing that could be opened, and still limits the others. */
-static void roots_add_uri(struct sp_mcp_folders *f, struct sp_span raw)
+static bool roots_add_uri(struct sp_mcp_folders *f, struct sp_span raw)
 {
     struct sp_buf text, path;
     sp_buf_init(&text, 1 << 16);
     sp_buf_init(&path, 1 << 16);
-    bool file = sp_json_text_to(&text, raw) && text.len >= 7 && memcmp(text.data, "file://", 7) == 0;
+    bool ok, file = sp_json_text_to(&text, raw) && text.len >= 7 && memcmp(text.data, "file://", 7) == 0;
     for (size_t i = 7; file && i < text.len; i++) {
         char c = text.data[i];
         unsigned byte;
@@ -86,13 +100,11 @@ static void roots_add_uri(struct sp_mcp_folders *f, struct sp_span raw)
         }
         sp_buf_ch(&path, c);
     }
-    if (file && !folders_add(f, sp_buf_cstr(&path))) {
-        char *none = strdup("/nowhere/at/all");
-        if (none && !sp_vec_push(&f->v, none))
-            free(none);
-    }
+    ok = !file || folders_add(f, sp_buf_cstr(&path)) || folders_add_real(f, "/nowhere/at/all");
+    ok = ok && !text.nomem && !path.nomem;
     sp_buf_free(&text);
     sp_buf_free(&path);
+    return ok;
 }
 
 void sp_mcp_roots_told(struct sp_mcp_roots *r, struct sp_span result)
@@ -100,9 +112,10 @@ void sp_mcp_roots_told(struct sp_mcp_roots *r, struct sp_span result)
     struct sp_span rest = sp_mcp_member(result, "roots"), item;
     pthread_mutex_lock(&r->lock);
     folders_clear(&r->clients);
-    while (rest.n && sp_json_next(&rest, &item))
-        roots_add_uri(&r->clients, sp_mcp_member(item, "uri"));
-    r->awaited = false;
+    bool ok = true;
+    while (rest.n && ok && sp_json_next(&rest, &item))
+        ok = roots_add_uri(&r->clients, sp_mcp_member(item, "uri"));
+    r->awaited = !ok; /* without memory for the limits there are none to open within */
     pthread_cond_broadcast(&r->told);
     pthread_mutex_unlock(&r->lock);
 }

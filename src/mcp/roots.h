@@ -21,6 +21,8 @@ struct sp_mcp_roots {
     pthread_cond_t told;
 };
 
+/* A copy that is the caller's; NULL: out of memory. */
+char *sp_mcp_copy(const char *text);
 /* False: a folder cannot be found, as `why` says. */
 bool sp_mcp_roots_init(struct sp_mcp_roots *r, const char *const *folders, size_t n, char *why, size_t size);
 void sp_mcp_roots_free(struct sp_mcp_roots *r);

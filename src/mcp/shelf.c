@@ -87,7 +87,7 @@ static bool same_text(const char *a, const char *b)
 
 static bool copy_text(char **to, const char *text)
 {
-    *to = text ? strdup(text) : NULL;
+    *to = text ? sp_mcp_copy(text) : NULL;
     return *to || !text;
 }
 

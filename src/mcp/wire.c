@@ -88,8 +88,10 @@ static enum sp_mcp_read wire_skip(struct sp_mcp_wire *w, enum sp_mcp_read why)
             return why;
         }
         sp_buf_clear(&w->lines);
-        if (!wire_more(w))
+        if (!wire_more(w)) {
+            w->ended = true; /* also where there is no memory for anything */
             return why;
+        }
     }
 }
 

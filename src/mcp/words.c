@@ -11,9 +11,15 @@ struct command_line {
     SP_VEC(size_t) starts;
     SP_VEC(const char *) files;
     SP_VEC(struct spaa_ask_option) options;
-    bool has_split;
+    bool has_split, nomem;
     size_t split;
 };
+
+static bool command_nomem(struct command_line *c)
+{
+    c->nomem = true;
+    return false;
+}
 
 static void command_free(struct command_line *c)
 {
@@ -33,7 +39,7 @@ static bool command_words(struct command_line *c, const char *p, const char *end
         if (p == end)
             break;
         if (!sp_vec_push(&c->starts, c->texts.len))
-            return false;
+            return command_nomem(c);
         for (char quote = 0; p < end && (quote || *p != ' '); p++) {
             if (quote ? *p == quote : *p == '\'' || *p == '"')
                 quote = quote ? 0 : *p;
@@ -44,7 +50,7 @@ static bool command_words(struct command_line *c, const char *p, const char *end
         }
         sp_buf_ch(&c->texts, '\0');
     }
-    return !c->texts.failed;
+    return !c->texts.failed || command_nomem(c);
 }
 
 /* An option by its long name or its letter, of all that an agent may give. */
@@ -88,7 +94,7 @@ static bool command_take_option(struct command_line *c, const char *word, size_t
         return false;
     if (!flag)
         given.value = eq ? eq + 1 : c->texts.data + c->starts.v[*i];
-    return sp_vec_push(&c->options, given);
+    return sp_vec_push(&c->options, given) || command_nomem(c);
 }
 
 /* False: no tool does this. */
@@ -110,13 +116,18 @@ static bool command_parse(struct command_line *c, const char *p, size_t n)
             if (!command_take_option(c, word, &i))
                 return false;
         } else if (!sp_vec_push(&c->files, word)) {
-            return false;
+            return command_nomem(c);
         }
     }
     return !c->tool->argument || c->files.n;
 }
 
 /* ---- as a call ---- */
+
+static const char *call_comma(const struct sp_buf *out)
+{
+    return out->len && out->data[out->len - 1] == '{' ? "" : ",";
+}
 
 static void call_value(struct sp_buf *out, const char *value)
 {
@@ -144,8 +155,8 @@ static void call_files(const struct command_line *c, const char *name, size_t fr
     bool list = c->tool->command.two_sides || to - from > 1;
     if (from == to)
         return;
-    sp_buf_printf(out, "%s\"%s%s\":%s", out->data[out->len - 1] == '{' ? "" : ",", name,
-                  list && !c->tool->command.two_sides ? "s" : "", list ? "[" : "");
+    sp_buf_printf(out, "%s\"%s%s\":%s", call_comma(out), name, list && !c->tool->command.two_sides ? "s" : "",
+                  list ? "[" : "");
     for (size_t i = from; i < to; i++) {
         sp_buf_puts(out, i > from ? "," : "");
         call_file(c->w, c->files.v[i], out);
@@ -165,7 +176,7 @@ static void call_option(const struct command_line *c, size_t i, struct sp_buf *o
         times += same;
     }
     sp_mcp_argument_name(c->options.v[i].name, name, sizeof name);
-    sp_buf_printf(out, "%s\"%s\":%s", out->data[out->len - 1] == '{' ? "" : ",", name, times > 1 ? "[" : "");
+    sp_buf_printf(out, "%s\"%s\":%s", call_comma(out), name, times > 1 ? "[" : "");
     for (size_t k = i; k < c->options.n; k++) {
         const struct spaa_ask_option *o = &c->options.v[k];
         if (strcmp(o->name, c->options.v[i].name) != 0)
@@ -191,7 +202,7 @@ static size_t call_nfiles(const struct command_line *c)
 static void call_argument(const struct command_line *c, size_t from, struct sp_buf *out)
 {
     struct sp_buf text;
-    sp_buf_init(&text, 1 << 16);
+    sp_buf_init(&text, 0);
     for (size_t i = from; i < c->files.n; i++)
         sp_buf_printf(&text, "%s%s", i > from ? " " : "", c->files.v[i]);
     sp_buf_printf(out, "%s\"%s\":", from ? "," : "", c->tool->argument);
@@ -203,7 +214,7 @@ static void call_argument(const struct command_line *c, size_t from, struct sp_b
 static bool words_call(const struct sp_mcp_words *w, const char *p, size_t n, struct sp_buf *out)
 {
     struct command_line c = {.w = w};
-    sp_buf_init(&c.texts, 1 << 16);
+    sp_buf_init(&c.texts, 0);
     bool ok = command_parse(&c, p, n);
     if (ok) {
         size_t files = call_nfiles(&c), split = c.has_split ? c.split : files > 1 ? 1 : files;
@@ -223,6 +234,7 @@ static bool words_call(const struct sp_mcp_words *w, const char *p, size_t n, st
             call_option(&c, i, out);
         sp_buf_puts(out, "}");
     }
+    out->failed = out->failed || c.nomem;
     command_free(&c);
     return ok;
 }
@@ -304,7 +316,7 @@ static void words_line(const struct sp_mcp_words *w, const char *line, const cha
     bool quoted = command > line && command[-1] == '`';
     const char *to = quoted ? memchr(command, '`', (size_t)(end - command)) : end;
     to = to ? to : end;
-    sp_buf_init(&call, 1 << 16);
+    sp_buf_init(&call, 0);
     bool done = words_call(w, command, (size_t)(to - command), &call),
          alone = strspn(line, " ") == (size_t)(command - line);
     if (done || !alone) {
@@ -316,6 +328,7 @@ static void words_line(const struct sp_mcp_words *w, const char *line, const cha
         words_plain(w, to, end, out);
         sp_buf_ch(out, '\n');
     }
+    out->failed = out->failed || call.failed;
     sp_buf_free(&call);
 }
 
@@ -349,12 +362,13 @@ static void words_next(const struct sp_mcp_words *w, struct sp_json *j, struct s
     sp_buf_puts(out, "[");
     for (bool in = sp_json_array(j); in && sp_json_item(j) && sp_json_string_value(j, &command);) {
         struct sp_buf call;
-        sp_buf_init(&call, 1 << 16);
+        sp_buf_init(&call, 0);
         if (words_call(w, command.p, command.n, &call)) {
             sp_buf_puts(out, any ? "," : "");
             sp_json_string(out, call.data, call.len);
             any = true;
         }
+        out->failed = out->failed || call.failed;
         sp_buf_free(&call);
     }
     sp_buf_puts(out, "]");
