@@ -282,6 +282,17 @@ static bool answer_wish(struct answering *x, struct sp_mcp_wish *wish)
     return true;
 }
 
+/* Opening speaks to a shell, too. */
+static void answer_refused(struct answering *x)
+{
+    struct sp_mcp_words w = answer_words(x);
+    struct sp_buf said = x->text;
+    sp_buf_init(&x->text, 0);
+    sp_mcp_words_text(&w, sp_buf_cstr(&said), &x->text);
+    x->text.failed = x->text.failed || said.nomem;
+    sp_buf_free(&said);
+}
+
 /* True: x->text is an answer; false: it says what is wrong. */
 static bool answer_call(struct answering *x)
 {
@@ -294,8 +305,10 @@ static bool answer_call(struct answering *x)
         return false;
     x->books = calloc(wish.n + 1, sizeof(struct sp_mcp_book *));
     x->taken = x->books && sp_mcp_shelf_take(&x->s->shelf, &wish, x->books, &x->text);
-    if (!x->taken)
+    if (!x->taken) {
+        answer_refused(x);
         return false;
+    }
     if (tool->command.writes)
         pthread_mutex_lock(&x->s->writing);
     answer_ask(x, &r);

@@ -140,6 +140,15 @@ def test_what_is_wrong_is_said(server, app, tool, arguments, says):
     assert says in said and "--" not in said and len(said) < 1000, said
 
 
+def test_a_file_that_cannot_be_read(server, tmp_path):
+    path = tmp_path / "odd.txt"
+    path.write_text("main;draw 3\nno stack at all\n")
+    said = server.refused("top", profile=str(path))
+    assert "unknown format" in said and "`from folded`" in said and "--" not in said
+    assert "p1" in server.text("open", path=str(path), **{"from": "folded"})
+    assert "draw" in server.text("top", profile=str(path)) and "SPAA-L" in server.text("top", profile="p1")
+
+
 # ---- profiles that stay open ----
 
 def test_handles(server, app, tmp_path):

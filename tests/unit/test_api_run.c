@@ -81,6 +81,28 @@ static void commands_and_their_options_are_listed(void **state)
     assert_int_equal(spaa_command_get(0, &c), SPAA_ERR_USAGE);
 }
 
+/* Option `name` of command `command`. */
+static struct spaa_command_option option_of(const char *command, const char *name)
+{
+    struct spaa_command c = {.size = sizeof c};
+    struct spaa_command_option o = {.size = sizeof o};
+    for (size_t i = 0; spaa_command_get(i, &c) == SPAA_OK; i++)
+        for (size_t k = 0; strcmp(c.name, command) == 0 && spaa_command_option_get(i, k, &o) == SPAA_OK; k++)
+            if (strcmp(o.name, name) == 0)
+                return o;
+    fail_msg("%s has no option %s", command, name);
+    return o;
+}
+
+static void options_say_what_they_are_like(void **state)
+{
+    (void)state;
+    assert_true(option_of("top", "label").repeats && option_of("query", "param").repeats);
+    assert_true(!option_of("top", "by").repeats && !option_of("convert", "start").repeats);
+    assert_true(option_of("top", "by").common && option_of("diff", "new-where").common);
+    assert_true(!option_of("top", "jobs").common && !option_of("convert", "start").common);
+}
+
 static void near_names_are_found(void **state)
 {
     (void)state;
@@ -485,6 +507,36 @@ static void profiles_are_drawn_queried_and_compared(void **state)
     spaa_profile_free(p[1]);
 }
 
+/* What was said when a profile was opened is told by answers about it, where it is given. */
+static void answers_tell_what_opening_said(void **state)
+{
+    (void)state;
+    static const char damaged[] = "main;draw 3\nno stack at all\n";
+    struct spaa_profile *p = NULL;
+    struct spaa_diagnostics *opening = NULL, *said = NULL;
+    const struct spaa_open_options how = {.size = sizeof how, .format = "folded"};
+    assert_int_equal(spaa_profile_open_memory(damaged, sizeof damaged - 1, "d.folded", &how, &p, &opening),
+                     SPAA_OK);
+    assert_true(spaa_diagnostics_total(opening, "data-loss") > 0);
+    const struct spaa_diagnostics *of[] = {opening};
+    for (int given = 0; given < 2; given++) {
+        struct spaa_run_options o = {.size = sizeof o,
+                                     .command = "top",
+                                     .profiles = &p,
+                                     .profile_count = 1,
+                                     .form = "json",
+                                     .said = given ? of : NULL};
+        char *text = NULL;
+        assert_int_equal(spaa_run_memory(&o, &text, NULL, NULL, &said), SPAA_OK);
+        assert_int_equal(strstr(text, "data-loss") != NULL, given);
+        assert_int_equal(spaa_diagnostics_total(said, "data-loss") > 0, given);
+        spaa_free(text);
+    }
+    spaa_diagnostics_free(said);
+    spaa_diagnostics_free(opening);
+    spaa_profile_free(p);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -508,6 +560,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands_and_their_options_are_listed),
+        cmocka_unit_test(options_say_what_they_are_like),
+        cmocka_unit_test(answers_tell_what_opening_said),
         cmocka_unit_test(near_names_are_found),
         cmocka_unit_test(a_question_of_a_file_answers_into_memory),
         cmocka_unit_test(a_file_is_converted_into_memory_and_to_a_descriptor),
