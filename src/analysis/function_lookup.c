@@ -21,13 +21,45 @@ spaa_status sp_no_such(struct sp_diags *d, enum sp_code code, const char *asked,
     return SPAA_ERR_NOT_FOUND;
 }
 
+/* Behind *n names those short ones that are a slip away from what was asked: their parameters hide it. */
+static bool near_short_names(const struct sp_profile *p, const char *text, struct sp_strtab *shorts,
+                             struct sp_str *names, size_t *n)
+{
+    enum { SLIPS = 2, LEAST = 4 };
+    struct sp_str asked = {text, (uint32_t)strlen(text)};
+    struct sp_buf b;
+    bool ok = true;
+    sp_buf_init(&b, 0);
+    for (size_t i = 0; ok && asked.n >= LEAST && i < p->functions.n; i++) {
+        struct sp_str name = sp_pstr(p, p->functions.v[i].name);
+        sp_buf_clear(&b);
+        sp_short_name(&b, name.p, name.n, SP_SHORTEST);
+        if (b.len >= name.n ||
+            sp_edit_distance(asked, (struct sp_str){b.data, (uint32_t)b.len}, SLIPS) > SLIPS ||
+            sp_strtab_find(shorts, b.data, b.len) != SP_STR_NONE)
+            continue;
+        uint32_t id = sp_intern(shorts, b.data, b.len);
+        ok = id != SP_STR_FAIL;
+        if (ok)
+            names[(*n)++] = sp_str_at(shorts, id);
+    }
+    ok = ok && !b.failed;
+    sp_buf_free(&b);
+    return ok;
+}
+
 static spaa_status function_lookup_unknown(const struct sp_profile *p, const char *text, size_t skip,
                                            struct sp_diags *d)
 {
-    struct sp_str *names = malloc((p->functions.n + 1) * sizeof *names);
+    struct sp_str *names = malloc((2 * p->functions.n + 1) * sizeof *names);
+    struct sp_strtab shorts;
     struct sp_buf asked;
     if (!names)
         return sp_nomem(d);
+    if (!sp_strtab_init(&shorts)) {
+        free(names);
+        return sp_nomem(d);
+    }
     /* Bare addresses help nobody who asked for a name. */
     size_t n = 0;
     for (size_t i = 0; i < p->functions.n; i++) {
@@ -39,8 +71,13 @@ static spaa_status function_lookup_unknown(const struct sp_profile *p, const cha
     sp_buf_puts(&asked, text + skip);
     if (skip && asked.len) /* between slashes */
         asked.len--;
-    spaa_status st = sp_no_such(d, SP_E032, sp_buf_cstr(&asked), names, n);
+    spaa_status st = SPAA_OK;
+    if (!near_short_names(p, sp_buf_cstr(&asked), &shorts, names, &n))
+        st = sp_nomem(d);
+    else
+        st = sp_no_such(d, SP_E032, sp_buf_cstr(&asked), names, n);
     sp_buf_free(&asked);
+    sp_strtab_free(&shorts);
     free(names);
     return st;
 }

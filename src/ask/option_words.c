@@ -51,13 +51,27 @@ static const char *option_inside(const char *word)
     return word[1] && word[2] ? word + 2 : NULL;
 }
 
+/* Words that are no options are one argument: "operator new". NULL: out of memory. */
+static const char *joined_words(struct sp_arena *arena, const char *first, const char *word)
+{
+    struct sp_buf b;
+    if (!first)
+        return word;
+    sp_buf_init(&b, 0);
+    sp_buf_printf(&b, "%s %s", first, word);
+    const char *text = b.failed ? NULL : sp_arena_dup(arena, sp_buf_cstr(&b), b.len + 1);
+    sp_buf_free(&b);
+    return text;
+}
+
 spaa_status sp_options_parse(struct sp_options *o, const char *text, unsigned groups, struct sp_arena *arena,
                              const char **argument, struct sp_diags *d)
 {
     spaa_status st = SPAA_OK;
     for (const char *word; !st && (word = option_word(&text, arena, d, &st));) {
         if (argument && *word != '-') {
-            *argument = word;
+            if (!(*argument = joined_words(arena, *argument, word)))
+                return sp_nomem(d);
             continue;
         }
         const struct sp_option *option = option_find(word, groups);

@@ -50,6 +50,8 @@ struct sp_question {
     const char *title;    /* what it answers */
     const char *examples; /* lines of "command # what for", each runs */
     bool argument;        /* the last word is none of the inputs, but q->argument */
+    /* Words in front of the last one that are of the argument too, joined by blanks; NULL: none is. */
+    bool (*is_argument)(const char *word);
     bool sides;           /* it compares BASE… with NEW… */
     size_t json_bytes;    /* what JSON may take where nobody says how many rows; 0: any */
     bool apart;           /* several inputs are a profile each, not one */

@@ -6,6 +6,7 @@
 void sp_run_init(struct sp_run *run, struct sp_diags *d)
 {
     *run = (struct sp_run){.diags = d, .fd = -1};
+    sp_buf_init(&run->arguments, 0);
 }
 
 void sp_run_free(struct sp_run *run)
@@ -22,6 +23,7 @@ void sp_run_free(struct sp_run *run)
     sp_run_label_keys_free(&run->grouping);
     sp_run_label_keys_free(&run->needed);
     free(run->written);
+    sp_buf_free(&run->arguments);
 }
 
 int sp_run_exit(struct sp_run *run, spaa_status st)

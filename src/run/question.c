@@ -149,6 +149,23 @@ static int ask_read(struct sp_run *run, struct sp_run_asked *x)
     return rc;
 }
 
+/* The last word, and those in front of it that are of the argument too. */
+static int ask_argument(struct sp_run *run, struct sp_ask *q)
+{
+    bool (*more)(const char *) = q->question->is_argument;
+    size_t first = run->files.n - 1, end = run->files.n;
+    while (more && !run->ngiven && first && more(run->files.v[first - 1]))
+        first--;
+    run->files.n = first;
+    run->argument = q->argument = run->files.v[first];
+    if (end - first == 1)
+        return SP_EXIT_FINE;
+    for (size_t i = first; i < end; i++)
+        sp_buf_printf(&run->arguments, i > first ? " %s" : "%s", run->files.v[i]);
+    run->argument = q->argument = sp_buf_cstr(&run->arguments);
+    return run->arguments.failed ? sp_run_exit(run, sp_nomem(run->diags)) : SP_EXIT_FINE;
+}
+
 /* What is asked for, before anything is read: the needs, the argument. */
 static int ask_begin(struct sp_run *run, struct sp_ask *q)
 {
@@ -163,10 +180,8 @@ static int ask_begin(struct sp_run *run, struct sp_ask *q)
         snprintf(how, sizeof how, "spaa %s %s", x->name, x->args);
         return sp_run_usage(run, how, "%s needs %s", x->name, last ? last + 1 : x->args);
     }
-    if (x->argument)
-        run->argument = q->argument = run->files.v[--run->files.n];
     run->needs = needs;
-    return SP_EXIT_FINE;
+    return x->argument ? ask_argument(run, q) : SP_EXIT_FINE;
 }
 
 /* ---- -o: the profile that the question changed ---- */

@@ -13,6 +13,7 @@
 #include "ask/options.h"
 #include "ask/question.h"
 #include "ask/usage.h"
+#include "base/buf.h"
 #include "base/diag.h"
 #include "base/vec.h"
 #include "formats/files.h"
@@ -78,7 +79,8 @@ struct sp_run_given {
 struct sp_run {
     struct sp_command command;
     struct sp_options v;
-    const char *argument; /* of a question that takes one */
+    const char *argument;    /* of a question that takes one */
+    struct sp_buf arguments; /* where that is of several words */
     SP_VEC(const char *) files;
     const struct sp_run_given *given; /* instead of files that are read; lent */
     size_t ngiven;

@@ -14,7 +14,7 @@ import pe_files
 import profiles
 from conftest import BIN, ask, parse, run
 
-COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "function", "stacks", "timeline",
+COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "function", "stacks", "timeline", "whatif",
             "flamegraph", "merge", "symbolize", "query", "upload", "dump", "spt", "waits", "leaks", "mcp", "formats", "skill",
             "help"]
 VIEWS = ["info", "summary", "top", "tree"]

@@ -44,6 +44,7 @@ static const struct {
              {"tree", "--min-percent 0 -n 0"},
              {"function", "/./"},
              {"stacks", "-n 1"},
+             {"whatif", "/f/=2x /long/=0 self:/int/=50%"},
              {"info", ""},
              {"waits", ""},
              {"waits", "--pid 1 --thread 3"},
