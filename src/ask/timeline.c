@@ -1,7 +1,9 @@
 /* timeline: weight over time, and what was hot when. */
 #include "ask/common.h"
 #include "ask/said_names.h"
+#include "ask/timeline_explain.h"
 
+#include "analysis/chains.h"
 #include "analysis/timeline.h"
 #include "base/num.h"
 #include "model/callees.h"
@@ -47,7 +49,8 @@ static const struct sp_table_decl timeline_hot = {
            "that took "
            "most away"};
 
-static const struct sp_table_decl *const timeline_tables[] = {&timeline_rows, &timeline_hot, NULL};
+static const struct sp_table_decl *const timeline_tables[] = {
+    &timeline_rows, &timeline_hot, &sp_timeline_phases, &sp_timeline_stretches, &sp_timeline_accounts, NULL};
 static const struct sp_answer_column timeline_facts[] = {
     {"from", SP_COL_TEXT, .doc = "what tells when: samples or windows"},
     {"time.profile_start", SP_COL_NUMBER, .doc = "seconds of the profile's clock; all others are from there"},
@@ -57,6 +60,7 @@ static const struct sp_answer_column timeline_facts[] = {
     {"covered", SP_COL_WEIGHT, .doc = "weight of all rows"},
     {"covered_percent", SP_COL_PERCENT, .doc = "its share of the whole; null where weights are changes"},
     {"sparkline", SP_COL_TEXT, .doc = "a block character for each row, by its weight"},
+    SP_TIMELINE_EXPLAIN_FACTS,
     {0},
 };
 
@@ -66,6 +70,8 @@ struct timeline {
     struct sp_sample_times times;
     struct sp_timeline t;
     struct sp_said_names said;
+    struct sp_phases phases;
+    bool looked; /* for phases */
 };
 
 /*
@@ -179,6 +185,8 @@ static void put_rows(struct timeline *x)
     struct sp_answer_table *hot = sp_answer_detail(a, &timeline_hot, t);
     if (t)
         t->limit = x->limit;
+    if (t && x->x->q->options->explain)
+        t->quiet = true; /* the phases say it in fewer words */
     if (x->t.changes) {
         sp_table_without(t, PERCENT);
         sp_table_title(a, t, WEIGHT, "change");
@@ -221,6 +229,20 @@ static void put_facts(struct timeline *x)
     sp_fact_text(a, "sparkline", sp_buf_cstr(b), b->len);
 }
 
+/* Self weight is exact where callers are missing, too: only phases go by totals. */
+static void say_heading(struct timeline *x)
+{
+    struct sp_buf *b = &x->x->b;
+    sp_buf_clear(b);
+    sp_heading_text(b, &x->x->s);
+    sp_answer_line_buf(x->x->out, b);
+    if (!x->x->q->brief)
+        sp_bounds_report(&x->x->s, x->x->q->diags);
+    else if (x->x->q->options->explain && sp_chains_tell(&x->x->s))
+        sp_answer_line(x->x->out,
+                       "callers are missing: shares of functions are at least what they say, self is exact");
+}
+
 static void say_all(struct timeline *x)
 {
     const struct sp_selection *s = &x->x->s;
@@ -244,6 +266,10 @@ static void put_next(struct timeline *x)
 {
     const struct sp_bucket *best = NULL;
     char from[64], to[64], tail[160];
+    if (x->phases.list.n) {
+        sp_answer_next(x->x->out, "timeline", NULL, "--explain");
+        return;
+    }
     for (size_t i = 0; i < x->t.buckets.n; i++)
         if (!best || x->t.buckets.v[i].weight > best->weight)
             best = &x->t.buckets.v[i];
@@ -265,7 +291,9 @@ static spaa_status timeline_begin(struct timeline *x, struct sp_ask *q, struct s
         return SPAA_ERR_USAGE;
     spaa_status st = sp_sample_times_of(q->profiles[0], q->diags, &x->times);
     if (!st)
-        st = sp_asked_begin(q, out, x->x);
+        st = sp_asked_select(q, NULL, out, x->x);
+    if (!st && (!q->brief || q->options->own_re || q->options->explain))
+        st = sp_asked_own(x->x);
     if (!st)
         st = sp_timeline_build(&x->x->s, &x->times, (size_t)buckets, HOT, q->diags, &x->t);
     return st;
@@ -281,6 +309,20 @@ static spaa_status make_windows(struct timeline *x)
     return st ? st : sp_timeline_windows(q->profiles[0], &x->times, &x->t, q->diags);
 }
 
+/* For --explain, and for people to be told that it pays. */
+static spaa_status look_for_phases(struct timeline *x)
+{
+    struct sp_ask *q = x->x->q;
+    if (q->options->explain && (!x->times.rows || x->x->s.cannot_add || x->t.changes))
+        return sp_usage(q->diags, "ask the recording itself, or a file of `spaa convert --samples`",
+                        "--explain needs samples with a time, whose weights add up");
+    if (!q->options->explain && (!q->brief || !x->times.rows || x->x->s.cannot_add || x->t.changes))
+        return SPAA_OK;
+    spaa_status st = sp_asked_own(x->x);
+    x->looked = !st;
+    return st ? st : sp_phases_of(&x->x->s, &x->x->own, &x->times, q->diags, &x->phases);
+}
+
 static spaa_status timeline_answer(struct timeline *x)
 {
     struct sp_ask *q = x->x->q;
@@ -290,13 +332,21 @@ static spaa_status timeline_answer(struct timeline *x)
         return SPAA_ERR_USAGE;
     }
     spaa_status st = say_names(x);
+    if (!st)
+        st = look_for_phases(x);
     if (st)
         return st;
+    sp_asked_facts(x->x);
     put_facts(x);
-    say_all(x);
+    if (!st && q->options->explain)
+        st = sp_timeline_say_phases(x->x, &x->phases, x->t.zero);
+    say_heading(x);
+    if (!q->options->explain)
+        say_all(x);
     put_rows(x);
-    put_next(x);
-    st = sp_asked_end(x->x);
+    if (!q->options->explain)
+        put_next(x);
+    st = st ? st : sp_asked_end(x->x);
     return !st && q->options->output ? make_windows(x) : st;
 }
 
@@ -308,6 +358,7 @@ static spaa_status timeline_ask(struct sp_ask *q, struct sp_answer *out)
     if (!st)
         st = timeline_answer(&x);
     sp_said_free(&x.said);
+    sp_phases_free(&x.phases);
     sp_timeline_free(&x.t);
     sp_sample_times_free(&x.times);
     sp_asked_free(&asked);
@@ -329,6 +380,7 @@ const struct sp_question sp_question_timeline = {
         G_READ | G_EVENT | G_SELECT | G_TIME | G_TIMELINE | G_ROWS | G_OWN | G_ANSWER | G_BUDGET | G_OUT,
     .title = "weight over time, and what was hot when",
     .examples = "spaa timeline perf.data --buckets 10\n"
+                "spaa timeline perf.data --explain # what weighs more when, and which functions do\n"
                 "spaa timeline perf.data -o windows.spaa # the profile with a window for each bucket",
     .writes = "spaa",
     .schema = "spaa.timeline/3",

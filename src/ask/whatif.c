@@ -408,8 +408,8 @@ const struct sp_question sp_question_whatif = {
     .args = "[FILE…] FUNCTION=2x|0|50%…",
     .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_ROWS | G_ANSWER | G_BUDGET,
     .title = "the bound on what making functions faster gains, in all and by thread",
-    .examples = "spaa whatif stacks.folded parse_group=2x malloc=0 # twice as fast, and gone\n"
-                "spaa whatif stacks.folded self:parse_field=50% # its own code alone takes half",
+    .examples = "spaa whatif stacks.folded malloc=2x # twice as fast; malloc=0: gone\n"
+                "spaa whatif stacks.folded self:malloc=50% # its own code alone takes half",
     .argument = true,
     .is_argument = sp_change_is,
     .schema = "spaa.whatif/1",

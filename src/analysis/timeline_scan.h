@@ -1,0 +1,53 @@
+/*
+ * Stretches of time in which something is met more (or less) often than in the rest: plain counts in,
+ * stretches out, no profile in sight.
+ *
+ * Time is cut into cells. `k` is how often a thing was met in each, `e` how often it could have been: the
+ * samples of the cell for the share of a function, 1 for the rate of all samples. A scan statistic: of all
+ * intervals the one that is most likely a stretch of its own, by the likelihood ratio of Poisson counts,
+ * whose threshold is corrected for all intervals of cells and for all things that are looked at (Bonferroni).
+ * Things do not come one by one (a call is longer than the time between samples), so the ratio is divided by
+ * how much more counts vary, within the stretches and within the rest, than Poisson's do; over blocks of one
+ * cell, two, four, …, of which the largest counts.
+ *
+ * What comes back again and again, none of which stands out from all the others, is looked for by a second
+ * way: two states, each switch between them costs; each stretch has to pass the threshold by itself.
+ */
+#ifndef SP_TIMELINE_SCAN_H
+#define SP_TIMELINE_SCAN_H
+
+#include "base/vec.h"
+
+#include <stdint.h>
+
+enum { SP_SCAN_LEAST = 10, SP_SCAN_MOST = 40 }; /* counts of a stretch; stretches of one thing */
+
+struct sp_scan {
+    const uint32_t *k, *e; /* per cell; e NULL: 1 */
+    size_t n;
+    double things;   /* how many are scanned, for the threshold */
+    size_t least;    /* cells of a stretch */
+    bool more, less; /* which stretches are looked for */
+};
+
+struct sp_stretch {
+    size_t lo, hi;             /* cells [lo, hi) */
+    size_t lo_doubt, hi_doubt; /* so many cells to both sides may be the boundary, with 95 % confidence */
+    double score;              /* likelihood ratio (log), divided by the dispersion */
+    double p;                  /* corrected for intervals and things; at most 1 */
+};
+struct sp_stretches {
+    SP_VEC(struct sp_stretch) list; /* in time */
+};
+
+/* False: out of memory. Free whatever it returned. */
+bool sp_scan_find(const struct sp_scan *x, struct sp_stretches *out);
+/* How a thing differs in given stretches; the score is 0 where it does not. */
+struct sp_scan_test {
+    double score, p, dispersion;
+};
+struct sp_scan_test sp_scan_judge(const struct sp_scan *x, const struct sp_stretches *in);
+/* The score from which on an interval is significant. */
+double sp_scan_threshold(const struct sp_scan *x);
+
+#endif
