@@ -149,10 +149,15 @@ static bool choose(struct sp_cells *c, const uint32_t *sum, size_t functions, ui
 /* Things of equal counts (a function and its only caller) are looked at once. */
 static void mark_same(struct sp_cells *c)
 {
-    for (size_t i = 1; i < c->things; i++)
+    for (size_t i = 1; i < c->things; i++) {
+        size_t sum = 0;
+        for (size_t k = 0; k < c->n; k++)
+            sum += sp_cells_of(c, i)[k];
+        c->always[i] = sum * 10 > c->samples * 9;
         for (size_t k = 1; k < i && !c->same[i]; k++)
             c->same[i] =
-                !c->same[k] && memcmp(sp_cells_of(c, i), sp_cells_of(c, k), c->n * sizeof *c->counts) == 0;
+                !c->same[k] && !memcmp(sp_cells_of(c, i), sp_cells_of(c, k), c->n * sizeof *c->counts);
+    }
 }
 
 static bool count_functions(struct walk *w)
@@ -173,7 +178,8 @@ static bool count_functions(struct walk *w)
     free(sums[1]);
     c->counts = ok ? calloc(c->things * c->n, sizeof *c->counts) : NULL;
     c->same = ok ? calloc(c->things, 1) : NULL;
-    if (!c->counts || !c->same)
+    c->always = ok ? calloc(c->things, 1) : NULL;
+    if (!c->counts || !c->same || !c->always)
         return false;
     for (size_t i = 0; i < c->samples; i++)
         c->counts[c->list[i].cell]++;
@@ -210,6 +216,7 @@ void sp_cells_free(struct sp_cells *c)
     free(c->list);
     free(c->counts);
     free(c->same);
+    free(c->always);
     free(c->total_thing);
     free(c->self_thing);
 }

@@ -23,6 +23,7 @@ struct sp_cells {
     size_t things;
     uint32_t *counts;      /* things * n */
     unsigned char *same;   /* per thing: another one is the same */
+    unsigned char *always; /* per thing: nine tenths of the samples have it */
     uint32_t *total_thing; /* per function; 0: it is none */
     uint32_t *self_thing;
     size_t looked, of; /* functions that are things, of those that have samples */

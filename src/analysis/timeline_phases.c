@@ -24,6 +24,7 @@ struct finder {
     struct sp_diags *d;
     struct sp_cells cells;
     SP_VEC(struct candidate) found;
+    double spread[2]; /* of the rate of samples, of shares of functions */
     struct sp_phases *out;
 };
 
@@ -37,8 +38,38 @@ static struct sp_scan scan_of(const struct finder *x, size_t thing)
                             .n = x->cells.n,
                             .things = (double)x->cells.things,
                             .least = x->cells.n / 200 + 1,
+                            .spread = x->spread[!all],
                             .more = true,
                             .less = all};
+}
+
+static int by_value(const void *va, const void *vb)
+{
+    const double *a = va, *b = vb;
+    return (*a > *b) - (*a < *b);
+}
+
+/* How long calls are: the median over functions, at the size of blocks where that is largest. */
+static bool spread_of(struct finder *x)
+{
+    double *list = malloc((x->cells.things + 1) * sizeof *list), most[2] = {1, 1};
+    for (size_t size = 1; list && size <= x->cells.n / 40; size *= 2) {
+        struct sp_scan all = scan_of(x, SP_CELLS_ALL);
+        size_t n = 0;
+        most[0] = fmax(most[0], sp_scan_spread(&all, size));
+        for (size_t i = 1; i < x->cells.things; i++) {
+            struct sp_scan scan = scan_of(x, i);
+            double v = x->cells.same[i] || x->cells.always[i] ? 0 : sp_scan_spread(&scan, size);
+            if (v > 0)
+                list[n++] = v;
+        }
+        qsort(list, n, sizeof *list, by_value);
+        most[1] = n ? fmax(most[1], list[n / 2]) : most[1];
+    }
+    for (int i = 0; i < 2; i++)
+        x->spread[i] = most[i];
+    free(list);
+    return list != NULL;
 }
 
 static size_t covered_by(const struct sp_stretches *list)
@@ -368,7 +399,7 @@ static void least_of(struct finder *x)
     struct sp_phases *out = x->out;
     double n = (double)x->cells.samples;
     struct sp_scan scan = scan_of(x, SP_CELLS_ALL);
-    double needed = sp_scan_threshold(&scan), span = (double)(out->end - out->start);
+    double needed = sp_scan_threshold(&scan) * x->spread[1], span = (double)(out->end - out->start);
     out->least_ns = SP_ABSENT;
     for (double k = fmax(SP_SCAN_LEAST, n / 100); k < n; k *= 1.02)
         if (k * log(n / k) >= needed) {
@@ -376,6 +407,7 @@ static void least_of(struct finder *x)
             out->least_ns = (int64_t)ns;
             break;
         }
+    needed = sp_scan_threshold(&scan) * x->spread[0];
     for (double ratio = 1.1; ratio < 1000; ratio *= 1.05) {
         double in = n * ratio / (ratio + 9), rest = n - in;
         if (in * log(in / (n / 10)) + rest * log(rest / (n * 0.9)) >= needed) {
@@ -400,8 +432,11 @@ spaa_status sp_phases_of(struct sp_selection *s, const struct sp_own *own, const
     out->looked = x.cells.looked;
     out->of = x.cells.of;
     if (!st && x.cells.samples >= SAMPLES && x.cells.end - x.cells.start >= (int64_t)x.cells.n) {
-        least_of(&x);
-        bool ok = find_all(&x);
+        bool ok = spread_of(&x);
+        out->judged = true;
+        if (ok)
+            least_of(&x);
+        ok = ok && find_all(&x);
         if (ok)
             join_candidates(&x);
         if (!ok || !put_phases(&x))

@@ -46,7 +46,8 @@ struct sp_phases {
     int64_t start, end;         /* of the samples that were looked at */
     size_t samples, looked, of; /* functions that were looked at, of so many */
     size_t more;                /* phases that are left out */
-    /* What would have been found, where nothing is: SP_ABSENT: too few samples for anything. */
+    /* What would have been found, where nothing is: SP_ABSENT: nothing that short of all. */
+    bool judged;        /* there are samples enough to look at all */
     int64_t least_ns;   /* of a function that runs at no other time, all the while */
     double least_ratio; /* of the weight of a tenth of the time to that of the rest */
 };

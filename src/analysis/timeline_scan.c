@@ -83,7 +83,7 @@ static double dispersion(const struct sp_scan *x, size_t from, size_t to, const 
                          size_t n, double r1, double r0)
 {
     enum { BLOCKS = 16 };
-    double most = 1;
+    double most = x->spread > 1 ? x->spread : 1;
     for (size_t size = 1; size <= (to - from) / BLOCKS; size *= 2) {
         double chi = 0, blocks = 0, expected = 0;
         size_t at = from;
@@ -97,6 +97,39 @@ static double dispersion(const struct sp_scan *x, size_t from, size_t to, const 
             most = chi / (blocks - 1);
     }
     return most;
+}
+
+/* A chi-square of one degree of freedom: whether two blocks have one rate; < 0: too few counts. */
+static double differ(const struct sp_scan *x, struct counts a, struct counts b)
+{
+    enum { LEAST = 4 };
+    double k = a.k + b.k, e = a.e + b.e, rate = k / e;
+    if (k < LEAST || a.e <= 0 || b.e <= 0)
+        return -1;
+    double chance = x->e ? rate * (1 - rate) : rate; /* of a share; of a rate */
+    double off = a.k - rate * a.e;
+    return chance > 1e-9 ? off * off / (chance * a.e * b.e / e) : 0;
+}
+
+double sp_scan_spread(const struct sp_scan *x, size_t size)
+{
+    enum { PAIRS = 8, BINS = 400 };
+    const double median = 0.4549; /* of such a chi-square */
+    size_t bins[BINS] = {0}, pairs = 0, below = 0;
+    for (size_t i = 0; i + 2 * size <= x->n; i += size) {
+        double z = differ(x, counts_of(x, i, i + size), counts_of(x, i + size, i + 2 * size));
+        if (z < 0)
+            continue;
+        size_t bin = z > 0 ? (size_t)fmax(0, 100 + 40 * log10(z)) : 0;
+        bins[bin < BINS ? bin : BINS - 1]++;
+        pairs++;
+    }
+    if (pairs < PAIRS)
+        return 0;
+    for (size_t i = 0; i < BINS; i++)
+        if ((below += bins[i]) * 2 >= pairs)
+            return pow(10, ((double)i - 100) / 40) / median;
+    return 0;
 }
 
 /* ---- one interval ---- */
@@ -265,13 +298,13 @@ static void keep_sure(const struct sp_scan *x, double r1, double r0, struct sp_s
         struct sp_stretch s = io->list.v[i];
         struct counts in = counts_of(x, s.lo, s.hi);
         s.score = likelihood(in, out) / spread;
-        if (s.hi - s.lo < x->least || s.score < least || (r1 > r0 ? in.k : in.e * r0) < SP_SCAN_LEAST)
+        if (s.score < least || (r1 > r0 ? in.k : in.e * r0) < SP_SCAN_LEAST)
             continue;
         s.p = corrected(x, s.score);
         put_doubt(x, 0, x->n, r1, r0, spread, &s);
         io->list.v[n++] = s;
     }
-    io->list.n = n;
+    io->list.n = n > 1 || (n && io->list.v[0].hi - io->list.v[0].lo >= x->least) ? n : 0;
 }
 
 static bool find_several(const struct sp_scan *x, double up, struct sp_stretches *out)
@@ -327,29 +360,32 @@ static bool find_single(const struct sp_scan *x, size_t from, size_t to, unsigne
            find_single(x, f.hi, to, depth + 1, out);
 }
 
-bool sp_scan_find(const struct sp_scan *x, struct sp_stretches *out)
+static size_t cells_in(const struct sp_stretches *list)
 {
-    static const double ups[] = {4, 30}, down = 0.1;
+    size_t n = 0;
+    for (size_t i = 0; i < list->list.n; i++)
+        n += list->list.v[i].hi - list->list.v[i].lo;
+    return n;
+}
+
+/* Several short stretches, where that are more than were found one by one. */
+static bool prefer_several(const struct sp_scan *x, double up, struct sp_stretches *out)
+{
     struct sp_stretches other = {0};
-    bool ok = find_single(x, 0, x->n, 0, out);
-    for (size_t i = 0; ok && x->more && out->list.n < 2 && i < 2; i++) {
-        ok = find_several(x, ups[i], &other);
-        if (ok && other.list.n > 1 && other.list.n > out->list.n) {
-            struct sp_stretches t = *out;
-            *out = other;
-            other = t;
-        }
-    }
-    if (ok && x->less && out->list.n < 2) {
-        ok = find_several(x, down, &other);
-        if (ok && other.list.n > out->list.n) {
-            struct sp_stretches t = *out;
-            *out = other;
-            other = t;
-        }
+    bool ok = find_several(x, up, &other);
+    if (ok && other.list.n > 1 && other.list.n > out->list.n && cells_in(&other) * 5 <= x->n * 3) {
+        struct sp_stretches t = *out;
+        *out = other;
+        other = t;
     }
     sp_vec_free(&other.list);
     return ok;
+}
+
+bool sp_scan_find(const struct sp_scan *x, struct sp_stretches *out)
+{
+    return find_single(x, 0, x->n, 0, out) && (!x->more || prefer_several(x, 4, out)) &&
+           (!x->more || prefer_several(x, 30, out)) && (!x->less || prefer_several(x, 0.1, out));
 }
 
 struct sp_scan_test sp_scan_judge(const struct sp_scan *x, const struct sp_stretches *in)

@@ -8,7 +8,8 @@
  * whose threshold is corrected for all intervals of cells and for all things that are looked at (Bonferroni).
  * Things do not come one by one (a call is longer than the time between samples), so the ratio is divided by
  * how much more counts vary, within the stretches and within the rest, than Poisson's do; over blocks of one
- * cell, two, four, …, of which the largest counts.
+ * cell, two, four, …, of which the largest counts. That does not see calls which are as long as a stretch:
+ * how long calls are in general is told by all functions together (`spread`).
  *
  * What comes back again and again, none of which stands out from all the others, is looked for by a second
  * way: two states, each switch between them costs; each stretch has to pass the threshold by itself.
@@ -20,13 +21,14 @@
 
 #include <stdint.h>
 
-enum { SP_SCAN_LEAST = 10, SP_SCAN_MOST = 40 }; /* counts of a stretch; stretches of one thing */
+enum { SP_SCAN_LEAST = 10, SP_SCAN_MOST = 64 }; /* counts of a stretch; stretches of one thing */
 
 struct sp_scan {
     const uint32_t *k, *e; /* per cell; e NULL: 1 */
     size_t n;
     double things;   /* how many are scanned, for the threshold */
-    size_t least;    /* cells of a stretch */
+    size_t least;    /* cells of a stretch that stands alone */
+    double spread;   /* how much counts vary beyond Poisson's, at least: sp_scan_spread; 0: 1 */
     bool more, less; /* which stretches are looked for */
 };
 
@@ -39,6 +41,12 @@ struct sp_stretch {
 struct sp_stretches {
     SP_VEC(struct sp_stretch) list; /* in time */
 };
+
+/*
+ * How much counts of neighbouring blocks differ beyond chance, of this size: the median over pairs of
+ * neighbours, which a few boundaries of phases do not move. 0: too few counts to say.
+ */
+double sp_scan_spread(const struct sp_scan *x, size_t size);
 
 /* False: out of memory. Free whatever it returned. */
 bool sp_scan_find(const struct sp_scan *x, struct sp_stretches *out);

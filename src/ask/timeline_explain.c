@@ -3,6 +3,7 @@
 #include "ask/said_names.h"
 #include "base/num.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { EXPLAIN_NS = 9, LINES = 4 };
@@ -125,6 +126,16 @@ static void put_ratio(struct sp_buf *b, double v)
     put_number(b, v, v >= 9.95 ? 0 : v >= 0.995 ? 1 : v >= 0.0995 ? 2 : 3);
 }
 
+/* "12.3 %", "< 0.1 %". */
+static void put_share(struct sp_buf *b, double v)
+{
+    if (v > 0 && v < 0.05)
+        sp_buf_puts(b, "< 0.1");
+    else
+        put_number(b, v, 1);
+    sp_buf_puts(b, " %");
+}
+
 static const struct sp_phase_stretch *stretch_of(const struct explain *y, const struct sp_phase *p, size_t i)
 {
     return &y->p->stretches.v[p->first + i];
@@ -168,7 +179,7 @@ static void put_when(const struct explain *y, const struct sp_phase *p)
     sp_buf_puts(b, " … ");
     put_seconds(y, last->hi - y->zero);
     sp_buf_puts(b, " s (±");
-    put_seconds(y, doubt);
+    put_number(b, fmax((double)doubt / 1e9, pow(10, -(double)y->digits)), y->digits);
     sp_buf_puts(b, "): ");
 }
 
@@ -194,7 +205,7 @@ static void put_what(const struct explain *y, const struct sp_phase *p)
     if (ratio < 0) {
         sp_buf_puts(b, "all of the weight");
     } else if (ratio > 0.9 && ratio < 1.1) {
-        sp_buf_puts(b, p->nfunctions ? "as much weight as the rest, of other functions" : "as the rest");
+        sp_buf_puts(b, "as heavy as the rest");
     } else {
         sp_buf_puts(b, "×");
         put_ratio(b, ratio);
@@ -214,8 +225,8 @@ static void put_what(const struct explain *y, const struct sp_phase *p)
         sp_buf_puts(b, " (seen at no other time)");
     } else {
         sp_buf_puts(b, ", ");
-        put_number(b, f->rest_share, f->rest_share < 10);
-        sp_buf_puts(b, " % of the rest");
+        put_share(b, f->rest_share);
+        sp_buf_puts(b, " of the rest");
     }
 }
 
@@ -229,8 +240,8 @@ static void say_account(const struct explain *y, const struct sp_phase *p, const
     sp_buf_puts(b, ": ");
     put_number(b, f->share, 1);
     sp_buf_puts(b, " % of it, ");
-    put_number(b, f->rest_share, 1);
-    sp_buf_puts(b, " % of the rest (95 %: +");
+    put_share(b, f->rest_share);
+    sp_buf_puts(b, " of the rest (95 %: +");
     put_number(b, f->lo, 1);
     sp_buf_puts(b, " … +");
     put_number(b, f->hi, 1);
@@ -240,6 +251,16 @@ static void say_account(const struct explain *y, const struct sp_phase *p, const
     sp_answer_line_buf(y->x->out, b);
 }
 
+/* It is in the same stacks as one before it: its only caller, for one. */
+static bool is_alike(const struct explain *y, const struct sp_phase *p, size_t i)
+{
+    const struct sp_phase_function *v = y->p->functions.v + p->functions;
+    for (size_t k = 0; k < i; k++)
+        if (v[k].total == v[i].total && v[k].rest_total == v[i].rest_total)
+            return true;
+    return false;
+}
+
 static void say_phase(const struct explain *y, const struct sp_phase *p, bool first)
 {
     struct sp_buf *b = &y->x->b;
@@ -247,8 +268,9 @@ static void say_phase(const struct explain *y, const struct sp_phase *p, bool fi
     put_when(y, p);
     put_what(y, p);
     sp_answer_line_of(y->x->out, first ? SP_LINE_HEAD : SP_LINE_PLAIN, b);
-    for (size_t i = 0; i < p->nfunctions && i < LINES; i++)
-        say_account(y, p, &y->p->functions.v[p->functions + i]);
+    for (size_t i = 0, said = 0; i < p->nfunctions && said < LINES; i++)
+        if (!is_alike(y, p, i) && ++said)
+            say_account(y, p, &y->p->functions.v[p->functions + i]);
 }
 
 static void say_nothing(const struct explain *y)
@@ -256,7 +278,7 @@ static void say_nothing(const struct explain *y)
     struct sp_buf *b = &y->x->b;
     const struct sp_phases *p = y->p;
     sp_buf_clear(b);
-    bool any = p->least_ns != SP_ABSENT;
+    bool any = p->judged;
     sp_buf_puts(b, any ? "steady: no stretch differs from the rest beyond noise ("
                        : "too few samples to tell phases (");
     sp_text_count(b, p->samples, "sample");
@@ -267,13 +289,18 @@ static void say_nothing(const struct explain *y)
     if (!any)
         return;
     sp_buf_clear(b);
-    sp_buf_puts(b, "would have been found: a function that runs at no other time, for ");
+    if (p->least_ns == SP_ABSENT) {
+        sp_answer_line(y->x->out,
+                       "no phase would have been found: functions run for so long at a time that samples "
+                       "tell too little");
+        return;
+    }
+    sp_buf_puts(b, "what would have been found: a function that runs at no other time for ");
     put_seconds(y, p->least_ns);
     sp_buf_puts(b, " s");
     if (p->least_ratio > 0) {
-        sp_buf_puts(b, "; a tenth of the time with ×");
+        sp_buf_puts(b, "; a tenth of the time at ×");
         put_ratio(b, p->least_ratio);
-        sp_buf_puts(b, " the weight of the rest");
     }
     sp_answer_line_buf(y->x->out, b);
 }
