@@ -1,5 +1,6 @@
 /* timeline: weight over time, and what was hot when. */
 #include "ask/common.h"
+#include "ask/next.h"
 #include "ask/said_names.h"
 #include "ask/timeline_explain.h"
 
@@ -11,7 +12,7 @@
 
 #include <stdio.h>
 
-enum { BUCKETS = 20, BUCKETS_MAX = 100000, HOT = 3, NS = 9, LINE = 60 };
+enum { BUCKETS = 20, BUCKETS_MAX = 100000, HOT = 3, TOLD = 2, NS = 9, LINE = 60 };
 
 enum { START, END, FROM, TO, WINDOW, WEIGHT, PERCENT, SAMPLES, NAMES };
 static const struct sp_answer_column timeline_columns[] = {
@@ -28,7 +29,9 @@ static const struct sp_answer_column timeline_columns[] = {
     [SAMPLES] = {"samples", SP_COL_COUNT, "samples",
                  .doc = "how many samples; null where they are not counted"},
     [NAMES] = {"names", SP_COL_TEXTS, "hot, by self weight", .flags = SP_COL_NO_JSON | SP_COL_FLEXIBLE,
-               .doc = "the functions of most self weight, each with its share of this time; of changes, the "
+               .doc = "the functions of most self weight, each with its share of this time (for people: the "
+                      "first, and others of "
+                      "a tenth or more; ″: those of the row above); of changes, the "
                       "largest in the "
                       "direction of their sum, as weights"},
 };
@@ -105,40 +108,77 @@ static void put_window(struct timeline *x, struct sp_answer_table *t, const stru
         sp_put_text(x->x->out, t, WINDOW, b->data ? b->data : "", b->len);
 }
 
-/* "parse 61.20%, read 12.00%": as items, each with its comma. */
+/* For people: the first one, and what has a tenth of the time; the rest is in the other forms. */
+static size_t told(const struct timeline *x, const struct sp_bucket *y)
+{
+    size_t n = 0;
+    if (!x->x->q->brief || x->t.changes || x->x->s.cannot_add || y->weight <= 0)
+        return y->nhot;
+    while (n < y->nhot && n < TOLD && (!n || (double)x->t.hot.v[y->hot + n].self * 10 >= (double)y->weight))
+        n++;
+    return n;
+}
+
+/* Rows that follow each other mostly tell the same functions. */
+static bool as_above(const struct timeline *x, const struct sp_bucket *y, size_t n)
+{
+    const struct sp_bucket *above = y > x->t.buckets.v ? y - 1 : NULL;
+    bool same = n && above && x->x->q->brief && !x->t.changes && !x->x->s.cannot_add && told(x, above) == n;
+    for (size_t i = 0; same && i < n; i++)
+        same = x->t.hot.v[y->hot + i].function == x->t.hot.v[above->hot + i].function;
+    return same;
+}
+
+static void put_share(struct timeline *x, int64_t part, int64_t whole)
+{
+    struct sp_buf *b = &x->x->b;
+    if (x->x->q->brief)
+        sp_buf_printf(b, "%lld", whole ? (long long)sp_ratio(part, whole, 100) : 0);
+    else
+        sp_text_percent(b, part, whole);
+    sp_buf_ch(b, '%');
+}
+
+/* "parse 61%, read 12%", then "″ 60%, 13%" of the same: as items, each with its comma. */
 static void put_names(struct timeline *x, struct sp_answer_table *t, const struct sp_bucket *y)
 {
     struct sp_value_text items[HOT] = {{0}};
     struct sp_buf *b = &x->x->b;
-    size_t ends[HOT];
+    size_t ends[HOT], n = told(x, y);
+    bool same = as_above(x, y, n);
     sp_buf_clear(b);
-    for (size_t i = 0; i < y->nhot; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct sp_hot *h = &x->t.hot.v[y->hot + i];
-        sp_said_text(b, &x->said, x->x, h->function);
+        if (!same)
+            sp_said_text(b, &x->said, x->x, h->function);
+        else if (!i)
+            sp_buf_puts(b, "″");
         if (x->t.changes) {
             sp_buf_puts(b, h->self > 0 ? " +" : " ");
             sp_text_weight(b, x->x->s.unit, x->x->s.scale, h->self);
         } else if (!x->x->s.cannot_add) {
-            sp_buf_ch(b, ' ');
-            sp_text_percent(b, h->self, y->weight);
-            sp_buf_ch(b, '%');
+            sp_buf_puts(b, same && i ? "" : " ");
+            put_share(x, h->self, y->weight);
         }
-        sp_buf_puts(b, i + 1 < y->nhot ? "," : "");
+        sp_buf_puts(b, i + 1 < n ? "," : "");
         ends[i] = b->len;
     }
     x->x->out->failed |= b->failed;
-    for (size_t i = 0, from = 0; !b->failed && i < y->nhot; from = ends[i++])
+    for (size_t i = 0, from = 0; !b->failed && i < n; from = ends[i++])
         items[i] = (struct sp_value_text){b->data + from, ends[i] - from};
-    if (y->nhot && !b->failed)
-        sp_put_texts(x->x->out, t, NAMES, items, y->nhot);
+    if (n && !b->failed)
+        sp_put_texts(x->x->out, t, NAMES, items, n);
 }
 
 /* The names of what is hot, for people as short as tells them apart. */
 static spaa_status say_names(struct timeline *x)
 {
     bool ok = true;
-    for (size_t i = 0; ok && x->x->q->brief && i < x->t.hot.n; i++)
-        ok = sp_said_add(&x->said, x->t.hot.v[i].function);
+    for (size_t i = 0; ok && x->x->q->brief && i < x->t.buckets.n; i++) {
+        const struct sp_bucket *y = &x->t.buckets.v[i];
+        for (size_t k = 0, n = told(x, y); ok && k < n; k++)
+            ok = sp_said_add(&x->said, x->t.hot.v[y->hot + k].function);
+    }
     return ok ? sp_said_shorten(&x->said, x->x) : sp_nomem(x->x->q->diags);
 }
 
@@ -261,13 +301,26 @@ static void say_all(struct timeline *x)
     sp_answer_line_buf(x->x->out, b);
 }
 
+/* What differs from the rest is there to be told. */
+static void say_explain(struct timeline *x)
+{
+    const struct sp_ask *q = x->x->q;
+    const struct sp_next next = {.question = "timeline", .tail = "--explain"};
+    struct sp_buf *b = &x->x->b;
+    sp_answer_next(x->x->out, "timeline", NULL, next.tail);
+    sp_buf_clear(b);
+    sp_buf_puts(b, "next: ");
+    sp_command_text(b, &next, q->names, q->nnames, q->options, sp_next_groups(next.question));
+    sp_answer_line_of(x->x->out, SP_LINE_PLAIN, b);
+}
+
 /* What stood out most: the functions of the heaviest bucket. */
 static void put_next(struct timeline *x)
 {
     const struct sp_bucket *best = NULL;
     char from[64], to[64], tail[160];
     if (x->phases.list.n) {
-        sp_answer_next(x->x->out, "timeline", NULL, "--explain");
+        say_explain(x);
         return;
     }
     for (size_t i = 0; i < x->t.buckets.n; i++)

@@ -64,9 +64,9 @@ enum {
     ACCOUNT_FUNCTION,
     ACCOUNT_SELF = ACCOUNT_FUNCTION + SP_FUNCTION_NCOLUMNS,
     ACCOUNT_TOTAL,
+    ACCOUNT_SHARE,
     ACCOUNT_REST_SELF,
     ACCOUNT_REST_TOTAL,
-    ACCOUNT_SHARE,
     ACCOUNT_REST_SHARE,
     ACCOUNT_LOW,
     ACCOUNT_HIGH,
@@ -212,7 +212,8 @@ static void put_what(const struct explain *y, const struct sp_phase *p)
         sp_buf_puts(b, " the weight of the rest");
     }
     if (!p->nfunctions) {
-        sp_buf_puts(b, "; no function's share is larger: the same work");
+        sp_buf_puts(b, ratio >= 0 && ratio < 1 ? "; the same work: less to do, or less of the CPU"
+                                               : "; no function's share is larger: the same work");
         return;
     }
     const struct sp_phase_function *f = &y->p->functions.v[p->functions];

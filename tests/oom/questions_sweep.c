@@ -29,7 +29,9 @@ static const char text[] =
     "\"x_state\":\"BLOCKED\",\"x_wait\":{\"text\":\"unfair lock owned by t [1] thread 0x2\",\"on\":\"unfair "
     "lock\","
     "\"holder_name\":\"t\",\"holder_pid\":1,\"holder_tid\":2}},"
-    "\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":7}]}\n";
+    "\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":7}]}\n"
+    "{\"type\":\"sample\",\"timestamp\":1,\"period\":3,\"stack_id\":\"s1\"}\n"
+    "{\"type\":\"sample\",\"timestamp\":2,\"period\":7,\"stack_id\":\"s2\"}\n";
 
 static const struct {
     const char *question, *options;
@@ -44,6 +46,8 @@ static const struct {
              {"tree", "--min-percent 0 -n 0"},
              {"function", "/./"},
              {"stacks", "-n 1"},
+             {"timeline", "--buckets 2"},
+             {"timeline", "--explain"},
              {"whatif", "/f/=2x /long/=0 self:/int/=50%"},
              {"info", ""},
              {"waits", ""},
@@ -131,7 +135,7 @@ int main(void)
     struct sp_diags d;
     struct sp_input *in = NULL;
     struct sp_profile *p = NULL;
-    struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS};
+    struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS, .samples = true};
     int wrong = 0;
     sp_diags_init(&d);
     spaa_status st = sp_input_memory(text, sizeof text - 1, "questions", &d, &in);

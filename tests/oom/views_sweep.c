@@ -10,6 +10,7 @@
 #include "analysis/own_fold.h"
 #include "analysis/stacks.h"
 #include "analysis/timeline.h"
+#include "analysis/timeline_phases.h"
 #include "analysis/top.h"
 #include "analysis/tree.h"
 #include "formats/open.h"
@@ -241,6 +242,27 @@ static spaa_status ask_timeline(struct sp_selection *s, struct sp_diags *d, int6
     return st;
 }
 
+static spaa_status ask_phases(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
+{
+    struct sp_sample_times m;
+    struct sp_phases phases = {0};
+    struct sp_own own;
+    spaa_status st = sp_sample_times_of(s->profile, d, &m);
+    if (st)
+        return st;
+    st = sp_own_of(s, NULL, d, &own);
+    if (!st) {
+        st = sp_phases_of(s, &own, &m, d, &phases);
+        for (size_t i = 0; !st && i < phases.list.n; i++)
+            *sum += phases.list.v[i].weight * (int64_t)(i + 1) + phases.list.v[i].ns +
+                    (int64_t)phases.functions.n;
+        sp_phases_free(&phases);
+        sp_own_free(&own);
+    }
+    sp_sample_times_free(&m);
+    return st;
+}
+
 static spaa_status ask_stacks(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
 {
     struct sp_stack_row *rows;
@@ -335,6 +357,27 @@ static int sweep(struct sp_profile *p, const char *name, const struct sp_select_
     return wrong + (expected != SPAA_OK);
 }
 
+/* 400 samples, of which 100 in the middle are of another function: what phases are looked for in. */
+static void put_phased(struct sp_buf *b)
+{
+    sp_buf_puts(b, "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"perf\","
+                   "\"frame_order\":"
+                   "\"leaf_to_root\",\"events\":[{\"name\":\"e\",\"kind\":\"software\",\"sampling\":{"
+                   "\"mode\":\"period\","
+                   "\"primary_metric\":\"period\"}}],\"stack_id_mode\":\"local\"}\n"
+                   "{\"type\":\"dso\",\"id\":1,\"name\":\"/bin/a\",\"is_kernel\":false}\n");
+    for (int i = 0; i < 4; i++)
+        sp_buf_printf(
+            b,
+            "{\"type\":\"frame\",\"id\":%d,\"func\":\"f%d\",\"dso\":1,\"kind\":\"user\"}\n"
+            "{\"type\":\"stack\",\"id\":\"s%d\",\"frames\":[%d,1],\"context\":{\"event\":\"e\",\"pid\":1,"
+            "\"tid\":2},\"weights\":[{\"metric\":\"period\",\"value\":100}]}\n",
+            i + 1, i, i, i + 1);
+    for (int i = 0; i < 400; i++)
+        sp_buf_printf(b, "{\"type\":\"sample\",\"timestamp\":%d,\"period\":1,\"stack_id\":\"s%d\"}\n", i,
+                      i >= 150 && i < 250 ? 3 : i * 7 % 3);
+}
+
 static spaa_status open_text(const char *p, size_t n, struct sp_diags *d, struct sp_input **in,
                              struct sp_profile **out)
 {
@@ -352,21 +395,29 @@ static spaa_status open_text(const char *p, size_t n, struct sp_diags *d, struct
 int main(void)
 {
     struct sp_diags d;
-    struct sp_input *in = NULL, *in_memory = NULL;
-    struct sp_profile *p = NULL, *m = NULL;
+    struct sp_input *in = NULL, *in_memory = NULL, *in_phased = NULL;
+    struct sp_profile *p = NULL, *m = NULL, *phased = NULL;
+    struct sp_buf b;
     int wrong = 0;
     sp_diags_init(&d);
+    sp_buf_init(&b, 0);
+    put_phased(&b);
     if (open_text(text, sizeof text - 1, &d, &in, &p) ||
-        open_text(memory, sizeof memory - 1, &d, &in_memory, &m))
+        open_text(memory, sizeof memory - 1, &d, &in_memory, &m) ||
+        open_text(b.data, b.len, &d, &in_phased, &phased))
         return 1;
     for (size_t i = 0; i < sizeof views / sizeof *views; i++)
         for (size_t k = 0; k < sizeof selections / sizeof *selections; k++)
             wrong += sweep(p, views[i].name, &selections[k], views[i].ask);
     wrong += sweep(m, "leaks", &selections[0], ask_leaks);
+    wrong += sweep(phased, "phases", &selections[0], ask_phases);
     sp_profile_free(p);
     sp_profile_free(m);
+    sp_profile_free(phased);
     sp_input_close(in);
     sp_input_close(in_memory);
+    sp_input_close(in_phased);
+    sp_buf_free(&b);
     sp_diags_free(&d);
     return wrong != 0;
 }
