@@ -266,6 +266,7 @@ static void put_facts(struct timeline *x)
         sp_fact_percent(a, "covered_percent", 0, t->covered);
     sp_buf_clear(b);
     sparkline(t, 1, b);
+    a->failed |= b->failed;
     sp_fact_text(a, "sparkline", sp_buf_cstr(b), b->len);
 }
 
