@@ -121,7 +121,7 @@ struct heavy {
     uint32_t function, samples;
 };
 
-static int by_samples(const void *va, const void *vb)
+static int cells_by_samples(const void *va, const void *vb)
 {
     const struct heavy *a = va, *b = vb;
     if (a->samples != b->samples)
@@ -130,7 +130,7 @@ static int by_samples(const void *va, const void *vb)
 }
 
 /* The heaviest functions by this sum become things. */
-static bool choose(struct sp_cells *c, const uint32_t *sum, size_t functions, uint32_t *thing)
+static bool cells_choose(struct sp_cells *c, const uint32_t *sum, size_t functions, uint32_t *thing)
 {
     struct heavy *list = malloc((functions + 1) * sizeof *list);
     size_t n = 0;
@@ -138,7 +138,7 @@ static bool choose(struct sp_cells *c, const uint32_t *sum, size_t functions, ui
         if (sum[f] >= SAMPLES_LEAST)
             list[n++] = (struct heavy){f, sum[f]};
     if (list && n)
-        qsort(list, n, sizeof *list, by_samples);
+        qsort(list, n, sizeof *list, cells_by_samples);
     for (size_t i = 0; list && i < n && i < FUNCTIONS_MOST; i++)
         thing[list[i].function] = (uint32_t)c->things++;
     bool ok = list != NULL;
@@ -168,8 +168,8 @@ static bool count_functions(struct walk *w)
     bool ok = sums[0] && sums[1];
     w->take = take_sum;
     w->arg = sums;
-    ok = ok && walk_rows(w) && choose(c, sums[0], functions, c->total_thing) &&
-         choose(c, sums[1], functions, c->self_thing);
+    ok = ok && walk_rows(w) && cells_choose(c, sums[0], functions, c->total_thing) &&
+         cells_choose(c, sums[1], functions, c->self_thing);
     for (size_t f = 0; ok && f < functions; f++) {
         c->of += sums[0][f] > 0;
         c->looked += c->total_thing[f] || c->self_thing[f];

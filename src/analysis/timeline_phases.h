@@ -56,5 +56,16 @@ struct sp_phases {
 spaa_status sp_phases_of(struct sp_selection *s, const struct sp_own *own, const struct sp_sample_times *m,
                          struct sp_diags *d, struct sp_phases *out);
 void sp_phases_free(struct sp_phases *x);
+static inline const struct sp_phase_stretch *sp_phase_stretch_of(const struct sp_phases *x,
+                                                                 const struct sp_phase *p, size_t i)
+{
+    return &x->stretches.v[p->first + i];
+}
+/* Its weight per second against that of the rest; -1: the rest has none. */
+static inline double sp_phase_ratio(const struct sp_phase *p)
+{
+    double rest = p->rest_ns ? (double)p->rest_weight / (double)p->rest_ns : 0;
+    return rest > 0 && p->ns ? (double)p->weight / (double)p->ns / rest : -1;
+}
 
 #endif

@@ -1,8 +1,8 @@
 /* timeline: weight over time, and what was hot when. */
 #include "ask/common.h"
 #include "ask/next.h"
-#include "ask/said_names.h"
 #include "ask/timeline_explain.h"
+#include "ask/timeline_hot.h"
 
 #include "analysis/chains.h"
 #include "analysis/timeline.h"
@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-enum { BUCKETS = 20, BUCKETS_MAX = 100000, HOT = 3, TOLD = 2, NS = 9, LINE = 60 };
+enum { BUCKETS = 20, BUCKETS_MAX = 100000, NS = 9, LINE = 60 };
 
 enum { START, END, FROM, TO, WINDOW, WEIGHT, PERCENT, SAMPLES, NAMES };
 static const struct sp_answer_column timeline_columns[] = {
@@ -72,7 +72,7 @@ struct timeline {
     size_t buckets, limit;
     struct sp_sample_times times;
     struct sp_timeline t;
-    struct sp_said_names said;
+    struct sp_timeline_hot hot;
     struct sp_phases phases;
     bool looked; /* for phases */
 };
@@ -106,80 +106,6 @@ static void put_window(struct timeline *x, struct sp_answer_table *t, const stru
         x->x->out->failed = true;
     else if (w->id)
         sp_put_text(x->x->out, t, WINDOW, b->data ? b->data : "", b->len);
-}
-
-/* For people: the first one, and what has a tenth of the time; the rest is in the other forms. */
-static size_t told(const struct timeline *x, const struct sp_bucket *y)
-{
-    size_t n = 0;
-    if (!x->x->q->brief || x->t.changes || x->x->s.cannot_add || y->weight <= 0)
-        return y->nhot;
-    while (n < y->nhot && n < TOLD && (!n || (double)x->t.hot.v[y->hot + n].self * 10 >= (double)y->weight))
-        n++;
-    return n;
-}
-
-/* Rows that follow each other mostly tell the same functions. */
-static bool as_above(const struct timeline *x, const struct sp_bucket *y, size_t n)
-{
-    const struct sp_bucket *above = y > x->t.buckets.v ? y - 1 : NULL;
-    bool same = n && above && x->x->q->brief && !x->t.changes && !x->x->s.cannot_add && told(x, above) == n;
-    for (size_t i = 0; same && i < n; i++)
-        same = x->t.hot.v[y->hot + i].function == x->t.hot.v[above->hot + i].function;
-    return same;
-}
-
-static void put_share(struct timeline *x, int64_t part, int64_t whole)
-{
-    struct sp_buf *b = &x->x->b;
-    if (x->x->q->brief)
-        sp_buf_printf(b, "%lld", whole ? (long long)sp_ratio(part, whole, 100) : 0);
-    else
-        sp_text_percent(b, part, whole);
-    sp_buf_ch(b, '%');
-}
-
-/* "parse 61%, read 12%", then "″ 60%, 13%" of the same: as items, each with its comma. */
-static void put_names(struct timeline *x, struct sp_answer_table *t, const struct sp_bucket *y)
-{
-    struct sp_value_text items[HOT] = {{0}};
-    struct sp_buf *b = &x->x->b;
-    size_t ends[HOT], n = told(x, y);
-    bool same = as_above(x, y, n);
-    sp_buf_clear(b);
-    for (size_t i = 0; i < n; i++) {
-        const struct sp_hot *h = &x->t.hot.v[y->hot + i];
-        if (!same)
-            sp_said_text(b, &x->said, x->x, h->function);
-        else if (!i)
-            sp_buf_puts(b, "″");
-        if (x->t.changes) {
-            sp_buf_puts(b, h->self > 0 ? " +" : " ");
-            sp_text_weight(b, x->x->s.unit, x->x->s.scale, h->self);
-        } else if (!x->x->s.cannot_add) {
-            sp_buf_puts(b, same && i ? "" : " ");
-            put_share(x, h->self, y->weight);
-        }
-        sp_buf_puts(b, i + 1 < n ? "," : "");
-        ends[i] = b->len;
-    }
-    x->x->out->failed |= b->failed;
-    for (size_t i = 0, from = 0; !b->failed && i < n; from = ends[i++])
-        items[i] = (struct sp_value_text){b->data + from, ends[i] - from};
-    if (n && !b->failed)
-        sp_put_texts(x->x->out, t, NAMES, items, n);
-}
-
-/* The names of what is hot, for people as short as tells them apart. */
-static spaa_status say_names(struct timeline *x)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && x->x->q->brief && i < x->t.buckets.n; i++) {
-        const struct sp_bucket *y = &x->t.buckets.v[i];
-        for (size_t k = 0, n = told(x, y); ok && k < n; k++)
-            ok = sp_said_add(&x->said, x->t.hot.v[y->hot + k].function);
-    }
-    return ok ? sp_said_shorten(&x->said, x->x) : sp_nomem(x->x->q->diags);
 }
 
 /* The functions of most self weight in a bucket, beside its row. */
@@ -244,7 +170,7 @@ static void put_rows(struct timeline *x)
             put_window(x, t, &x->x->s.profile->windows.v[y->window]);
         sp_put_int(t, WEIGHT, y->weight);
         sp_put_int(t, SAMPLES, y->samples);
-        put_names(x, t, y);
+        sp_timeline_hot_put(&x->hot, t, NAMES, y);
         put_hot(x, hot, y);
     }
 }
@@ -349,7 +275,7 @@ static spaa_status timeline_begin(struct timeline *x, struct sp_ask *q, struct s
     if (!st && (!q->brief || q->options->own_re || q->options->explain))
         st = sp_asked_own(x->x);
     if (!st)
-        st = sp_timeline_build(&x->x->s, &x->times, (size_t)buckets, HOT, q->diags, &x->t);
+        st = sp_timeline_build(&x->x->s, &x->times, (size_t)buckets, SP_TIMELINE_HOT, q->diags, &x->t);
     return st;
 }
 
@@ -385,7 +311,7 @@ static spaa_status timeline_answer(struct timeline *x)
                      "windows are made of samples, and there are none");
         return SPAA_ERR_USAGE;
     }
-    spaa_status st = say_names(x);
+    spaa_status st = sp_timeline_hot_names(&x->hot);
     if (!st)
         st = look_for_phases(x);
     if (st)
@@ -408,10 +334,12 @@ static spaa_status timeline_ask(struct sp_ask *q, struct sp_answer *out)
 {
     struct sp_asked asked = {0};
     struct timeline x = {.x = &asked};
+    x.hot.x = &asked;
+    x.hot.t = &x.t;
     spaa_status st = timeline_begin(&x, q, out);
     if (!st)
         st = timeline_answer(&x);
-    sp_said_free(&x.said);
+    sp_said_free(&x.hot.said);
     sp_phases_free(&x.phases);
     sp_timeline_free(&x.t);
     sp_sample_times_free(&x.times);

@@ -8,93 +8,6 @@
 
 enum { EXPLAIN_NS = 9, LINES = 4 };
 
-enum {
-    PHASE_FROM,
-    PHASE_TO,
-    PHASE_STRETCHES,
-    PHASE_SECONDS,
-    PHASE_WEIGHT,
-    PHASE_SHARE,
-    PHASE_SAMPLES,
-    PHASE_REST_WEIGHT,
-    PHASE_REST_SECONDS,
-    PHASE_RATIO,
-    PHASE_QUIET,
-    PHASE_P
-};
-static const struct sp_answer_column timeline_phase_columns[] = {
-    [PHASE_FROM] = {"start", SP_COL_NUMBER, .flags = SP_COL_CSV,
-                    .doc = "seconds from the start of the profile, of the first stretch"},
-    [PHASE_TO] = {"end", SP_COL_NUMBER, .flags = SP_COL_CSV, .doc = "where the last one ends"},
-    [PHASE_STRETCHES] = {"count", SP_COL_COUNT, .flags = SP_COL_CSV, .doc = "how many stretches it has"},
-    [PHASE_SECONDS] = {"seconds", SP_COL_NUMBER, .flags = SP_COL_CSV, .doc = "how long they are together"},
-    [PHASE_WEIGHT] = {"weight", SP_COL_WEIGHT, "weight", .doc = "what was recorded in them"},
-    [PHASE_SHARE] = {"percent", SP_COL_PERCENT, "%", "weight", .doc = "its share of the whole"},
-    [PHASE_SAMPLES] = {"samples", SP_COL_COUNT, "samples", .doc = "how many samples"},
-    [PHASE_REST_WEIGHT] = {"rest.weight", SP_COL_WEIGHT, .doc = "what was recorded at all other times"},
-    [PHASE_REST_SECONDS] = {"rest.seconds", SP_COL_NUMBER, .doc = "how long these are"},
-    [PHASE_RATIO] = {"ratio", SP_COL_NUMBER, .flags = SP_COL_CSV,
-                     .doc = "weight per second against that of the rest; null: the rest has none"},
-    [PHASE_QUIET] = {"quiet", SP_COL_BOOL,
-                     .doc = "next to nothing ran: less than a fiftieth of what the rest has in such a time"},
-    [PHASE_P] =
-        {"p", SP_COL_NUMBER,
-         .doc = "how likely a steady profile has such a stretch anywhere, by any function: corrected for all "
-                "that was looked at"},
-};
-const struct sp_table_decl sp_timeline_phases = {
-    "phases", timeline_phase_columns, sizeof timeline_phase_columns / sizeof *timeline_phase_columns,
-    .doc = "with --explain: what differs from the rest beyond noise, most telling first; stretches that come "
-           "back are "
-           "one"};
-
-enum { STRETCH_FROM, STRETCH_TO, STRETCH_FROM_DOUBT, STRETCH_TO_DOUBT };
-static const struct sp_answer_column timeline_stretch_columns[] = {
-    [STRETCH_FROM] = {"start", SP_COL_NUMBER, .doc = "seconds from the start of the profile"},
-    [STRETCH_TO] = {"end", SP_COL_NUMBER, .doc = "where it ends"},
-    [STRETCH_FROM_DOUBT] = {"start_doubt", SP_COL_NUMBER,
-                            .doc = "so many seconds to both sides, with 95 % confidence"},
-    [STRETCH_TO_DOUBT] = {"end_doubt", SP_COL_NUMBER, .doc = "of the end likewise"},
-};
-const struct sp_table_decl sp_timeline_stretches = {
-    "stretches", timeline_stretch_columns, sizeof timeline_stretch_columns / sizeof *timeline_stretch_columns,
-    .of = "phases", .doc = "its stretches, in time"};
-
-enum {
-    ACCOUNT_FUNCTION,
-    ACCOUNT_SELF = ACCOUNT_FUNCTION + SP_FUNCTION_NCOLUMNS,
-    ACCOUNT_TOTAL,
-    ACCOUNT_SHARE,
-    ACCOUNT_REST_SELF,
-    ACCOUNT_REST_TOTAL,
-    ACCOUNT_REST_SHARE,
-    ACCOUNT_LOW,
-    ACCOUNT_HIGH,
-    ACCOUNT_ONLY,
-    ACCOUNT_Q
-};
-static const struct sp_answer_column timeline_account_columns[] = {
-    SP_FUNCTION_COLUMNS(ACCOUNT_FUNCTION, NULL, NULL),
-    [ACCOUNT_SELF] = {"self", SP_COL_WEIGHT, .doc = "its self weight in the phase"},
-    [ACCOUNT_TOTAL] = {"total", SP_COL_WEIGHT, .doc = "its total there"},
-    [ACCOUNT_REST_SELF] = {"rest.self", SP_COL_WEIGHT, .doc = "its self weight at all other times"},
-    [ACCOUNT_REST_TOTAL] = {"rest.total", SP_COL_WEIGHT, .doc = "its total then"},
-    [ACCOUNT_SHARE] = {"share", SP_COL_NUMBER, .doc = "percent of the phase's samples that it is in"},
-    [ACCOUNT_REST_SHARE] = {"rest.share", SP_COL_NUMBER, .doc = "of the samples of all other times"},
-    [ACCOUNT_LOW] = {"difference.low", SP_COL_NUMBER,
-                     .doc = "95 % interval of the difference of these, in percentage points"},
-    [ACCOUNT_HIGH] = {"difference.high", SP_COL_NUMBER, .doc = "its end"},
-    [ACCOUNT_ONLY] = {"only", SP_COL_BOOL, .doc = "it was seen at no other time"},
-    [ACCOUNT_Q] =
-        {"q", SP_COL_NUMBER,
-         .doc = "the false share among functions that differ so (Benjamini and Hochberg), of p that are "
-                "corrected for all stretches"},
-};
-const struct sp_table_decl sp_timeline_accounts = {
-    "functions", timeline_account_columns, sizeof timeline_account_columns / sizeof *timeline_account_columns,
-    .of = "phases",
-    .doc = "functions whose share is larger there, beyond noise: own ones first, then by how much"};
-
 struct explain {
     struct sp_asked *x;
     const struct sp_phases *p;
@@ -127,7 +40,7 @@ static void put_ratio(struct sp_buf *b, double v)
 }
 
 /* "12.3 %", "< 0.1 %". */
-static void put_share(struct sp_buf *b, double v)
+static void explain_share(struct sp_buf *b, double v)
 {
     if (v > 0 && v < 0.05)
         sp_buf_puts(b, "< 0.1");
@@ -136,32 +49,29 @@ static void put_share(struct sp_buf *b, double v)
     sp_buf_puts(b, " %");
 }
 
-static const struct sp_phase_stretch *stretch_of(const struct explain *y, const struct sp_phase *p, size_t i)
-{
-    return &y->p->stretches.v[p->first + i];
-}
-
 /* How far apart the stretches begin; 0: not evenly. */
 static int64_t every(const struct explain *y, const struct sp_phase *p)
 {
     int64_t least = INT64_MAX, most = 0;
     for (size_t i = 1; i < p->n; i++) {
-        int64_t gap = stretch_of(y, p, i)->lo - stretch_of(y, p, i - 1)->lo;
+        int64_t gap = sp_phase_stretch_of(y->p, p, i)->lo - sp_phase_stretch_of(y->p, p, i - 1)->lo;
         least = gap < least ? gap : least;
         most = gap > most ? gap : most;
     }
     if (p->n < 3 || most - least > most / 4)
         return 0;
-    return (stretch_of(y, p, p->n - 1)->lo - stretch_of(y, p, 0)->lo) / (int64_t)(p->n - 1);
+    return (sp_phase_stretch_of(y->p, p, p->n - 1)->lo - sp_phase_stretch_of(y->p, p, 0)->lo) /
+           (int64_t)(p->n - 1);
 }
 
 static void put_when(const struct explain *y, const struct sp_phase *p)
 {
     struct sp_buf *b = &y->x->b;
-    const struct sp_phase_stretch *first = stretch_of(y, p, 0), *last = stretch_of(y, p, p->n - 1);
+    const struct sp_phase_stretch *first = sp_phase_stretch_of(y->p, p, 0),
+                                  *last = sp_phase_stretch_of(y->p, p, p->n - 1);
     int64_t doubt = 0, gap = every(y, p);
     for (size_t i = 0; i < p->n; i++) {
-        const struct sp_phase_stretch *s = stretch_of(y, p, i);
+        const struct sp_phase_stretch *s = sp_phase_stretch_of(y->p, p, i);
         doubt = s->lo_doubt > doubt ? s->lo_doubt : doubt;
         doubt = s->hi_doubt > doubt ? s->hi_doubt : doubt;
     }
@@ -183,16 +93,10 @@ static void put_when(const struct explain *y, const struct sp_phase *p)
     sp_buf_puts(b, "): ");
 }
 
-static double ratio_of(const struct sp_phase *p)
-{
-    double rest = p->rest_ns ? (double)p->rest_weight / (double)p->rest_ns : 0;
-    return rest > 0 && p->ns ? (double)p->weight / (double)p->ns / rest : -1;
-}
-
 static void put_what(const struct explain *y, const struct sp_phase *p)
 {
     struct sp_buf *b = &y->x->b;
-    double ratio = ratio_of(p);
+    double ratio = sp_phase_ratio(p);
     if (p->quiet) {
         sp_buf_puts(b, p->samples ? "next to nothing ran (" : "nothing ran");
         if (p->samples) {
@@ -226,7 +130,7 @@ static void put_what(const struct explain *y, const struct sp_phase *p)
         sp_buf_puts(b, " (seen at no other time)");
     } else {
         sp_buf_puts(b, ", ");
-        put_share(b, f->rest_share);
+        explain_share(b, f->rest_share);
         sp_buf_puts(b, " of the rest");
     }
 }
@@ -241,7 +145,7 @@ static void say_account(const struct explain *y, const struct sp_phase *p, const
     sp_buf_puts(b, ": ");
     put_number(b, f->share, 1);
     sp_buf_puts(b, " % of it, ");
-    put_share(b, f->rest_share);
+    explain_share(b, f->rest_share);
     sp_buf_puts(b, " of the rest (95 %: +");
     put_number(b, f->lo, 1);
     sp_buf_puts(b, " … +");
@@ -316,7 +220,7 @@ static void say_phases(const struct explain *y)
         sp_answer_line(y->x->out, "%zu more phases are left out: ask about parts, --time", y->p->more);
 }
 
-/* ---- facts and tables ---- */
+/* ---- facts ---- */
 
 static void put_phase_facts(const struct explain *y)
 {
@@ -334,72 +238,14 @@ static void put_phase_facts(const struct explain *y)
         sp_fact_null(a, "explain.found_from_ratio");
 }
 
-static void put_account(const struct explain *y, struct sp_answer_table *t, const struct sp_phase_function *f)
-{
-    sp_table_row(y->x->out, t);
-    sp_put_function(y->x, t, ACCOUNT_FUNCTION, f->function);
-    sp_put_int(t, ACCOUNT_SELF, f->self);
-    sp_put_int(t, ACCOUNT_TOTAL, f->total);
-    sp_put_int(t, ACCOUNT_REST_SELF, f->rest_self);
-    sp_put_int(t, ACCOUNT_REST_TOTAL, f->rest_total);
-    sp_put_real(t, ACCOUNT_SHARE, f->share);
-    sp_put_real(t, ACCOUNT_REST_SHARE, f->rest_share);
-    sp_put_real(t, ACCOUNT_LOW, f->lo);
-    sp_put_real(t, ACCOUNT_HIGH, f->hi);
-    sp_put_int(t, ACCOUNT_ONLY, !f->rest_samples);
-    sp_put_real(t, ACCOUNT_Q, f->q);
-}
-
-static void put_phase(const struct explain *y, struct sp_answer_table *t, struct sp_answer_table *stretches,
-                      struct sp_answer_table *accounts, const struct sp_phase *p)
-{
-    double ratio = ratio_of(p);
-    sp_table_row(y->x->out, t);
-    sp_put_scaled(t, PHASE_FROM, stretch_of(y, p, 0)->lo - y->zero, EXPLAIN_NS);
-    sp_put_scaled(t, PHASE_TO, stretch_of(y, p, p->n - 1)->hi - y->zero, EXPLAIN_NS);
-    sp_put_int(t, PHASE_STRETCHES, (int64_t)p->n);
-    sp_put_scaled(t, PHASE_SECONDS, p->ns, EXPLAIN_NS);
-    sp_put_int(t, PHASE_WEIGHT, p->weight);
-    sp_put_int(t, PHASE_SAMPLES, p->samples);
-    sp_put_int(t, PHASE_REST_WEIGHT, p->rest_weight);
-    sp_put_scaled(t, PHASE_REST_SECONDS, p->rest_ns, EXPLAIN_NS);
-    if (ratio >= 0)
-        sp_put_real(t, PHASE_RATIO, ratio);
-    sp_put_int(t, PHASE_QUIET, p->quiet);
-    sp_put_real(t, PHASE_P, p->p);
-    for (size_t i = 0; i < p->n; i++) {
-        const struct sp_phase_stretch *s = stretch_of(y, p, i);
-        sp_table_row(y->x->out, stretches);
-        sp_put_scaled(stretches, STRETCH_FROM, s->lo - y->zero, EXPLAIN_NS);
-        sp_put_scaled(stretches, STRETCH_TO, s->hi - y->zero, EXPLAIN_NS);
-        sp_put_scaled(stretches, STRETCH_FROM_DOUBT, s->lo_doubt, EXPLAIN_NS);
-        sp_put_scaled(stretches, STRETCH_TO_DOUBT, s->hi_doubt, EXPLAIN_NS);
-    }
-    for (size_t i = 0; i < p->nfunctions; i++)
-        put_account(y, accounts, &y->p->functions.v[p->functions + i]);
-}
-
-static void put_phases_table(const struct explain *y)
-{
-    struct sp_answer *a = y->x->out;
-    struct sp_answer_table *t = sp_answer_table(a, &sp_timeline_phases);
-    struct sp_answer_table *stretches = sp_answer_detail(a, &sp_timeline_stretches, t);
-    struct sp_answer_table *accounts = sp_answer_detail(a, &sp_timeline_accounts, t);
-    if (!t || !stretches || !accounts)
-        return;
-    t->quiet = t->fixed = true;
-    for (size_t i = 0; i < y->p->list.n; i++)
-        put_phase(y, t, stretches, accounts, &y->p->list.v[i]);
-}
-
 static void put_phase_next(const struct explain *y)
 {
     char from[64], to[64], tail[160];
     const struct sp_phase *p = y->p->list.n ? &y->p->list.v[0] : NULL;
     if (!p || p->quiet || p->nfunctions || y->x->q->options->time)
         return;
-    sp_scaled_text((__int128)stretch_of(y, p, 0)->lo - y->zero, EXPLAIN_NS, from);
-    sp_scaled_text((__int128)stretch_of(y, p, 0)->hi - y->zero, EXPLAIN_NS, to);
+    sp_scaled_text((__int128)sp_phase_stretch_of(y->p, p, 0)->lo - y->zero, EXPLAIN_NS, from);
+    sp_scaled_text((__int128)sp_phase_stretch_of(y->p, p, 0)->hi - y->zero, EXPLAIN_NS, to);
     snprintf(tail, sizeof tail, "--time %s..%s", from, to);
     sp_answer_next(y->x->out, "top", NULL, tail);
 }
@@ -416,7 +262,7 @@ spaa_status sp_timeline_say_phases(struct sp_asked *x, const struct sp_phases *p
     if (!st) {
         put_phase_facts(&y);
         say_phases(&y);
-        put_phases_table(&y);
+        sp_timeline_put_phases(x, p, zero);
         put_phase_next(&y);
     }
     sp_said_free(&y.said);

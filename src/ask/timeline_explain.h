@@ -29,5 +29,7 @@ extern const struct sp_table_decl sp_timeline_phases, sp_timeline_stretches, sp_
 
 /* Facts, lines and tables; then what to ask next. */
 spaa_status sp_timeline_say_phases(struct sp_asked *x, const struct sp_phases *p, int64_t zero);
+/* The tables alone. */
+void sp_timeline_put_phases(struct sp_asked *x, const struct sp_phases *phases, int64_t zero);
 
 #endif

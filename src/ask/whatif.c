@@ -1,11 +1,7 @@
 /* whatif: what is left when functions become faster, slower, or vanish. */
-#include "ask/common.h"
-#include "ask/said_names.h"
-#include "ask/whatif_changes.h"
+#include "ask/whatif_words.h"
 
 #include "base/num.h"
-
-#include <stdio.h>
 
 static const struct sp_answer_column whatif_facts[] = {
     {"asked", SP_COL_TEXT, .doc = "the changes as they were given"},
@@ -64,116 +60,7 @@ static const struct sp_table_decl whatif_changes = {
     .doc = "what was asked for, in that order"};
 static const struct sp_table_decl *const whatif_tables[] = {&whatif_rows, &whatif_changes, NULL};
 
-struct whatif_question {
-    struct sp_asked *x;
-    struct sp_changes changes;
-    struct sp_whatif w;
-    struct sp_said_names said;
-    size_t limit;
-    bool cpu; /* weights are CPU time */
-};
-
-/* ---- words ---- */
-
-static void whatif_weight(struct whatif_question *x, int64_t v)
-{
-    sp_text_weight(&x->x->b, x->x->s.unit, x->x->s.scale, v);
-}
-
-/* " (÷ 1.92", " (× 1.30", " (as before": what becomes of the whole. */
-static void whatif_times(struct sp_buf *b, int64_t before, int64_t after)
-{
-    char t[64];
-    if (before == after || !before) {
-        sp_buf_puts(b, "as before");
-    } else if (!after) {
-        sp_buf_puts(b, "nothing is left");
-    } else {
-        bool less = after < before;
-        sp_scaled_text(sp_ratio(less ? before : after, less ? after : before, 100), 2, t);
-        sp_buf_printf(b, "%s %s", less ? "÷" : "×", t);
-    }
-}
-
-/* "CPU", or which metric of which event. */
-static void whatif_what(struct whatif_question *x)
-{
-    const struct sp_profile *p = x->x->s.profile;
-    struct sp_str event = sp_pstr(p, p->events.v[x->x->s.event].name);
-    struct sp_str metric = sp_pstr(p, p->metrics.v[x->x->s.metric].name);
-    if (x->cpu)
-        sp_buf_puts(&x->x->b, "CPU ");
-    else
-        sp_buf_printf(&x->x->b, "%.*s of %.*s ", (int)metric.n, metric.p, (int)event.n, event.p);
-}
-
-static void whatif_names(struct whatif_question *x)
-{
-    struct sp_buf *b = &x->x->b;
-    for (size_t i = 0; i < x->changes.list.n; i++) {
-        const struct sp_change *c = &x->changes.list.v[i];
-        sp_buf_puts(b, i ? ", " : ": ");
-        if (c->self)
-            sp_buf_puts(b, "self of ");
-        if (c->functions.n > 1)
-            sp_buf_printf(b, "%s (%zu functions)", x->changes.names.v[i], c->functions.n);
-        else
-            sp_said_text(b, &x->said, x->x, c->functions.first);
-        sp_buf_ch(b, ' ');
-        sp_change_words(b, c);
-    }
-}
-
-/* The answer: "CPU 2.30 s -> 1.20 s at least (÷ 1.92 at most): validate 2× as fast". */
-static void say_head(struct whatif_question *x)
-{
-    struct sp_buf *b = &x->x->b;
-    const struct sp_whatif *w = &x->w;
-    bool low = w->least != SP_ABSENT && w->least < w->after,
-         high = w->most != SP_ABSENT && w->most > w->after;
-    bool faster = w->after < w->before && !w->bounds;
-    sp_buf_clear(b);
-    whatif_what(x);
-    whatif_weight(x, w->before);
-    sp_buf_puts(b, " → ");
-    if (low || high) {
-        whatif_weight(x, low ? w->least : w->after);
-        sp_buf_puts(b, " … ");
-    }
-    whatif_weight(x, high ? w->most : w->after);
-    sp_buf_puts(b, faster ? " at least (" : " (");
-    if (low || high) {
-        whatif_times(b, w->before, low ? w->least : w->after);
-        sp_buf_puts(b, " … ");
-    }
-    whatif_times(b, w->before, high ? w->most : w->after);
-    sp_buf_puts(b, faster ? " at most)" : ")");
-    whatif_names(x);
-    sp_answer_line_of(x->x->out, SP_LINE_HEAD, b);
-}
-
-/* How sure that is, of samples; and the end that is shown where callers are missing. */
-static void say_doubt(struct whatif_question *x)
-{
-    struct sp_buf *b = &x->x->b;
-    const struct sp_whatif *w = &x->w;
-    sp_buf_clear(b);
-    if (w->sampled) {
-        sp_buf_puts(b, "with 95 % confidence, by sampling: ");
-        whatif_weight(x, w->sure_lo);
-        sp_buf_puts(b, " … ");
-        whatif_weight(x, w->sure_hi);
-    }
-    if (w->bounds) {
-        sp_buf_puts(b, b->len ? "; " : "");
-        whatif_weight(x, w->after);
-        sp_buf_puts(b, w->least == SP_ABSENT || w->most == SP_ABSENT
-                           ? " is what stacks show; filters hide how much more may be theirs"
-                           : " is what stacks show, the other end if all that lack callers are theirs");
-    }
-    if (b->len)
-        sp_answer_line_buf(x->x->out, b);
-}
+/* ---- facts and tables ---- */
 
 static const struct sp_top_row *busiest_of(const struct sp_whatif_rows *r, bool after, int64_t *weight)
 {
@@ -189,7 +76,7 @@ static const struct sp_top_row *busiest_of(const struct sp_whatif_rows *r, bool 
 }
 
 /* Threads have numbers: else a row is of all that are not known. */
-static bool knows_threads(const struct whatif_question *x)
+static bool knows_threads(const struct sp_whatif_question *x)
 {
     const struct sp_whatif_rows *r = &x->w.threads;
     for (size_t i = 0; i < r->rows.rows.n; i++)
@@ -199,29 +86,7 @@ static bool knows_threads(const struct whatif_question *x)
     return r->rows.rows.n > 0;
 }
 
-static void say_wall(struct whatif_question *x, struct sp_str before, struct sp_str after, int64_t least)
-{
-    struct sp_buf *b = &x->x->b;
-    sp_buf_clear(b);
-    sp_buf_puts(b, "wall time: at least the ");
-    whatif_weight(x, least);
-    if (x->w.threads.rows.rows.n == 1) {
-        sp_buf_puts(b, " of its one thread");
-    } else {
-        sp_buf_puts(b, " of the busiest thread then, ");
-        sp_buf_add(b, after.p, after.n);
-        if (sp_str_cmp(before, after) != 0) {
-            sp_buf_puts(b, " (now ");
-            sp_buf_add(b, before.p, before.n);
-            sp_buf_ch(b, ')');
-        }
-    }
-    sp_buf_puts(b, x->w.bounds ? ", by what stacks show" : "");
-    sp_buf_puts(b, "; it shrinks only where it waits for this work");
-    sp_answer_line_buf(x->x->out, b);
-}
-
-static void put_busiest(struct whatif_question *x)
+static void put_busiest(struct sp_whatif_question *x)
 {
     const struct sp_whatif_rows *r = &x->w.threads;
     struct sp_answer *a = x->x->out;
@@ -236,21 +101,8 @@ static void put_busiest(struct whatif_question *x)
     sp_fact_weight(a, "busiest.after.weight", 0, least);
     sp_fact_count(a, "busiest.threads", (int64_t)r->rows.rows.n);
     if (x->cpu)
-        say_wall(x, before, after, least);
+        sp_whatif_say_wall(x, before, after, least);
 }
-
-static void say_assumptions(struct whatif_question *x)
-{
-    const char *assumed =
-        x->cpu ? "assumes that nothing else gets slower (caches, locks), and work on the CPU: waiting is not "
-                 "in here"
-               : "assumes that all beneath these functions scales with them, and that nothing else gets more";
-    sp_answer_line(x->x->out, "%s", assumed);
-    if (x->changes.list.n > 1)
-        sp_answer_line(x->x->out, "a stack that several of them are in counts once, for the strongest");
-}
-
-/* ---- facts and tables ---- */
 
 static void put_speedup(struct sp_answer *a, const char *name, int64_t before, int64_t after)
 {
@@ -260,7 +112,7 @@ static void put_speedup(struct sp_answer *a, const char *name, int64_t before, i
         sp_fact_null(a, name);
 }
 
-static void whatif_put_facts(struct whatif_question *x)
+static void whatif_put_facts(struct sp_whatif_question *x)
 {
     struct sp_answer *a = x->x->out;
     const struct sp_whatif *w = &x->w;
@@ -278,7 +130,7 @@ static void whatif_put_facts(struct whatif_question *x)
     }
 }
 
-static void put_changes(struct whatif_question *x)
+static void put_changes(struct sp_whatif_question *x)
 {
     struct sp_answer *a = x->x->out;
     struct sp_answer_table *t = sp_answer_table(a, &whatif_changes);
@@ -301,7 +153,7 @@ static void put_changes(struct whatif_question *x)
     }
 }
 
-static void put_who(struct whatif_question *x, struct sp_answer_table *t, const struct sp_whatif_rows *r,
+static void put_who(struct sp_whatif_question *x, struct sp_answer_table *t, const struct sp_whatif_rows *r,
                     enum sp_by by)
 {
     for (size_t i = 0; i < r->rows.rows.n; i++) {
@@ -320,7 +172,7 @@ static void put_who(struct whatif_question *x, struct sp_answer_table *t, const 
     }
 }
 
-static void whatif_put_rows(struct whatif_question *x)
+static void whatif_put_rows(struct sp_whatif_question *x)
 {
     struct sp_answer_table *t = sp_answer_table(x->x->out, &whatif_rows);
     const struct sp_whatif *w = &x->w;
@@ -347,7 +199,7 @@ static bool is_cpu_time(const struct sp_selection *s)
     return false;
 }
 
-static spaa_status whatif_answer(struct whatif_question *x)
+static spaa_status whatif_answer(struct sp_whatif_question *x)
 {
     struct sp_ask *q = x->x->q;
     if (x->x->s.cannot_add)
@@ -364,10 +216,10 @@ static spaa_status whatif_answer(struct whatif_question *x)
     x->cpu = is_cpu_time(&x->x->s);
     sp_asked_facts(x->x);
     whatif_put_facts(x);
-    say_head(x);
-    say_doubt(x);
+    sp_whatif_say_head(x);
+    sp_whatif_say_doubt(x);
     put_busiest(x);
-    say_assumptions(x);
+    sp_whatif_say_assumptions(x);
     put_changes(x);
     whatif_put_rows(x);
     sp_asked_heading(x->x);
@@ -377,7 +229,7 @@ static spaa_status whatif_answer(struct whatif_question *x)
 static spaa_status whatif_ask(struct sp_ask *q, struct sp_answer *out)
 {
     struct sp_asked asked = {0};
-    struct whatif_question x = {.x = &asked};
+    struct sp_whatif_question x = {.x = &asked};
     if (!sp_ask_limit(q, 10, &x.limit))
         return SPAA_ERR_USAGE;
     if (!q->argument)
