@@ -1,6 +1,7 @@
 /* Which functions make a phase differ from the rest. */
 #include "analysis/fold.h"
 #include "analysis/stats.h"
+#include "analysis/tally.h"
 #include "analysis/timeline_finder.h"
 
 #include <math.h>
@@ -52,11 +53,11 @@ static bool sum_functions(struct sp_phase_finder *x, const struct sp_stretches *
         size_t n, row = cells->list[i].row;
         for (end = i; end < cells->samples && cells->list[end].row == row; end++) {
             int rest = !in_stretches(list, cells->list[end].cell);
-            weight[rest] += cells->list[end].weight;
+            sp_tally_add(&weight[rest], cells->list[end].weight);
             count[rest]++;
         }
-        phase->weight += weight[0];
-        phase->rest_weight += weight[1];
+        sp_tally_add(&phase->weight, weight[0]);
+        sp_tally_add(&phase->rest_weight, weight[1]);
         phase->samples += count[0];
         phase->rest_samples += count[1];
         const uint32_t *f = sp_selected_frames(x->s, row, &n);
@@ -65,11 +66,11 @@ static bool sum_functions(struct sp_phase_finder *x, const struct sp_stretches *
         for (size_t k = 0; k < n; k++) {
             uint32_t function = p->frames.v[f[k]].function;
             for (int r = 0; r < 2 && !k; r++)
-                y->self[r][function] += weight[r];
+                sp_tally_add(&y->self[r][function], weight[r]);
             if (!sp_fold_first(&y->last[function], (uint32_t)row + 1))
                 continue;
             for (int r = 0; r < 2; r++) {
-                y->total[r][function] += weight[r];
+                sp_tally_add(&y->total[r][function], weight[r]);
                 y->samples[r][function] += count[r];
             }
         }

@@ -49,6 +49,9 @@ static bool take_samples(struct sp_selection *s, const struct sp_sample_times *m
     }
     bool ok = row && c->list;
     free(row);
+    if ((__int128)c->end - c->start > INT64_MAX / 2) /* no clock that runs */
+        *c = (struct sp_cells){
+            .list = c->list, .things = c->things, .total_thing = c->total_thing, .self_thing = c->self_thing};
     if (ok && c->samples)
         qsort(c->list, c->samples, sizeof *c->list, by_row);
     return ok;

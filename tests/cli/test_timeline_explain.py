@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import profiles
 from conftest import ask, run
 
 BACKGROUND = {"f%d" % i: 1 / (i + 1) for i in range(40)}
@@ -170,6 +171,17 @@ def test_too_few_samples_say_so(tmp_path):
     path, _ = recording(tmp_path, 0.04)
     answer, said = explain(path)
     assert not answer["phases"] and said[0].startswith("too few samples")
+
+
+@pytest.mark.parametrize("times", [(-9e9, 9e9), (0, 0), (9.2e9, 9.2e9)])
+@pytest.mark.parametrize("period", [1, 2**62, 0, -5])
+def test_hostile_times_and_weights(tmp_path, times, period):
+    path = tmp_path / "h.spaa"
+    path.write_text(profiles.text([(["f", "main"], 1)], after=[
+        {"type": "sample", "timestamp": int(times[i % 2]), "period": period, "stack_id": "s0"} for i in range(200)]))
+    for form in ("table", "json"):
+        assert run("timeline", path, "--explain", "--format", form).code in (0, 1, 2, 3)
+        assert run("whatif", path, "f=2x", "main=0.5x", "--format", form).code == 0
 
 
 def test_without_samples_it_is_refused(tmp_path):
