@@ -28,7 +28,7 @@ bool sp_diff_establishes(enum sp_diff_method m)
 
 spaa_status sp_diff_init(struct sp_diff *d, struct sp_diags *diags)
 {
-    *d = (struct sp_diff){.diags = diags, .median_change = NAN, .prior = NAN, .prior_df = NAN};
+    *d = (struct sp_diff){.diags = diags, .reference_change = NAN, .reference_se = NAN, .prior = NAN, .prior_df = NAN};
     return sp_strtab_init(&d->strs) ? SPAA_OK : sp_nomem(diags);
 }
 
@@ -173,9 +173,27 @@ static spaa_status sum_sides(struct sp_diff *d)
     return SPAA_OK;
 }
 
+/* Several runs of each side that weigh the same, within what they may last differently: each did the same. */
+static bool weigh_alike(const struct sp_diff *d)
+{
+    for (unsigned side = 0; side < SP_SIDES; side++) {
+        double lo = INFINITY, hi = 0;
+        for (size_t i = 0; i < d->runs[side].n; i++) {
+            const struct sp_diff_run *r = d->runs[side].v[i];
+            double x = (double)r->total * pow(10, -(double)r->scale);
+            lo = fmin(lo, x);
+            hi = fmax(hi, x);
+        }
+        if (d->runs[side].n < 2 || !(hi < ALIKE * lo))
+            return false;
+    }
+    return true;
+}
+
 /*
- * What weights are divided by. A run is what was done once, until runs of one side last differently, or the
- * only ones of the sides do: then they may be recordings of something that went on, and seconds compare.
+ * What weights are divided by. A run is what was done once, until runs of one side last and weigh
+ * differently, or the only ones of the sides do: then they may be recordings of something that went on, and
+ * seconds compare.
  */
 static void take_costs(struct sp_diff *d, const double *work)
 {
@@ -186,6 +204,7 @@ static void take_costs(struct sp_diff *d, const double *work)
                    y = d->runs[d->side[side].runs > 1 ? side : SP_BASE].v[0]->seconds;
             alike = alike && x < ALIKE * y && y < ALIKE * x;
         }
+    alike = alike || weigh_alike(d);
     d->per = work[SP_BASE] > 0 ? SP_PER_WORK : lasted && !alike ? SP_PER_SECOND : SP_PER_RUN;
     for (unsigned side = 0; side < SP_SIDES; side++)
         for (size_t i = 0; i < d->runs[side].n; i++) {

@@ -58,9 +58,10 @@ enum sp_diff_per { SP_PER_RUN, SP_PER_SECOND, SP_PER_WORK };
 
 /* What a function's change is measured against. */
 enum sp_diff_reference {
-    SP_AGAINST_MEDIAN, /* function */
-    SP_AGAINST_COST,   /* the whole: too few functions have a median */
-    SP_AGAINST_WHOLE,  /* likewise, and nothing says how long a run was */
+    SP_AGAINST_MEDIAN,   /* function */
+    SP_AGAINST_COST,     /* the whole: too few functions have a median */
+    SP_AGAINST_WHOLE,    /* likewise, and nothing says how long a run was */
+    SP_AGAINST_AGREEING, /* too few for a median, but most of them moved alike: those (reference.h) */
 };
 
 /* One comparison of one quantity; what is not known is NaN. Shares are of 1. */
@@ -113,6 +114,7 @@ struct sp_diff_row {
     char id[32];              /* its handle in the last run that has it */
     unsigned forms[SP_SIDES]; /* bits 1 << enum sp_diff_form: what was seen of it */
     bool recompiled;          /* the sides differ in that beyond chance */
+    bool reference;           /* SP_AGAINST_AGREEING: it is one of those */
     struct sp_diff_amount side[SP_SIDES];
     struct sp_diff_test share[SP_FAMILIES], cost[SP_FAMILIES];
 };
@@ -127,6 +129,7 @@ struct sp_diff_side {
     double effective;     /* samples, NaN where unknown */
     double seconds;       /* NaN where unknown */
     double per;           /* runs, seconds or work: what costs are divided by */
+    double spread;        /* of the runs' whole costs: largest less smallest, of the mean; NaN: of one run */
     unsigned blocks;      /* 0: none */
 };
 
@@ -166,8 +169,9 @@ struct sp_diff {
     struct sp_diff_test whole; /* of the weights; tested with repeats only */
     enum sp_diff_per per;
     enum sp_diff_reference reference;
-    double median_change;   /* of the median function's cost; NaN where that is not the reference */
-    double prior, prior_df; /* what functions have in common of how runs vary; NaN with one run a side */
+    double reference_change; /* of the cost of the median function, or of those that agree; else NaN */
+    double reference_se;     /* of its logarithm, beside what runs differ by */
+    double prior, prior_df;  /* what functions have in common of how runs vary; NaN with one run a side */
     enum sp_memory
         memory; /* what is compared is memory: rows are ranked by the change of the metric itself */
     bool has_other;

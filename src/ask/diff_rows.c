@@ -195,7 +195,10 @@ const struct sp_answer_column sp_diff_facts[] = {
     FACT("method.establishes", SP_COL_BOOL, "it tells a change of the program from what runs differ by"),
     FACT("method.cost_per", SP_COL_TEXT, "run, second or work"),
     FACT("method.tested", SP_COL_TEXT, "change_against_median, cost, share or weight; null: nothing"),
-    FACT("method.median_change_percent", SP_COL_NUMBER, "growth of the median function's cost"),
+    FACT("method.median_change_percent", SP_COL_NUMBER,
+         "growth of the median function's cost; null: not the reference"),
+    FACT("method.reference_change_percent", SP_COL_NUMBER,
+         "growth of the cost of what changes are measured against"),
     FACT("method.self.tested", SP_COL_COUNT, "functions compared by self"),
     FACT("method.self.significant", SP_COL_COUNT, "of them, changed"),
     FACT("method.total.tested", SP_COL_COUNT, "functions compared by total"),
@@ -579,7 +582,8 @@ static void fact_method_detail(const struct diff_answer *a)
 static void fact_method(const struct diff_answer *a)
 {
     static const char *const per[] = {"run", "second", "work"};
-    static const char *const against[] = {"change_against_median", "cost", "share"};
+    static const char *const against[] = {"change_against_median", "cost", "share",
+                                          "change_against_agreeing"};
     const struct sp_diff *d = &a->d;
     struct sp_answer *out = a->out;
     struct sp_buf b;
@@ -595,7 +599,9 @@ static void fact_method(const struct diff_answer *a)
                  : d->method == SP_DIFF_EXACT ? "weight"
                  : d->method == SP_DIFF_NONE  ? NULL
                                               : "share");
-    sp_fact_real(out, "median_change_percent", rows_percent(a, d->median_change));
+    sp_fact_real(out, "median_change_percent",
+                 d->reference == SP_AGAINST_MEDIAN ? rows_percent(a, d->reference_change) : NAN);
+    sp_fact_real(out, "reference_change_percent", rows_percent(a, d->reference_change));
     for (unsigned f = 0; f < SP_FAMILIES; f++) {
         sp_answer_open(out, f == SP_SELF ? "self" : "total", '{');
         sp_fact_count(out, "tested", (int64_t)d->family[f]);

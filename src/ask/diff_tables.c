@@ -114,7 +114,7 @@ static void total_line(const struct diff_answer *a, struct sp_buf *b)
         sp_buf_printf(b, ", %s", sp_diff_verdict_word(t));
     if (a->d.method >= SP_DIFF_REPEATS && d->reference == SP_AGAINST_MEDIAN) {
         sp_buf_puts(b, "; the median function ");
-        sp_diff_number(b, 100 * d->median_change, 2, true);
+        sp_diff_number(b, 100 * d->reference_change, 2, true);
         sp_buf_printf(b, "%% %s", sp_diff_per_words(d));
     }
     if (d->per != SP_PER_SECOND && isfinite(x) && isfinite(y)) {
@@ -255,7 +255,7 @@ static void changed_columns(struct people *x, bool total)
 {
     static const char *const per[][2] = {
         {"base/run", "new/run"}, {"base/s", "new/s"}, {"base/work", "new/work"}};
-    static const char *const against[] = {"vs median", "vs cost", "vs whole"};
+    static const char *const against[] = {"vs median", "vs cost", "vs whole", "vs agreeing"};
     const struct sp_diff *d = &x->a->d;
     bool repeats = d->method >= SP_DIFF_REPEATS;
     people_column(x, per[d->per][SP_BASE], SP_COL_RIGHT);

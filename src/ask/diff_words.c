@@ -28,7 +28,8 @@ const char *sp_diff_per_words(const struct sp_diff *d)
 static const char *against_words(const struct sp_diff *d)
 {
     static const char *const words[] = {"against the median function", "by its cost",
-                                        "as a share of the whole"};
+                                        "as a share of the whole",
+                                        "against the functions that agree"};
     return d->method >= SP_DIFF_REPEATS ? words[d->reference]
            : d->method == SP_DIFF_EXACT ? "by weight"
                                         : "as a share";

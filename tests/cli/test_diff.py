@@ -187,13 +187,37 @@ def test_runs_of_very_different_length(tmp_path):
 
 
 def test_two_functions_have_no_median(tmp_path):
+    """Runs of a side agree, and the sides do not: the same work, of which one function takes twice as much."""
     given = [{"x": 900, "y": 100}] * 3, [{"x": 900, "y": 200}] * 3
     answer = ask("diff", *sides(tmp_path, *given))
-    assert answer["method"]["tested"] == "share" and answer["method"]["median_change_percent"] is None
-    answer = ask("diff", *sides(tmp_path, *given), "--work", 100)
-    rows = {r["function"]: r for r in answer["rows"]}
-    assert answer["method"]["tested"] == "cost" and rows["y"]["verdict"] == "significant"
-    assert rows["x"]["verdict"] != "significant" and rows["x"]["cost"]["base"] == pytest.approx(9000, rel=0.1)
+    assert answer["method"]["tested"] == "change_against_agreeing" and answer["method"]["median_change_percent"] is None
+    assert abs(answer["method"]["reference_change_percent"]) < 5
+    for more in ([], ["--work", 100]):
+        answer = ask("diff", *sides(tmp_path, *given), *more)
+        rows = {r["function"]: r for r in answer["rows"]}
+        assert rows["y"]["verdict"] == "significant" and rows["x"]["verdict"] != "significant"
+        assert rows["x"]["cost"]["base"] == pytest.approx(900000 if not more else 9000, rel=0.1)
+    assert answer["method"]["tested"] == "cost"
+
+
+def test_of_two_functions_in_a_fixed_time_either_may_have_changed(tmp_path):
+    """The runs take as much in all: one function may have grown, or the other shrunk."""
+    answer = ask("diff", *sides(tmp_path, [{"x": 600, "y": 400}] * 3, [{"x": 400, "y": 600}] * 3))
+    assert answer["method"]["tested"] == "share" and answer["verdict"] == "CHANGED"
+
+
+def test_few_functions_are_measured_against_those_that_agree(tmp_path):
+    """One of three large ones doubles: neither the median of few ratios nor shares say that of it alone."""
+    work = {"sort": 400, "format": 130, "sum": 60, "main": 5}
+    cases = [({**work, "format": 260}, "format", 100), ({**work, "sort": 800}, "sort", 100)]
+    total = sum(work.values())
+    boxed = {k: v * total / (total + 260) for k, v in {**work, "format": 390}.items()}  # as long as before
+    for new, grown, percent in cases + [(boxed, "format", 200)]:
+        answer = ask("diff", *sides(tmp_path, [work] * 4, [{k: round(v) for k, v in new.items()}] * 4))
+        rows = {r["function"]: r for r in answer["rows"]}
+        assert answer["method"]["tested"] == "change_against_agreeing" and answer["verdict"] == "CHANGED"
+        assert {n for n, r in rows.items() if r["verdict"] == "significant"} == {grown}
+        assert rows[grown]["change_percent"] == pytest.approx(percent, rel=0.3)
 
 
 def test_costs_are_per_second_where_runs_of_a_side_last_differently(tmp_path):
