@@ -28,7 +28,8 @@ bool sp_diff_establishes(enum sp_diff_method m)
 
 spaa_status sp_diff_init(struct sp_diff *d, struct sp_diags *diags)
 {
-    *d = (struct sp_diff){.diags = diags, .reference_change = NAN, .reference_se = NAN, .prior = NAN, .prior_df = NAN};
+    *d = (struct sp_diff){
+        .diags = diags, .reference_change = NAN, .reference_se = NAN, .prior = NAN, .prior_df = NAN};
     return sp_strtab_init(&d->strs) ? SPAA_OK : sp_nomem(diags);
 }
 
@@ -43,6 +44,7 @@ void sp_diff_free(struct sp_diff *d)
     sp_diff_model_free(d->model);
     sp_vec_free(&d->maps);
     sp_vec_free(&d->binaries.v);
+    sp_vec_free(&d->renamed);
     sp_vec_free(&d->keys);
     sp_map_free(&d->key_map);
     sp_vec_free(&d->rows);
@@ -490,7 +492,8 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
     spaa_status st = sp_diff_match_binaries(d);
     if (st)
         return st;
-    if (!sp_diff_settle_addresses(d) || !match_without_binaries(d) || !sp_diff_match_functions(d))
+    if (!sp_diff_settle_addresses(d) || !match_without_binaries(d) || !sp_diff_match_functions(d) ||
+        !sp_diff_match_renamed(d))
         return sp_nomem(d->diags);
     st = sum_sides(d);
     if (!st)

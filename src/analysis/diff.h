@@ -148,6 +148,15 @@ struct sp_diff_map {
     bool seen[SP_SIDES];
 };
 
+/* A function that probably has another name on the new side, and why. */
+struct sp_diff_renamed {
+    uint32_t key, name; /* of the row; the name in the base, a string */
+    double places;      /* part of its samples that are at the same places of its code; NaN: not known */
+    uint32_t moved;     /* lines that its declaration moved by, in a file of the same name */
+    bool declared;      /* that is known */
+    bool callers;       /* it has the same ones, not none */
+};
+
 struct sp_diff_run;
 struct sp_diff_model;
 struct sp_diff {
@@ -162,6 +171,7 @@ struct sp_diff {
 
     /* from sp_diff_finish on */
     struct sp_binary_pairs binaries; /* compared under two names, or not for want of certainty */
+    SP_VEC(struct sp_diff_renamed) renamed;
     unsigned scale;
     enum sp_diff_method method;
     enum sp_diff_headline headline;
@@ -215,6 +225,8 @@ double sp_diff_change(const struct sp_diff *d, const struct sp_diff_row *row, un
 /* The words of enums in JSON and options. */
 extern const char *const sp_diff_method_names[]; /* NULL-terminated, as the next */
 extern const char *const sp_diff_verdict_names[];
+/* NULL: it has the same name on both sides, or is on one. */
+const struct sp_diff_renamed *sp_diff_renamed_of(const struct sp_diff *d, const struct sp_diff_row *row);
 /* Row i of rows, appeared and vanished together. */
 struct sp_diff_row *sp_diff_row_at(struct sp_diff *d, size_t i);
 /* Runs of the two sides last differently, and nobody said what work they did: of the whole, nothing can be
