@@ -102,6 +102,14 @@ static bool match_without_binaries(struct sp_diff *d)
     return ok;
 }
 
+double sp_diff_cost_at(const struct sp_diff *d, const struct sp_diff_row *row, unsigned family, unsigned side,
+                       size_t run)
+{
+    const struct sp_diff_run *r = d->runs[side].v[run];
+    int64_t w = row ? diff_value(r, row->key, family) : r->total;
+    return (double)w * pow(10, -(double)r->scale) / r->per;
+}
+
 static bool diff_widen(void **array, size_t had, size_t now, size_t elem)
 {
     unsigned char *more = calloc(now + 1, elem);
@@ -504,6 +512,7 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
     if (!diff_make_rows(d) || !compare_all(d))
         return sp_nomem(d->diags);
     d->headline = headline(d);
+    sp_diff_find_moved(d);
     struct order o = {d, opts->sort_total ? SP_TOTAL : SP_SELF};
     if (d->rows.n)
         qsort_r(d->rows.v, d->rows.n, sizeof *d->rows.v, diff_cmp_row, &o);

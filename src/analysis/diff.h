@@ -114,6 +114,7 @@ struct sp_diff_row {
     char id[32];              /* its handle in the last run that has it */
     unsigned forms[SP_SIDES]; /* bits 1 << enum sp_diff_form: what was seen of it */
     bool recompiled;          /* the sides differ in that beyond chance */
+    uint32_t moved;           /* 1 + key of the row that has its work now, or had it; 0: none */
     bool reference;           /* SP_AGAINST_AGREEING: it is one of those */
     struct sp_diff_amount side[SP_SIDES];
     struct sp_diff_test share[SP_FAMILIES], cost[SP_FAMILIES];
@@ -150,7 +151,8 @@ struct sp_diff_map {
 
 /* A function that probably has another name on the new side, and why. */
 struct sp_diff_renamed {
-    uint32_t key, name; /* of the row; the name in the base, a string */
+    uint32_t key;       /* of the row */
+    uint32_t name, now; /* strings: in the base, on the new side */
     double places;      /* part of its samples that are at the same places of its code; NaN: not known */
     uint32_t moved;     /* lines that its declaration moved by, in a file of the same name */
     bool declared;      /* that is known */
@@ -219,6 +221,9 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts);
 
 /* A weight of all runs of a side in its unit, for each run. */
 double sp_diff_per_run(const struct sp_diff *d, unsigned side, __int128 v);
+/* What a run cost of a row, or of all (NULL), divided as costs are. */
+double sp_diff_cost_at(const struct sp_diff *d, const struct sp_diff_row *row, unsigned family, unsigned side,
+                       size_t run);
 /* By how much a row's weight changed, from run to run. */
 double sp_diff_change(const struct sp_diff *d, const struct sp_diff_row *row, unsigned family);
 
@@ -227,6 +232,8 @@ extern const char *const sp_diff_method_names[]; /* NULL-terminated, as the next
 extern const char *const sp_diff_verdict_names[];
 /* NULL: it has the same name on both sides, or is on one. */
 const struct sp_diff_renamed *sp_diff_renamed_of(const struct sp_diff *d, const struct sp_diff_row *row);
+/* The row that r's work moved to or from; NULL: none. */
+const struct sp_diff_row *sp_diff_moved_with(const struct sp_diff *d, const struct sp_diff_row *r);
 /* Row i of rows, appeared and vanished together. */
 struct sp_diff_row *sp_diff_row_at(struct sp_diff *d, size_t i);
 /* Runs of the two sides last differently, and nobody said what work they did: of the whole, nothing can be

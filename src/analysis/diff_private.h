@@ -96,6 +96,11 @@ bool sp_diff_take_bodies(struct sp_diff *d, struct sp_diff_run *r, struct sp_sel
 /* After all other matching: functions of one side that are probably one of the other become one row. */
 bool sp_diff_match_renamed(struct sp_diff *d);
 
+/* ---- work that moved (diff_moved.c) ---- */
+
+/* Once all is tested: marks functions that one side lacks and the callers that have their work. */
+void sp_diff_find_moved(struct sp_diff *d);
+
 /* ---- functions under several names (diff_functions.c) ---- */
 
 /* Inlined functions of which only the last part of the name is known take the keys of those with the whole

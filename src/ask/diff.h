@@ -30,8 +30,9 @@ struct diff_answer {
     struct diff_words words;
     struct sp_side_where where[SP_SIDES];
     size_t limit;
-    bool compact;          /* JSON where nobody says how many rows: numbers of each that say most */
-    bool bounds[SP_SIDES]; /* it was said that totals of this side are bounds */
+    bool compact;             /* JSON where nobody says how many rows: numbers of each that say most */
+    bool bounds[SP_SIDES];    /* it was said that totals of this side are bounds */
+    double missing[SP_SIDES]; /* then: part of its first such run's weight whose callers are missing */
 };
 
 /* ---- sentences; all append ---- */
@@ -51,6 +52,8 @@ void sp_diff_say_limit(const struct diff_answer *a, const struct sp_limit *l, st
 void sp_diff_limits_report(const struct diff_answer *a);
 /* A function's name for a sentence. */
 void sp_diff_say_name(struct sp_buf *out, struct sp_str name);
+/* The same in fewer characters, for names that stand elsewhere too. */
+void sp_diff_say_again(struct sp_buf *out, struct sp_str name);
 /* x with so many digits after the point, and a plus where `sign`. "-" for what is not known. */
 void sp_diff_number(struct sp_buf *out, double x, unsigned digits, bool sign);
 /* "significant", as people read it. */
@@ -66,6 +69,46 @@ void sp_diff_say_amount(struct sp_buf *out, double v, bool bytes, bool sign);
 double sp_diff_memory_amount(const struct diff_answer *a, const struct sp_diff_row *r, unsigned side,
                              unsigned family, bool bytes);
 bool sp_diff_memory_known(const struct diff_answer *a, bool bytes);
+
+/* ---- the first lines (diff_headline.c) ---- */
+
+enum { DIFF_NAMED = 3 }; /* functions that the headline names */
+enum diff_kind { DIFF_SLOWER, DIFF_FASTER, DIFF_MOVED };
+extern const char *const sp_diff_kind_words[]; /* "SLOWER" */
+/* What the runs of the sides are: what did the same, what lasted the same, or it is not shown. */
+enum diff_reading { DIFF_READING_OPEN, DIFF_FIXED_WORK, DIFF_FIXED_TIME, DIFF_WORK_SAID };
+/* How costs of one line are written: divided by this, before this word; "": each with its own. */
+struct sp_diff_scale {
+    double unit;
+    const char *word;
+};
+
+/* The functions whose self changed, those that changed most first; returns how many there are. */
+bool sp_diff_is_named(const struct diff_answer *a, const struct sp_diff_row *r);
+size_t sp_diff_named(const struct diff_answer *a, const struct sp_diff_row **out);
+enum diff_kind sp_diff_kind(const struct sp_diff *d, const struct sp_diff_row *r); /* NULL: of the whole */
+/* Worth a row where nobody says how many: it changed, or might have, or weighs something. */
+bool sp_diff_matters(const struct diff_answer *a, const struct sp_diff_row *r, unsigned family);
+/* A run's self cost of a row, or the whole's. */
+double sp_diff_run_cost(const struct sp_diff *d, const struct sp_diff_row *r, unsigned side, size_t run);
+/* What functions are measured against cost otherwise itself: then their growth is not that of their cost. */
+bool sp_diff_reference_moved(const struct sp_diff *d);
+enum diff_reading sp_diff_reading(const struct sp_diff *d);
+struct sp_diff_scale sp_diff_scale_of(const struct diff_answer *a, double most);
+void sp_diff_say_cost(const struct diff_answer *a, struct sp_buf *out, double cost, struct sp_diff_scale s);
+void sp_diff_say_named(const struct diff_answer *a, const struct sp_diff_row *r, struct sp_buf *out);
+void sp_diff_say_reference(const struct diff_answer *a, struct sp_buf *out);
+void sp_diff_say_runs(const struct diff_answer *a, const struct sp_diff_row *r, struct sp_buf *out);
+void sp_diff_say_reading(const struct diff_answer *a, struct sp_buf *out);
+void sp_diff_say_whole(const struct diff_answer *a, struct sp_buf *out);
+void sp_diff_say_renamed(const struct diff_answer *a, const struct sp_diff_renamed *x, struct sp_buf *out);
+/* ": beyond what runs differ by (q 0.0004; quasi-likelihood F-test against sort_rows)" */
+void sp_diff_say_chance(const struct diff_answer *a, const struct sp_diff_row *r, bool first,
+                        struct sp_buf *out); /* first: with the method */
+/* What else moved, what would have been found, what these runs cannot show; nothing where all is said. */
+void sp_diff_say_rest(const struct diff_answer *a, struct sp_buf *out);
+/* Whose totals are bounds, in short. */
+void sp_diff_say_bounds(const struct diff_answer *a, struct sp_buf *out);
 
 /* ---- the answer ---- */
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHORT = 72 }; /* characters of a name in a sentence */
+enum { SHORT = 72, SHORTER = 36 }; /* characters of a name in a sentence; where it stood before */
 
 void sp_diff_number(struct sp_buf *out, double x, unsigned digits, bool sign)
 {
@@ -40,13 +40,13 @@ static size_t cells_columns(const char *p, size_t n)
 }
 
 /* "…::b::c": as many of the last parts as fit; a part too long for that is cut. */
-static void cells_last_parts(struct sp_buf *out, struct sp_str s)
+static void cells_last_parts(struct sp_buf *out, struct sp_str s, size_t most)
 {
     size_t from = s.n, depth = 0, end = s.n;
     for (size_t i = s.n; i-- > 2;) {
         depth += strchr(">)", s.p[i]) && s.p[i];
         depth -= depth && strchr("<(", s.p[i]) && s.p[i];
-        if (!depth && s.p[i - 1] == ':' && s.p[i - 2] == ':' && cells_columns(s.p + i, s.n - i) + 3 <= SHORT)
+        if (!depth && s.p[i - 1] == ':' && s.p[i - 2] == ':' && cells_columns(s.p + i, s.n - i) + 3 <= most)
             from = i;
     }
     if (from < s.n) {
@@ -54,23 +54,33 @@ static void cells_last_parts(struct sp_buf *out, struct sp_str s)
         sp_buf_add(out, s.p + from, s.n - from);
         return;
     }
-    while (end && (cells_columns(s.p, end) >= SHORT || ((unsigned char)s.p[end] & 0xc0) == 0x80))
+    while (end && (cells_columns(s.p, end) >= most || ((unsigned char)s.p[end] & 0xc0) == 0x80))
         end--;
     sp_buf_add(out, s.p, end);
     sp_buf_puts(out, "…");
 }
 
-void sp_diff_say_name(struct sp_buf *out, struct sp_str name)
+static void say_within(struct sp_buf *out, struct sp_str name, size_t most)
 {
     struct sp_buf b;
     sp_buf_init(&b, 0);
     sp_short_name(&b, name.p, name.n, SP_SHORTEST);
     struct sp_str s = {sp_buf_cstr(&b), (uint32_t)b.len};
-    if (cells_columns(s.p, s.n) <= SHORT)
+    if (cells_columns(s.p, s.n) <= most)
         sp_buf_add(out, s.p, s.n);
     else
-        cells_last_parts(out, s);
+        cells_last_parts(out, s, most);
     sp_buf_free(&b);
+}
+
+void sp_diff_say_name(struct sp_buf *out, struct sp_str name)
+{
+    say_within(out, name, SHORT);
+}
+
+void sp_diff_say_again(struct sp_buf *out, struct sp_str name)
+{
+    say_within(out, name, SHORTER);
 }
 
 const char *sp_diff_verdict_word(const struct sp_diff_test *t)

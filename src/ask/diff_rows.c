@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+enum { SHORT_RUNS = 5 }; /* of a side, that JSON has where nobody asks for more */
+
 /* ---- columns ---- */
 
 /* Of one comparison. */
@@ -50,6 +52,7 @@ enum {
     ID,
     FUNCTION,
     DSO,
+    RENAMED_FROM,
     MATCHED_AS,
     REMARK,
     COMPILED_BASE,
@@ -122,6 +125,8 @@ static const struct sp_answer_column rows_columns[COLUMNS] = {
     [ID] = {"id", SP_COL_HANDLE, "id", .doc = "what other commands take for it, in its last profile"},
     [FUNCTION] = {"function", SP_COL_NAME, "function", .doc = "the whole name"},
     [DSO] = {"dso", SP_COL_DSO, "dso", .doc = "the binary it is in"},
+    [RENAMED_FROM] = {"renamed_from", SP_COL_TEXT, .flags = SP_COL_OPTIONAL,
+                      .doc = "its name in the base, where that is probably another"},
     [MATCHED_AS] = {"matched_as", SP_COL_TEXT, .flags = SP_COL_OPTIONAL,
                     .doc = "the name it was compared by"},
     [REMARK] = {"remark", SP_COL_TEXT, .flags = SP_COL_OPTIONAL, .doc = "how it was compiled, in words"},
@@ -171,6 +176,8 @@ const struct sp_table_decl *const sp_diff_tables[] = {&rows_both, &rows_new, &ro
         FACT(path ".effective_samples", SP_COL_NUMBER, "as many of equal weight"),                           \
         FACT(path ".duration", SP_COL_NUMBER, "seconds; null: not known"),                                   \
         FACT(path ".cost_of", SP_COL_NUMBER, "runs, seconds or work that costs are divided by"),             \
+        FACT(path ".costs.0", SP_COL_NUMBER, "cost of each run, of everything"),                             \
+        FACT(path ".spread_percent", SP_COL_NUMBER, "largest less smallest of these, of their mean"),        \
         FACT(path ".blocks", SP_COL_COUNT, "time blocks")
 #define FACT_AMOUNT(path, words)                                                                             \
     FACT(path ".base", SP_COL_NUMBER, words " of the base, for each run"),                                   \
@@ -179,8 +186,29 @@ const struct sp_table_decl *const sp_diff_tables[] = {&rows_both, &rows_new, &ro
 const struct sp_answer_column sp_diff_facts[] = {
     FACT("verdict", SP_COL_TEXT, "CHANGED, NO CHANGE FOUND, NOT ESTABLISHED or UNCHANGED"),
     FACT("summary", SP_COL_TEXT, "the same in a sentence"),
+    FACT("headline.kind", SP_COL_TEXT,
+         "a function that changed most, or the whole: slower, faster, moved (to its caller, or out of it), "
+         "differs "
+         "(within one run a side)"),
+    FACT("headline.text", SP_COL_TEXT, "the same in words"),
+    FACT("headline.id", SP_COL_HANDLE, "the function; null: the whole"),
+    FACT("headline.function", SP_COL_TEXT, "its name"),
+    FACT("headline.dso", SP_COL_TEXT, "its binary"),
+    FACT("headline.renamed_from", SP_COL_TEXT, "its name in the base, where that is probably another"),
+    FACT("headline.moved_with", SP_COL_TEXT, "of what moved: the function that has its work, or had it"),
+    FACT("headline.factor", SP_COL_NUMBER, "new cost of the base's; null: from or to nothing"),
+    FACT("headline.q", SP_COL_NUMBER, "probability of as much by chance, controlled; of the whole p"),
+    FACT("headline.runs.base.0", SP_COL_NUMBER, "self cost of each run of the base"),
+    FACT("headline.runs.new.0", SP_COL_NUMBER, "of the new side"),
+    FACT("headlines_left_out", SP_COL_COUNT, "functions that changed and are none of these"),
     FACT_SIDE("base"),
     FACT_SIDE("new"),
+    FACT("renamed.base", SP_COL_TEXT, "a function of the base"),
+    FACT("renamed.new", SP_COL_TEXT, "the one of the new side that it probably is"),
+    FACT("renamed.places_percent", SP_COL_NUMBER,
+         "samples at the same places of its code; null: too few to tell"),
+    FACT("renamed.lines_moved", SP_COL_COUNT, "lines its declaration moved by in its file; null: not known"),
+    FACT("renamed.same_callers", SP_COL_BOOL, "it has the same callers; false: neither has any"),
     FACT("binaries.base", SP_COL_TEXT, "a binary of the base"),
     FACT("binaries.new", SP_COL_TEXT, "that of the new side, of another name"),
     FACT("binaries.by", SP_COL_TEXT, "what says that they are one"),
@@ -199,6 +227,10 @@ const struct sp_answer_column sp_diff_facts[] = {
          "growth of the median function's cost; null: not the reference"),
     FACT("method.reference_change_percent", SP_COL_NUMBER,
          "growth of the cost of what changes are measured against"),
+    FACT("method.reference", SP_COL_TEXTS, "change_against_agreeing: the functions that agree"),
+    FACT("method.reading", SP_COL_TEXT,
+         "fixed_work or fixed_time: what runs of the sides have in common; work_given: by --work; null: not "
+         "shown"),
     FACT("method.self.tested", SP_COL_COUNT, "functions compared by self"),
     FACT("method.self.significant", SP_COL_COUNT, "of them, changed"),
     FACT("method.total.tested", SP_COL_COUNT, "functions compared by total"),
@@ -371,6 +403,11 @@ static void put_row(const struct diff_answer *a, struct sp_answer_table *t, cons
     sp_put_text(a->out, t, ID, *r->id ? r->id : NULL, strlen(r->id));
     sp_put_text(a->out, t, FUNCTION, name.p, name.n);
     sp_put_text(a->out, t, DSO, dso.p, dso.n);
+    const struct sp_diff_renamed *was = sp_diff_renamed_of(&a->d, r);
+    if (was) {
+        struct sp_str old = sp_str_at(&a->d.strs, was->name);
+        sp_put_text(a->out, t, RENAMED_FROM, old.p, old.n);
+    }
     if (sp_str_cmp(name, normal) != 0)
         sp_put_text(a->out, t, MATCHED_AS, normal.p, normal.n);
     put_compiled(a, t, r);
@@ -434,9 +471,13 @@ static void put_table(const struct diff_answer *a, const struct sp_table_decl *d
         rows_compact(t);
     if (a->compact && decl != &rows_both)
         rows_one_sided(t, decl == &rows_new ? SP_NEW : SP_BASE);
-    for (size_t i = 0; i < n && i < limit; i++)
-        put_row(a, t, list, &rows[i]);
-    t->left_out = n > limit ? n - limit : 0;
+    for (size_t i = 0; i < n; i++)
+        if (t->rows < limit &&
+            (!a->compact || decl == &rows_both || a->q->options->budget ||
+             sp_diff_matters(a, &rows[i], SP_SELF) || sp_diff_matters(a, &rows[i], SP_TOTAL)))
+            put_row(a, t, list, &rows[i]);
+        else
+            t->left_out++;
 }
 
 /* ---- facts ---- */
@@ -491,6 +532,17 @@ static void fact_side_words(const struct diff_answer *a, const struct diff_side_
     sp_fact_text(a->out, "filters", k->filters.p, k->filters.n);
 }
 
+/* Each run's self cost of a row, or of everything. */
+static void fact_costs(const struct diff_answer *a, const char *name, const struct sp_diff_row *r,
+                       unsigned side)
+{
+    size_t n = a->d.side[side].runs;
+    sp_answer_open(a->out, name, '[');
+    for (size_t i = 0; i < n && (!a->compact || i < SHORT_RUNS); i++)
+        sp_fact_real(a->out, "", rows_rounded(sp_diff_run_cost(&a->d, r, side, i), a->compact ? 5 : 12));
+    sp_answer_close(a->out);
+}
+
 static void fact_side(const struct diff_answer *a, unsigned side)
 {
     const struct sp_diff_side *s = &a->d.side[side];
@@ -516,6 +568,10 @@ static void fact_side(const struct diff_answer *a, unsigned side)
         fact_number(a, "effective_samples", s->effective);
     fact_number(a, "duration", s->seconds);
     fact_number(a, "cost_of", s->per);
+    if (!a->compact || s->runs > 1)
+        fact_costs(a, "costs", NULL, side);
+    if (a->d.method >= SP_DIFF_REPEATS && !a->compact)
+        sp_fact_real(out, "spread_percent", rows_percent(a, s->spread));
     if (s->blocks)
         sp_fact_count(out, "blocks", s->blocks);
     sp_answer_close(out);
@@ -562,6 +618,99 @@ static void fact_whole(const struct diff_answer *a)
     sp_answer_close(out);
 }
 
+static void fact_name(const struct diff_answer *a, const char *name, uint32_t string)
+{
+    struct sp_str s = sp_str_at(&a->d.strs, string);
+    sp_fact_text(a->out, name, s.p, s.n);
+}
+
+/* A function that the first lines name, or, NULL, the whole. */
+static void fact_headline(const struct diff_answer *a, const struct sp_diff_row *r)
+{
+    static const char *const words[] = {"slower", "faster", "moved"};
+    const struct sp_diff *d = &a->d;
+    const struct sp_diff_test *t = r ? &r->share[SP_SELF] : &d->whole, *c = r ? &r->cost[SP_SELF] : t;
+    const struct sp_diff_row *with = r ? sp_diff_moved_with(d, r) : NULL;
+    const struct sp_diff_renamed *was = r ? sp_diff_renamed_of(d, r) : NULL;
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    sp_answer_open(a->out, NULL, '{');
+    sp_fact_cstr(a->out, "kind", sp_diff_establishes(d->method) ? words[sp_diff_kind(d, r)] : "differs");
+    if (r)
+        sp_diff_say_named(a, r, &b);
+    else
+        sp_diff_say_whole(a, &b);
+    sp_fact_text(a->out, "text", sp_buf_cstr(&b), b.len);
+    sp_fact_cstr(a->out, "id", r && *r->id ? r->id : NULL);
+    if (r) {
+        fact_name(a, "function", r->function);
+        fact_name(a, "dso", r->dso);
+    }
+    if (was)
+        fact_name(a, "renamed_from", was->name);
+    if (with)
+        fact_name(a, "moved_with", with->function);
+    double factor = c->side[SP_NEW].mean / c->side[SP_BASE].mean;
+    sp_fact_real(a->out, "factor",
+                 factor > 0 && isfinite(factor) ? rows_rounded(factor, a->compact ? 4 : 12) : NAN);
+    fact_number(a, "q", t->q);
+    sp_answer_open(a->out, "runs", '{');
+    fact_costs(a, "base", r, SP_BASE);
+    fact_costs(a, "new", r, SP_NEW);
+    sp_answer_close(a->out);
+    sp_answer_close(a->out);
+    a->out->failed |= b.failed;
+    sp_buf_free(&b);
+}
+
+static void fact_headlines(const struct diff_answer *a)
+{
+    const struct sp_diff_row *top[DIFF_NAMED];
+    size_t n = sp_diff_named(a, top), shown = n < DIFF_NAMED ? n : DIFF_NAMED;
+    bool said = a->d.method != SP_DIFF_EXACT && a->d.method != SP_DIFF_NONE && !a->d.memory;
+    sp_answer_open(a->out, "headline", '[');
+    for (size_t i = 0; said && i < shown && (!a->compact || i < 1); i++)
+        fact_headline(a, top[i]);
+    if (said && !n && a->d.headline == SP_DIFF_CHANGED)
+        fact_headline(a, NULL);
+    sp_answer_close(a->out);
+    sp_fact_count(a->out, "headlines_left_out", said ? (int64_t)(n - (a->compact && shown ? 1 : shown)) : 0);
+}
+
+static void fact_renamed(const struct diff_answer *a)
+{
+    const struct sp_diff *d = &a->d;
+    sp_answer_open(a->out, "renamed", '[');
+    for (size_t i = 0; i < d->renamed.n && (!a->compact || i < 1); i++) {
+        const struct sp_diff_renamed *x = &d->renamed.v[i];
+        sp_answer_open(a->out, NULL, '{');
+        fact_name(a, "base", x->name);
+        fact_name(a, "new", x->now);
+        sp_fact_real(a->out, "places_percent", rows_percent(a, x->places));
+        sp_fact_count(a->out, "lines_moved",
+                      x->declared && x->moved != UINT32_MAX ? (int64_t)x->moved : SP_ABSENT);
+        sp_fact_bool(a->out, "same_callers", x->callers);
+        sp_answer_close(a->out);
+    }
+    sp_answer_close(a->out);
+}
+
+static void fact_reference(const struct diff_answer *a)
+{
+    static const char *const readings[] = {NULL, "fixed_work", "fixed_time", "work_given"};
+    const struct sp_diff *d = &a->d;
+    if (d->reference == SP_AGAINST_AGREEING) {
+        sp_answer_open(a->out, "reference", '[');
+        for (size_t i = 0, n = 0; i < d->rows.n && (!a->compact || n < 3); i++)
+            if (d->rows.v[i].reference) {
+                fact_name(a, "", d->rows.v[i].function);
+                n++;
+            }
+        sp_answer_close(a->out);
+    }
+    sp_fact_cstr(a->out, "reading", readings[sp_diff_reading(d)]);
+}
+
 static void fact_method_detail(const struct diff_answer *a)
 {
     const struct sp_diff *d = &a->d;
@@ -602,6 +751,7 @@ static void fact_method(const struct diff_answer *a)
     sp_fact_real(out, "median_change_percent",
                  d->reference == SP_AGAINST_MEDIAN ? rows_percent(a, d->reference_change) : NAN);
     sp_fact_real(out, "reference_change_percent", rows_percent(a, d->reference_change));
+    fact_reference(a);
     for (unsigned f = 0; f < SP_FAMILIES; f++) {
         sp_answer_open(out, f == SP_SELF ? "self" : "total", '{');
         sp_fact_count(out, "tested", (int64_t)d->family[f]);
@@ -677,10 +827,12 @@ void sp_diff_put_rows(struct diff_answer *a)
     sp_fact_text(a->out, "summary", sp_buf_cstr(&b), b.len);
     a->out->failed |= b.failed;
     sp_buf_free(&b);
+    fact_headlines(a);
     fact_profile(a);
     fact_side(a, SP_BASE);
     fact_side(a, SP_NEW);
     sp_diff_binaries(a);
+    fact_renamed(a);
     if (d->memory)
         fact_memory(a);
     fact_whole(a);

@@ -101,61 +101,152 @@ static void what_line(const struct diff_answer *a, struct sp_buf *b)
     diff_line(a, b);
 }
 
-static void total_line(const struct diff_answer *a, struct sp_buf *b)
+/* Both sides in one line, where they are alike in what was asked of them. */
+static void data_line(const struct diff_answer *a, struct sp_buf *b)
 {
     const struct sp_diff *d = &a->d;
-    const struct sp_diff_test *t = &d->whole;
-    double x = d->side[SP_BASE].seconds / (double)d->side[SP_BASE].runs,
-           y = d->side[SP_NEW].seconds / (double)d->side[SP_NEW].runs;
-    sp_buf_puts(b, "whole   ");
-    sp_diff_number(b, 100 * t->change, 2, true);
-    sp_buf_printf(b, "%% %s", sp_diff_per_words(d));
-    if (sp_diff_establishes(d->method))
-        sp_buf_printf(b, ", %s", sp_diff_verdict_word(t));
-    if (a->d.method >= SP_DIFF_REPEATS && d->reference == SP_AGAINST_MEDIAN) {
-        sp_buf_puts(b, "; the median function ");
-        sp_diff_number(b, 100 * d->reference_change, 2, true);
-        sp_buf_printf(b, "%% %s", sp_diff_per_words(d));
+    sp_buf_puts(b, "data    ");
+    for (unsigned side = 0; side < SP_SIDES; side++) {
+        const struct sp_diff_side *s = &d->side[side];
+        sp_buf_puts(b, side ? "; new " : "base ");
+        sp_text_count(b, s->runs, "run");
+        if (s->samples != SP_ABSENT) {
+            sp_buf_puts(b, ", ");
+            sp_text_count(b, (uint64_t)s->samples, "sample");
+        }
+        if (isfinite(s->seconds)) {
+            sp_buf_puts(b, " in ");
+            sp_diff_number(b, s->seconds, 2, false);
+            sp_buf_puts(b, " s");
+        }
     }
-    if (d->per != SP_PER_SECOND && isfinite(x) && isfinite(y)) {
-        sp_buf_puts(b, "; ");
-        sp_diff_number(b,
-                       100 * ((double)d->side[SP_NEW].whole * x / ((double)d->side[SP_BASE].whole * y) *
-                                  (double)d->side[SP_BASE].runs / (double)d->side[SP_NEW].runs -
-                              1),
-                       2, true);
-        sp_buf_puts(b, "% a second");
-    }
-    if (d->per != SP_PER_WORK && (x > 1.1 * y || y > 1.1 * x)) {
-        sp_buf_puts(b, "; runs last ");
-        sp_diff_number(b, 100 * (y / x - 1), 1, true);
-        sp_buf_puts(b, "%: slower, or recorded for longer? --work says what was done");
-    }
+    const struct diff_side_words *k = &a->words.side[SP_BASE];
+    sp_buf_puts(b, "; ");
+    sp_buf_add(b, k->event.p, k->event.n);
+    sp_buf_puts(b, ", ");
+    sp_buf_add(b, k->metric.p, k->metric.n);
+    if (a->words.unit.n)
+        sp_buf_printf(b, " (%.*s)", (int)a->words.unit.n, a->words.unit.p);
     diff_line(a, b);
+}
+
+static void sides_lines(const struct diff_answer *a, struct sp_buf *b)
+{
+    const struct diff_side_words *k = a->words.side;
+    if (sp_diff_sides_alike(a) && !k->filters.n && !k->view) {
+        data_line(a, b);
+        return;
+    }
+    what_line(a, b);
+    side_line(a, b, SP_BASE);
+    side_line(a, b, SP_NEW);
+}
+
+/* A line for each function that changed, by size: with them no verdict has to be looked up. */
+static void named_lines(const struct diff_answer *a, struct sp_buf *b)
+{
+    const struct sp_diff *d = &a->d;
+    const struct sp_diff_row *top[DIFF_NAMED];
+    size_t n = sp_diff_named(a, top);
+    for (size_t i = 0; i < n && i < DIFF_NAMED; i++) {
+        sp_buf_clear(b);
+        sp_buf_printf(b, "%s: ",
+                      sp_diff_establishes(d->method) ? sp_diff_kind_words[sp_diff_kind(d, top[i])]
+                                                     : "DIFFERS WITHIN THE RUNS");
+        sp_diff_say_named(a, top[i], b);
+        if (i + 1 == DIFF_NAMED && n > DIFF_NAMED)
+            sp_buf_printf(b, "; and %zu more", n - DIFF_NAMED);
+        sp_answer_line_of(a->out, i ? SP_LINE_PLAIN : SP_LINE_HEAD, b);
+    }
+    if (!n) {
+        sp_buf_clear(b);
+        sp_buf_printf(b, "%s: the whole  ", sp_diff_kind_words[sp_diff_kind(d, NULL)]);
+        sp_diff_say_whole(a, b);
+        sp_buf_puts(b, "; no function stands out by self weight");
+        sp_answer_line_of(a->out, SP_LINE_HEAD, b);
+    }
+}
+
+/* Each run's value of what the first line is about, and what says that it is none of chance. */
+static void runs_lines(const struct diff_answer *a, struct sp_buf *b)
+{
+    const struct sp_diff *d = &a->d;
+    const struct sp_diff_row *top[DIFF_NAMED];
+    size_t n = sp_diff_named(a, top), shown = n < DIFF_NAMED ? n : DIFF_NAMED;
+    for (size_t i = 0; i < shown || (!shown && !i); i++) {
+        const struct sp_diff_row *r = n ? top[i] : NULL;
+        sp_buf_puts(b, i ? "        " : "runs    ");
+        if (r)
+            sp_diff_say_again(b, sp_str_at(&d->strs, r->function));
+        else
+            sp_buf_puts(b, "the whole");
+        sp_buf_ch(b, ' ');
+        sp_diff_say_runs(a, r, b);
+        sp_diff_say_chance(a, r, !i, b);
+        diff_line(a, b);
+    }
+}
+
+static void renamed_lines(const struct diff_answer *a, struct sp_buf *b)
+{
+    enum { SHOWN = 3 };
+    const struct sp_diff *d = &a->d;
+    for (size_t i = 0; i < d->renamed.n && i < SHOWN; i++) {
+        sp_buf_puts(b, i ? "        " : "matched ");
+        sp_diff_say_renamed(a, &d->renamed.v[i], b);
+        if (i + 1 == SHOWN && d->renamed.n > SHOWN)
+            sp_buf_printf(b, "; and %zu more", d->renamed.n - SHOWN);
+        diff_line(a, b);
+    }
+}
+
+/* By words, of what is counted exactly, of memory, and where nothing was found. */
+static bool in_words(const struct diff_answer *a)
+{
+    const struct sp_diff *d = &a->d;
+    const struct sp_diff_row *top[DIFF_NAMED];
+    return d->memory || d->method == SP_DIFF_EXACT || d->method == SP_DIFF_NONE ||
+           (d->headline != SP_DIFF_CHANGED && (sp_diff_establishes(d->method) || !sp_diff_named(a, top)));
+}
+
+static void first_lines(const struct diff_answer *a, struct sp_buf *b)
+{
+    if (!in_words(a)) {
+        named_lines(a, b);
+        return;
+    }
+    sp_buf_printf(b, "%s: ", sp_diff_headline_word(&a->d));
+    sp_diff_say_summary(a, b);
+    sp_answer_line_of(a->out, SP_LINE_HEAD, b);
 }
 
 static void diff_head(const struct diff_answer *a, struct sp_buf *b)
 {
-    sp_buf_printf(b, "%s: ", sp_diff_headline_word(&a->d));
-    sp_diff_say_summary(a, b);
-    sp_answer_line_of(a->out, SP_LINE_HEAD, b);
+    const struct sp_diff *d = &a->d;
+    first_lines(a, b);
     sp_buf_clear(b);
     for (size_t i = 0; i < a->fail_on.limits.n; i++) {
         sp_buf_puts(b, "limit   ");
         sp_diff_say_limit(a, &a->fail_on.limits.v[i], b);
         diff_line(a, b);
     }
-    what_line(a, b);
-    side_line(a, b, SP_BASE);
-    side_line(a, b, SP_NEW);
-    sp_diff_say_binaries(a);
-    total_line(a, b);
-    sp_buf_puts(b, "method  ");
-    sp_diff_say_method(a, b);
-    const char *const *first = sp_diff_assumptions(a->d.method);
-    for (const char *const *s = first; *s; s++)
-        sp_buf_printf(b, "%s%s", s == first ? "; assumes that " : " and that ", *s);
+    if (d->method >= SP_DIFF_REPEATS && !d->memory)
+        runs_lines(a, b);
+    sp_buf_puts(b, "whole   ");
+    sp_diff_say_whole(a, b);
     diff_line(a, b);
+    renamed_lines(a, b);
+    sp_diff_say_binaries(a);
+    sp_buf_puts(b, "also    ");
+    size_t before = b->len;
+    sp_diff_say_rest(a, b);
+    if (b->len > before)
+        diff_line(a, b);
+    sp_buf_clear(b);
+    sp_diff_say_bounds(a, b);
+    if (b->len)
+        diff_line(a, b);
+    sides_lines(a, b);
 }
 
 /* ---- tables ---- */
@@ -251,6 +342,8 @@ static void people_amount(struct people *x, double v, bool bytes, bool sign)
 
 /* ---- rows of both sides ---- */
 
+enum { NONE_MATTERS = 3 }; /* rows that are shown where none is worth it */
+
 static void changed_columns(struct people *x, bool total)
 {
     static const char *const per[][2] = {
@@ -263,7 +356,9 @@ static void changed_columns(struct people *x, bool total)
     people_column(x, per[d->per][SP_NEW], SP_COL_RIGHT);
     people_column(x, total ? "new total%" : "new%", SP_COL_RIGHT);
     people_column(x, "change", SP_COL_RIGHT);
-    people_column(x, repeats ? against[d->reference] : "points", SP_COL_RIGHT | (repeats ? 0 : SP_COL_SPARE));
+    if (!repeats || sp_diff_reference_moved(d))
+        people_column(x, repeats ? against[d->reference] : "points",
+                      SP_COL_RIGHT | (repeats ? 0 : SP_COL_SPARE));
     people_column(x, "95% interval", SP_COL_RIGHT);
     people_column(x, "verdict", 0);
     people_column(x, total ? "self change" : "total change", SP_COL_RIGHT);
@@ -280,7 +375,8 @@ static void changed_row(struct people *x, const struct sp_diff_row *r, unsigned 
     people_points(x, t->side[SP_NEW].mean, false);
     people_percent(x, c->change, "");
     if (x->a->d.method >= SP_DIFF_REPEATS) {
-        people_percent(x, t->change, "");
+        if (sp_diff_reference_moved(&x->a->d))
+            people_percent(x, t->change, "");
         people_range(x, t->change_lo, t->change_hi, "%");
     } else {
         people_points(x, t->delta, true);
@@ -340,9 +436,14 @@ static void put_changed(struct people *x)
         return;
     x->t->limit = a->limit;
     (a->d.memory ? memory_columns : changed_columns)(x, total);
+    unsigned family = total ? SP_TOTAL : SP_SELF;
+    size_t matter = 0;
     for (size_t i = 0; i < a->d.rows.n; i++)
-        if (i < a->limit)
-            (a->d.memory ? memory_row : changed_row)(x, &a->d.rows.v[i], total ? SP_TOTAL : SP_SELF);
+        matter += sp_diff_matters(a, &a->d.rows.v[i], family);
+    for (size_t i = 0; i < a->d.rows.n; i++)
+        if (x->t->rows < a->limit &&
+            (matter ? sp_diff_matters(a, &a->d.rows.v[i], family) : x->t->rows < NONE_MATTERS))
+            (a->d.memory ? memory_row : changed_row)(x, &a->d.rows.v[i], family);
         else
             x->t->left_out++;
 }
@@ -363,9 +464,11 @@ static void others_columns(struct people *x)
     people_column(x, "total%", SP_COL_RIGHT);
     if (memory)
         return;
-    people_column(x, "samples", SP_COL_RIGHT);
+    if (x->a->q->options->limit)
+        people_column(x, "samples", SP_COL_RIGHT);
     people_column(x, "verdict", 0);
-    people_column(x, "total verdict", 0);
+    if (x->a->q->options->limit)
+        people_column(x, "total verdict", 0);
 }
 
 static void others_row(struct people *x, const struct sp_diff_row *r, unsigned side)
@@ -381,19 +484,31 @@ static void others_row(struct people *x, const struct sp_diff_row *r, unsigned s
     people_points(x, r->share[SP_TOTAL].side[side].mean, false);
     if (memory)
         return;
-    if (r->side[side].samples[SP_TOTAL] != SP_ABSENT)
+    bool all = x->a->q->options->limit;
+    if (all && r->side[side].samples[SP_TOTAL] != SP_ABSENT)
         sp_buf_i64(&x->b, r->side[side].samples[SP_TOTAL]);
-    people_cell(x);
+    if (all)
+        people_cell(x);
     people_verdict(x, &r->share[SP_SELF]);
-    people_verdict(x, &r->share[SP_TOTAL]);
+    if (all)
+        people_verdict(x, &r->share[SP_TOTAL]);
+}
+
+/* What the first lines say is not said again, but where all rows are asked for. */
+static bool others_matter(const struct diff_answer *a, const struct sp_diff_row *r)
+{
+    return a->q->options->limit ||
+           (!sp_diff_is_named(a, r) && (sp_diff_matters(a, r, SP_SELF) || sp_diff_matters(a, r, SP_TOTAL)));
 }
 
 static void put_others(struct people *x, const char *title, const struct sp_diff_row *rows, size_t n,
                        unsigned side)
 {
     const struct diff_answer *a = x->a;
-    size_t limit = a->q->options->limit ? a->limit : 8;
-    if (!n)
+    size_t shown = 0;
+    for (size_t i = 0; i < n; i++)
+        shown += others_matter(a, &rows[i]);
+    if (!shown)
         return;
     sp_buf_puts(&x->b, title);
     sp_answer_line_of(a->out, SP_LINE_TITLE, &x->b);
@@ -401,13 +516,13 @@ static void put_others(struct people *x, const char *title, const struct sp_diff
     x->t = sp_answer_table(a->out, &people_others);
     if (!x->t)
         return;
-    x->t->limit = limit;
+    x->t->limit = a->limit;
     others_columns(x);
     for (size_t i = 0; i < n; i++)
-        if (i < limit)
+        if (x->t->rows < a->limit && others_matter(a, &rows[i]))
             others_row(x, &rows[i], side);
         else
-            x->t->left_out++;
+            x->t->left_out += a->q->options->limit || !sp_diff_is_named(a, &rows[i]);
 }
 
 void sp_diff_put_people(struct diff_answer *a)

@@ -176,7 +176,8 @@ def test_functions_of_one_side_are_tested(tmp_path):
     assert fresh["function"] == "fresh" and fresh["verdict"] == "significant" and fresh["change_ci_percent"][0] > 100
     gone, = ask("diff", *given[6:], "--", *given[:5])["vanished_functions"]
     assert gone["verdict"] == "significant" and gone["change_percent"] == -100
-    assert "significant" in run("diff", *given, code=0).out.split("new functions")[1]
+    assert "significant" in run("diff", *given, "-n", 9, code=0).out.split("new functions")[1]
+    assert run("diff", *given, code=0).out.startswith("SLOWER: fresh  0 → ")
 
 
 def test_runs_of_very_different_length(tmp_path):
