@@ -1,6 +1,7 @@
 /*
- * The parts of diff: diff.c reads and compares, diff_words.c, diff_match.c and diff_memory.c have the
- * sentences, diff_tables.c what people see, diff_rows.c the facts and rows of JSON and CSV.
+ * The parts of diff: diff.c reads and compares, diff_headline.c, diff_rest.c, diff_words.c, diff_match.c and
+ * diff_memory.c have the sentences, diff_head.c and diff_tables.c what people see, diff_rows.c the facts and
+ * rows of JSON and CSV.
  */
 #ifndef SP_ASK_DIFF_H
 #define SP_ASK_DIFF_H
@@ -102,9 +103,13 @@ void sp_diff_say_runs(const struct diff_answer *a, const struct sp_diff_row *r, 
 void sp_diff_say_reading(const struct diff_answer *a, struct sp_buf *out);
 void sp_diff_say_whole(const struct diff_answer *a, struct sp_buf *out);
 void sp_diff_say_renamed(const struct diff_answer *a, const struct sp_diff_renamed *x, struct sp_buf *out);
+/* ---- what is behind them (diff_rest.c) ---- */
+
 /* ": beyond what runs differ by (q 0.0004; quasi-likelihood F-test against sort_rows)" */
 void sp_diff_say_chance(const struct diff_answer *a, const struct sp_diff_row *r, bool first,
                         struct sp_buf *out); /* first: with the method */
+/* "; would have been found 4 times in 5: …", by the method that was used (diff_words.c). */
+void sp_diff_say_detectable(const struct sp_diff *d, struct sp_buf *out);
 /* What else moved, what would have been found, what these runs cannot show; nothing where all is said. */
 void sp_diff_say_rest(const struct diff_answer *a, struct sp_buf *out);
 /* Whose totals are bounds, in short. */
@@ -115,6 +120,7 @@ void sp_diff_say_bounds(const struct diff_answer *a, struct sp_buf *out);
 void sp_diff_say_binaries(const struct diff_answer *a); /* a line for each that is compared under two names */
 void sp_diff_say_remarks(const struct diff_answer *a);
 void sp_diff_binaries(const struct diff_answer *a);
+void sp_diff_put_head(const struct diff_answer *a, struct sp_buf *b); /* leaves b empty */
 void sp_diff_put_people(struct diff_answer *a);
 void sp_diff_put_rows(struct diff_answer *a);              /* of JSON and CSV */
 extern const struct sp_table_decl *const sp_diff_tables[]; /* of these, NULL ends */

@@ -70,6 +70,7 @@ static void say_within(struct sp_buf *out, struct sp_str name, size_t most)
         sp_buf_add(out, s.p, s.n);
     else
         cells_last_parts(out, s, most);
+    out->failed |= b.failed;
     sp_buf_free(&b);
 }
 
@@ -89,4 +90,10 @@ const char *sp_diff_verdict_word(const struct sp_diff_test *t)
                                         "-",           "differs",      "unchanged"};
     return t->test && strcmp(t->test, "exact") == 0 && t->verdict == SP_DIFF_SIGNIFICANT ? "changed"
                                                                                          : words[t->verdict];
+}
+
+const char *sp_diff_per_words(const struct sp_diff *d)
+{
+    static const char *const words[] = {"a run", "a second", "a unit of work"};
+    return words[d->per];
 }

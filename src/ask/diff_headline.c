@@ -118,6 +118,7 @@ static void short_number(struct sp_buf *b, double x)
     while (strchr(s, '.') && n && s[n - 1] == '0')
         n--;
     sp_buf_add(b, s, n && s[n - 1] == '.' ? n - 1 : n);
+    b->failed |= t.failed;
     sp_buf_free(&t);
 }
 
