@@ -85,6 +85,9 @@ struct sp_diff_scale {
 };
 
 /* The functions whose self changed, those that changed most first; returns how many there are. */
+/* Instead of functions the first line has words: of what is counted exactly, of memory, where nothing was
+ * found. */
+bool sp_diff_in_words(const struct diff_answer *a);
 bool sp_diff_is_named(const struct diff_answer *a, const struct sp_diff_row *r);
 size_t sp_diff_named(const struct diff_answer *a, const struct sp_diff_row **out);
 enum diff_kind sp_diff_kind(const struct sp_diff *d, const struct sp_diff_row *r); /* NULL: of the whole */

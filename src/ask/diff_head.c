@@ -199,18 +199,9 @@ static void renamed_lines(const struct diff_answer *a, struct sp_buf *b)
     }
 }
 
-/* By words, of what is counted exactly, of memory, and where nothing was found. */
-static bool in_words(const struct diff_answer *a)
-{
-    const struct sp_diff *d = &a->d;
-    const struct sp_diff_row *top[DIFF_NAMED];
-    return d->memory || d->method == SP_DIFF_EXACT || d->method == SP_DIFF_NONE ||
-           (d->headline != SP_DIFF_CHANGED && (sp_diff_establishes(d->method) || !sp_diff_named(a, top)));
-}
-
 static void first_lines(const struct diff_answer *a, struct sp_buf *b)
 {
-    if (!in_words(a)) {
+    if (!sp_diff_in_words(a)) {
         named_lines(a, b);
         return;
     }
@@ -231,9 +222,11 @@ void sp_diff_put_head(const struct diff_answer *a, struct sp_buf *b)
     }
     if (d->method >= SP_DIFF_REPEATS && !d->memory)
         runs_lines(a, b);
-    sp_buf_puts(b, "whole   ");
-    sp_diff_say_whole(a, b);
-    diff_line(a, b);
+    if (!d->memory) { /* whose first line has it */
+        sp_buf_puts(b, "whole   ");
+        sp_diff_say_whole(a, b);
+        diff_line(a, b);
+    }
     renamed_lines(a, b);
     sp_diff_say_binaries(a);
     sp_buf_puts(b, "also    ");

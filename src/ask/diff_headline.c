@@ -45,10 +45,18 @@ size_t sp_diff_named(const struct diff_answer *a, const struct sp_diff_row **out
     return n;
 }
 
+bool sp_diff_in_words(const struct diff_answer *a)
+{
+    const struct sp_diff *d = &a->d;
+    const struct sp_diff_row *top[DIFF_NAMED];
+    return d->memory || d->method == SP_DIFF_EXACT || d->method == SP_DIFF_NONE ||
+           (d->headline != SP_DIFF_CHANGED && (sp_diff_establishes(d->method) || !sp_diff_named(a, top)));
+}
+
 bool sp_diff_is_named(const struct diff_answer *a, const struct sp_diff_row *r)
 {
     const struct sp_diff_row *top[DIFF_NAMED];
-    size_t n = sp_diff_named(a, top);
+    size_t n = sp_diff_in_words(a) ? 0 : sp_diff_named(a, top);
     for (size_t i = 0; i < n && i < DIFF_NAMED; i++)
         if (top[i] == r || sp_diff_moved_with(&a->d, top[i]) == r)
             return true;

@@ -1,5 +1,6 @@
 """The first lines of diff settle it: which functions, each run's value, the same work or the same time, renames."""
 
+import os
 import random
 import re
 
@@ -7,7 +8,7 @@ import pytest
 
 import profiles
 from comparison import ask, write
-from conftest import run, unwrapped
+from conftest import ROOT, run, unwrapped
 
 MS = 1000000
 WORK = {"sort_rows": 400, "format_row": 130, "walk": 60, "main": 5}
@@ -193,3 +194,10 @@ def test_text_is_short_by_default(tmp_path):
     everything = run("diff", *given, "-n", 0, code=0, cwd=tmp_path).out
     assert len(everything) > 2 * len(text) and "39" in everything
     assert len(run("diff", *given, "--budget", 900, code=0, cwd=tmp_path).out.encode()) <= 2700
+
+
+def test_memory_has_its_new_functions_in_a_table():
+    """Its first line is about bytes and blocks, and names but one function."""
+    folder = os.path.join(ROOT, "tests", "fixtures", "heaptrack")
+    text = run("diff", os.path.join(folder, "damaged.heaptrack"), os.path.join(folder, "interpreted.heaptrack")).out
+    assert text.startswith("CHANGED: alloc_bytes") and "malloc_wrapper" in text.split("new functions")[1]
