@@ -207,6 +207,7 @@ static spaa_status diff_compare(struct diff_answer *a, const struct sp_diff_opts
         sp_diff_put_people(a);
         diff_say_next(a);
     } else {
+        sp_diff_put_facts(a);
         sp_diff_put_rows(a);
     }
     a->out->verdict = a->fail_on.verdict == SP_LIMIT_BREACH   ? SP_VERDICT_NO

@@ -1,7 +1,7 @@
 /*
  * The parts of diff: diff.c reads and compares, diff_headline.c, diff_rest.c, diff_words.c, diff_match.c and
- * diff_memory.c have the sentences, diff_head.c and diff_tables.c what people see, diff_rows.c the facts and
- * rows of JSON and CSV.
+ * diff_memory.c have the sentences, diff_head.c and diff_tables.c what people see, diff_facts.c the facts of
+ * JSON, diff_rows.c the rows of JSON and CSV.
  */
 #ifndef SP_ASK_DIFF_H
 #define SP_ASK_DIFF_H
@@ -57,6 +57,12 @@ void sp_diff_say_name(struct sp_buf *out, struct sp_str name);
 void sp_diff_say_again(struct sp_buf *out, struct sp_str name);
 /* x with so many digits after the point, and a plus where `sign`. "-" for what is not known. */
 void sp_diff_number(struct sp_buf *out, double x, unsigned digits, bool sign);
+/* As JSON has them: rounded, where it is short to few digits; a part of 1 in percent. */
+double sp_diff_rounded(double x, int digits);
+double sp_diff_as_number(const struct diff_answer *a, double x);
+double sp_diff_as_percent(const struct diff_answer *a, double part);
+/* A weight with as few decimals as it needs; false: more than 64 bits. */
+bool sp_diff_exact(__int128 *v, unsigned *scale);
 /* "significant", as people read it. */
 const char *sp_diff_verdict_word(const struct sp_diff_test *t);
 /* "now inlined into its callers (whole before, inlined now)": nothing where both sides were compiled alike.
@@ -125,6 +131,7 @@ void sp_diff_say_remarks(const struct diff_answer *a);
 void sp_diff_binaries(const struct diff_answer *a);
 void sp_diff_put_head(const struct diff_answer *a, struct sp_buf *b); /* leaves b empty */
 void sp_diff_put_people(struct diff_answer *a);
+void sp_diff_put_facts(struct diff_answer *a);             /* of JSON */
 void sp_diff_put_rows(struct diff_answer *a);              /* of JSON and CSV */
 extern const struct sp_table_decl *const sp_diff_tables[]; /* of these, NULL ends */
 extern const struct sp_answer_column sp_diff_facts[];      /* name NULL ends */

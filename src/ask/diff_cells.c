@@ -97,3 +97,35 @@ const char *sp_diff_per_words(const struct sp_diff *d)
     static const char *const words[] = {"a run", "a second", "a unit of work"};
     return words[d->per];
 }
+
+/* ---- numbers of JSON ---- */
+
+/* What follows so many significant digits depends on the machine's mathematics, or nobody needs it. */
+double sp_diff_rounded(double x, int digits)
+{
+    if (!isfinite(x) || x == 0 || fabs(x) < 1e-290)
+        return x;
+    double places = digits - 1 - floor(log10(fabs(x))), scale = pow(10, fabs(places));
+    if (!isfinite(scale))
+        return x;
+    return places < 0 ? round(x / scale) * scale : round(x * scale) / scale;
+}
+
+double sp_diff_as_number(const struct diff_answer *a, double x)
+{
+    return sp_diff_rounded(x, a->compact && fabs(x) < 1 ? 5 : 12);
+}
+
+/* A percentage: two decimals, where nobody wants all numbers. */
+double sp_diff_as_percent(const struct diff_answer *a, double part)
+{
+    return a->compact ? round(1e4 * part) / 100 : sp_diff_as_number(a, 100 * part);
+}
+
+/* The weight with as few decimals as it needs: exact where 64 bits hold that. */
+bool sp_diff_exact(__int128 *v, unsigned *scale)
+{
+    for (; *scale && *v % 10 == 0; --*scale)
+        *v /= 10;
+    return *v > INT64_MIN && *v <= INT64_MAX;
+}
