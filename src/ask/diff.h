@@ -80,7 +80,7 @@ bool sp_diff_memory_known(const struct diff_answer *a, bool bytes);
 /* ---- the first lines (diff_headline.c) ---- */
 
 enum { DIFF_NAMED = 3 }; /* functions that the headline names */
-enum diff_kind { DIFF_SLOWER, DIFF_FASTER, DIFF_MOVED };
+enum diff_kind { DIFF_SLOWER, DIFF_FASTER, DIFF_MOVED, DIFF_EITHER };
 extern const char *const sp_diff_kind_words[]; /* "SLOWER" */
 /* What the runs of the sides are: what did the same, what lasted the same, or it is not shown. */
 enum diff_reading { DIFF_READING_OPEN, DIFF_FIXED_WORK, DIFF_FIXED_TIME, DIFF_WORK_SAID };
@@ -96,6 +96,8 @@ struct sp_diff_scale {
 bool sp_diff_in_words(const struct diff_answer *a);
 bool sp_diff_is_named(const struct diff_answer *a, const struct sp_diff_row *r);
 size_t sp_diff_named(const struct diff_answer *a, const struct sp_diff_row **out);
+/* As shares, something grew and something shrank: either may be the other's shadow. */
+bool sp_diff_either(const struct sp_diff *d);
 enum diff_kind sp_diff_kind(const struct sp_diff *d, const struct sp_diff_row *r); /* NULL: of the whole */
 /* Worth a row where nobody says how many: it changed, or might have, or weighs something. */
 bool sp_diff_matters(const struct diff_answer *a, const struct sp_diff_row *r, unsigned family);

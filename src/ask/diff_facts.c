@@ -263,7 +263,7 @@ static void fact_name(const struct diff_answer *a, const char *name, uint32_t st
 /* A function that the first lines name, or, NULL, the whole. */
 static void fact_headline(const struct diff_answer *a, const struct sp_diff_row *r)
 {
-    static const char *const words[] = {"slower", "faster", "moved"};
+    static const char *const words[] = {"slower", "faster", "moved", "either"};
     const struct sp_diff *d = &a->d;
     const struct sp_diff_test *t = r ? &r->share[SP_SELF] : &d->whole, *c = r ? &r->cost[SP_SELF] : t;
     const struct sp_diff_row *with = r ? sp_diff_moved_with(d, r) : NULL;

@@ -63,13 +63,29 @@ bool sp_diff_is_named(const struct diff_answer *a, const struct sp_diff_row *r)
     return false;
 }
 
-const char *const sp_diff_kind_words[] = {"SLOWER", "FASTER", "MOVED"};
+bool sp_diff_either(const struct sp_diff *d)
+{
+    bool up = false, down = false;
+    for (size_t i = 0; i < d->rows.n + d->appeared.n + d->vanished.n; i++) {
+        const struct sp_diff_row *r = sp_diff_row_at((struct sp_diff *)d, i);
+        const struct sp_diff_test *t = &r->share[SP_SELF];
+        bool found = (t->verdict == SP_DIFF_SIGNIFICANT || t->verdict == SP_DIFF_DIFFERS) && !r->moved;
+        up = up || (found && t->delta > 0);
+        down = down || (found && t->delta < 0);
+    }
+    bool shares = d->method < SP_DIFF_REPEATS || d->reference == SP_AGAINST_WHOLE;
+    return up && down && shares;
+}
+
+const char *const sp_diff_kind_words[] = {"SLOWER", "FASTER", "MOVED", "CHANGED"};
 
 enum diff_kind sp_diff_kind(const struct sp_diff *d, const struct sp_diff_row *r)
 {
     const struct sp_diff_test *t = r ? &r->share[SP_SELF] : &d->whole;
     if (r && r->moved)
         return DIFF_MOVED;
+    if (r && sp_diff_either(d))
+        return DIFF_EITHER;
     bool grew = r && !sp_diff_establishes(d->method) ? t->delta > 0 : t->change > 0;
     return grew ? DIFF_SLOWER : DIFF_FASTER;
 }

@@ -71,21 +71,6 @@ static void in_total_alone(const struct sp_diff *d, struct sp_buf *b)
     sp_buf_puts(b, n ? "; nothing else beyond noise" : "nothing else beyond noise");
 }
 
-/* As shares, what grew and what shrank: either may be the other's shadow. */
-static bool either(const struct sp_diff *d)
-{
-    bool up = false, down = false;
-    for (size_t i = 0; i < d->rows.n + d->appeared.n + d->vanished.n; i++) {
-        const struct sp_diff_row *r = sp_diff_row_at((struct sp_diff *)d, i);
-        const struct sp_diff_test *t = &r->share[SP_SELF];
-        bool found = (t->verdict == SP_DIFF_SIGNIFICANT || t->verdict == SP_DIFF_DIFFERS) && !r->moved;
-        up = up || (found && t->delta > 0);
-        down = down || (found && t->delta < 0);
-    }
-    bool shares = d->method < SP_DIFF_REPEATS || d->reference == SP_AGAINST_WHOLE;
-    return up && down && shares;
-}
-
 /* A function of two builds that changed by no more than layout alone might do. */
 static bool maybe_layout(const struct sp_diff *d)
 {
@@ -106,12 +91,12 @@ void sp_diff_say_rest(const struct diff_answer *a, struct sp_buf *b)
         return;
     if (one)
         sp_buf_puts(b, "one run a side: whether the program changed needs repeats: spaa diff BASE… -- NEW…");
-    if (either(d))
+    if (sp_diff_either(d))
         sp_buf_printf(b, "%sas shares: what shrank may have left its place to what grew, or grown less",
                       one ? "; " : "");
     if (one)
         return;
-    sp_buf_puts(b, either(d) ? "; " : "");
+    sp_buf_puts(b, sp_diff_either(d) ? "; " : "");
     in_total_alone(d, b);
     sp_diff_say_detectable(d, b);
     if (maybe_layout(d))

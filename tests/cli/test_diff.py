@@ -9,7 +9,7 @@ import pytest
 import profiles
 from comparison import (DEMO, LEAST, Run, SYMBOLS, Z80, Z95, adjust, ask, check, close, fisher, newcombe, normal_tail, quasi,
                         rate_p, repeated, rows_of, side_text, sizes_of, t_quantile, timed_text, welch, write)
-from conftest import run
+from conftest import run, unwrapped
 
 # ---- one run a side, no timestamps ----
 
@@ -203,8 +203,12 @@ def test_two_functions_have_no_median(tmp_path):
 
 def test_of_two_functions_in_a_fixed_time_either_may_have_changed(tmp_path):
     """The runs take as much in all: one function may have grown, or the other shrunk."""
-    answer = ask("diff", *sides(tmp_path, [{"x": 600, "y": 400}] * 3, [{"x": 400, "y": 600}] * 3))
+    given = sides(tmp_path, [{"x": 600, "y": 400}] * 3, [{"x": 400, "y": 600}] * 3)
+    answer = ask("diff", *given)
     assert answer["method"]["tested"] == "share" and answer["verdict"] == "CHANGED"
+    assert [x["kind"] for x in answer["headline"]] == ["either", "either"]
+    text = run("diff", *given, code=0).out
+    assert "SLOWER" not in text and "FASTER" not in text and "as shares: what shrank may have left its place" in unwrapped(text)
 
 
 def test_few_functions_are_measured_against_those_that_agree(tmp_path):
