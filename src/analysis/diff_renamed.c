@@ -8,12 +8,13 @@
 
 #include <math.h>
 
-#define SAMPLES 5    /* of a function on each side */
-#define SHARE   5e-3 /* likewise, where samples are not counted */
-#define PLACED  8    /* samples whose places tell two functions apart */
-#define ALIKE   0.5  /* so much of callers, callees and places is the same */
-#define NEAR    100  /* lines that a declaration may have moved by */
-#define SLACK   0.1  /* of the weight, beside what chance gives */
+#define SAMPLES  5    /* of a function on each side */
+#define SHARE    5e-3 /* likewise, where samples are not counted */
+#define PLACED   8    /* samples whose places tell two functions apart */
+#define ALIKE    0.5  /* so much of callers, callees and places is the same */
+#define DECLARED 64   /* declarations of one function: more are none */
+#define NEAR     100  /* lines that a declaration may have moved by */
+#define SLACK    0.1  /* of the weight, beside what chance gives */
 
 /* A function that one side has. */
 struct one_sided {
@@ -74,17 +75,10 @@ static uint64_t shown_as(const struct sp_diff *d, const struct sp_body *b)
     return name ? d->keys.v[b->value].function : b->value;
 }
 
-static bool facts_add(struct facts *f, unsigned side, uint64_t value, double weight)
+static int cmp_shown(const void *va, const void *vb)
 {
-    f->all[side] += weight;
-    for (size_t i = 0; i < f->v.n; i++)
-        if (f->v.v[i].value == value) {
-            f->v.v[i].weight[side] += weight;
-            return true;
-        }
-    struct shown x = {value, {0, 0}};
-    x.weight[side] = weight;
-    return sp_vec_push(&f->v, x);
+    const struct shown *a = va, *b = vb;
+    return (a->value > b->value) - (a->value < b->value);
 }
 
 /* Of the two functions, what they have of one kind. */
@@ -95,9 +89,23 @@ static void facts_of(struct renaming *m, struct one_sided *const *pair, enum sp_
     for (unsigned side = 0; side < SP_SIDES; side++)
         for (size_t k = 0; k < pair[side]->bodies.n; k++) {
             const struct sp_body *b = &pair[side]->bodies.v[k];
-            if (b->what == what && !facts_add(f, side, shown_as(m->d, b), b->weight))
-                m->failed = true;
+            struct shown x = {b->what == what ? shown_as(m->d, b) : 0, {0, 0}};
+            x.weight[side] = b->weight;
+            if (b->what != what)
+                continue;
+            f->all[side] += b->weight;
+            m->failed = m->failed || !sp_vec_push(&f->v, x);
         }
+    if (f->v.n)
+        qsort(f->v.v, f->v.n, sizeof *f->v.v, cmp_shown);
+    size_t n = 0;
+    for (size_t i = 0; i < f->v.n; i++)
+        if (n && f->v.v[n - 1].value == f->v.v[i].value)
+            for (unsigned side = 0; side < SP_SIDES; side++)
+                f->v.v[n - 1].weight[side] += f->v.v[i].weight[side];
+        else
+            f->v.v[n++] = f->v.v[i];
+    f->v.n = n;
 }
 
 /* How much of both is the same, from 0 to 1. */
@@ -126,9 +134,9 @@ static bool same_calls(struct renaming *m, struct one_sided *const *pair, enum s
 /* Declared in one file, near the same line; nothing known of either: `unknown`. */
 static bool same_place(const struct facts *f, bool *unknown, uint32_t *moved)
 {
-    *unknown = !(f->all[SP_BASE] > 0) || !(f->all[SP_NEW] > 0);
+    *unknown = !(f->all[SP_BASE] > 0) || !(f->all[SP_NEW] > 0) || f->v.n > DECLARED;
     *moved = UINT32_MAX;
-    for (size_t i = 0; i < f->v.n; i++)
+    for (size_t i = 0; i < f->v.n && !*unknown; i++)
         for (size_t k = 0; k < f->v.n; k++) {
             const struct shown *a = &f->v.v[i], *b = &f->v.v[k];
             uint32_t x = (uint32_t)a->value, y = (uint32_t)b->value, by = x > y ? x - y : y - x;
