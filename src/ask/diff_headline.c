@@ -371,9 +371,10 @@ void sp_diff_say_reading(const struct diff_answer *a, struct sp_buf *b)
     if (reading == DIFF_FIXED_WORK || reading == DIFF_FIXED_TIME) {
         sp_buf_puts(b, reading == DIFF_FIXED_WORK ? ": fixed work, as " : ": fixed time, as ");
         sp_diff_say_reference(a, b);
-        sp_buf_puts(b, " ");
+        sp_buf_printf(b, " %s %s (", reading == DIFF_FIXED_WORK ? "cost the same" : "cost otherwise",
+                      sp_diff_per_words(d));
         sp_diff_number(b, 100 * d->reference_change, 1, true);
-        sp_buf_printf(b, "%% %s", sp_diff_per_words(d));
+        sp_buf_puts(b, "%)");
     } else if (reading == DIFF_READING_OPEN && sp_diff_lengths_differ(d)) {
         sp_buf_puts(b, ": slower, or recorded for longer? --work says what was done");
     }

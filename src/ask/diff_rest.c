@@ -20,7 +20,9 @@ void sp_diff_say_chance(const struct diff_answer *a, const struct sp_diff_row *r
     const struct sp_diff *d = &a->d;
     const struct sp_diff_test *t = r ? &r->share[SP_SELF] : &d->whole;
     bool found = t->verdict == SP_DIFF_SIGNIFICANT;
-    sp_buf_puts(b, found ? ": beyond what runs differ by (" : ": within what runs differ by (");
+    if (first)
+        sp_buf_puts(b, found ? ": beyond what runs differ by" : ": within what runs differ by");
+    sp_buf_puts(b, " (");
     sp_buf_puts(b, r ? "q " : "p ");
     chance(b, r ? t->q : t->p);
     if (first)

@@ -54,7 +54,7 @@ def test_one_function_takes_twice_as_long(tmp_path):
     text = run("diff", *given, code=0).out
     assert text.splitlines()[0].startswith("SLOWER: format_row  131 → 261 ms/run (×1.99)")
     assert "runs    format_row 13" in text and "beyond what runs differ by (q " in unwrapped(text)
-    assert "fixed work, as sort_rows, walk and 1 more" in unwrapped(text) and "runs last +21" in unwrapped(text)
+    assert "fixed work, as sort_rows, walk and 1 more cost the same a run" in unwrapped(text) and "runs last +21" in unwrapped(text)
     assert len(text.encode()) <= 1800
     answer = ask("diff", *given)
     first, = answer["headline"]
@@ -86,7 +86,7 @@ def test_runs_of_a_fixed_time(tmp_path):
     given = sides(tmp_path, work, new, timed=lambda counts: 10)
     text = unwrapped(run("diff", *given, code=0).out)
     assert text.startswith("SLOWER: pack ") and "FASTER" not in text
-    assert "runs last as long: fixed time, as parse, lookup and 1 more -1" in text and "; ×3.0" in text.splitlines()[0]
+    assert "runs last as long: fixed time, as parse, lookup and 1 more cost otherwise a run (-1" in text and "; ×3.0" in text.splitlines()[0]
     assert ask("diff", *given)["method"]["reading"] == "fixed_time"
 
 
