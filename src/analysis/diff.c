@@ -28,7 +28,8 @@ bool sp_diff_establishes(enum sp_diff_method m)
 
 spaa_status sp_diff_init(struct sp_diff *d, struct sp_diags *diags)
 {
-    *d = (struct sp_diff){.diags = diags, .median_change = NAN, .prior = NAN, .prior_df = NAN};
+    *d = (struct sp_diff){
+        .diags = diags, .reference_change = NAN, .reference_se = NAN, .prior = NAN, .prior_df = NAN};
     return sp_strtab_init(&d->strs) ? SPAA_OK : sp_nomem(diags);
 }
 
@@ -43,6 +44,7 @@ void sp_diff_free(struct sp_diff *d)
     sp_diff_model_free(d->model);
     sp_vec_free(&d->maps);
     sp_vec_free(&d->binaries.v);
+    sp_vec_free(&d->renamed);
     sp_vec_free(&d->keys);
     sp_map_free(&d->key_map);
     sp_vec_free(&d->rows);
@@ -98,6 +100,14 @@ static bool match_without_binaries(struct sp_diff *d)
     free(best);
     free(weight);
     return ok;
+}
+
+double sp_diff_cost_at(const struct sp_diff *d, const struct sp_diff_row *row, unsigned family, unsigned side,
+                       size_t run)
+{
+    const struct sp_diff_run *r = d->runs[side].v[run];
+    int64_t w = row ? diff_value(r, row->key, family) : r->total;
+    return (double)w * pow(10, -(double)r->scale) / r->per;
 }
 
 static bool diff_widen(void **array, size_t had, size_t now, size_t elem)
@@ -173,9 +183,27 @@ static spaa_status sum_sides(struct sp_diff *d)
     return SPAA_OK;
 }
 
+/* Several runs of each side that weigh the same, within what they may last differently: each did the same. */
+static bool weigh_alike(const struct sp_diff *d)
+{
+    for (unsigned side = 0; side < SP_SIDES; side++) {
+        double lo = INFINITY, hi = 0;
+        for (size_t i = 0; i < d->runs[side].n; i++) {
+            const struct sp_diff_run *r = d->runs[side].v[i];
+            double x = (double)r->total * pow(10, -(double)r->scale);
+            lo = fmin(lo, x);
+            hi = fmax(hi, x);
+        }
+        if (d->runs[side].n < 2 || !(hi < ALIKE * lo))
+            return false;
+    }
+    return true;
+}
+
 /*
- * What weights are divided by. A run is what was done once, until runs of one side last differently, or the
- * only ones of the sides do: then they may be recordings of something that went on, and seconds compare.
+ * What weights are divided by. A run is what was done once, until runs of one side last and weigh
+ * differently, or the only ones of the sides do: then they may be recordings of something that went on, and
+ * seconds compare.
  */
 static void take_costs(struct sp_diff *d, const double *work)
 {
@@ -186,6 +214,7 @@ static void take_costs(struct sp_diff *d, const double *work)
                    y = d->runs[d->side[side].runs > 1 ? side : SP_BASE].v[0]->seconds;
             alike = alike && x < ALIKE * y && y < ALIKE * x;
         }
+    alike = alike || weigh_alike(d);
     d->per = work[SP_BASE] > 0 ? SP_PER_WORK : lasted && !alike ? SP_PER_SECOND : SP_PER_RUN;
     for (unsigned side = 0; side < SP_SIDES; side++)
         for (size_t i = 0; i < d->runs[side].n; i++) {
@@ -471,7 +500,8 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
     spaa_status st = sp_diff_match_binaries(d);
     if (st)
         return st;
-    if (!sp_diff_settle_addresses(d) || !match_without_binaries(d) || !sp_diff_match_functions(d))
+    if (!sp_diff_settle_addresses(d) || !match_without_binaries(d) || !sp_diff_match_functions(d) ||
+        !sp_diff_match_renamed(d))
         return sp_nomem(d->diags);
     st = sum_sides(d);
     if (!st)
@@ -482,6 +512,7 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
     if (!diff_make_rows(d) || !compare_all(d))
         return sp_nomem(d->diags);
     d->headline = headline(d);
+    sp_diff_find_moved(d);
     struct order o = {d, opts->sort_total ? SP_TOTAL : SP_SELF};
     if (d->rows.n)
         qsort_r(d->rows.v, d->rows.n, sizeof *d->rows.v, diff_cmp_row, &o);

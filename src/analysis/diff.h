@@ -58,9 +58,10 @@ enum sp_diff_per { SP_PER_RUN, SP_PER_SECOND, SP_PER_WORK };
 
 /* What a function's change is measured against. */
 enum sp_diff_reference {
-    SP_AGAINST_MEDIAN, /* function */
-    SP_AGAINST_COST,   /* the whole: too few functions have a median */
-    SP_AGAINST_WHOLE,  /* likewise, and nothing says how long a run was */
+    SP_AGAINST_MEDIAN,   /* function */
+    SP_AGAINST_COST,     /* the whole: too few functions have a median */
+    SP_AGAINST_WHOLE,    /* likewise, and nothing says how long a run was */
+    SP_AGAINST_AGREEING, /* too few for a median, but most of them moved alike: those (reference.h) */
 };
 
 /* One comparison of one quantity; what is not known is NaN. Shares are of 1. */
@@ -113,6 +114,8 @@ struct sp_diff_row {
     char id[32];              /* its handle in the last run that has it */
     unsigned forms[SP_SIDES]; /* bits 1 << enum sp_diff_form: what was seen of it */
     bool recompiled;          /* the sides differ in that beyond chance */
+    uint32_t moved;           /* 1 + key of the row that has its work now, or had it; 0: none */
+    bool reference;           /* SP_AGAINST_AGREEING: it is one of those */
     struct sp_diff_amount side[SP_SIDES];
     struct sp_diff_test share[SP_FAMILIES], cost[SP_FAMILIES];
 };
@@ -127,6 +130,7 @@ struct sp_diff_side {
     double effective;     /* samples, NaN where unknown */
     double seconds;       /* NaN where unknown */
     double per;           /* runs, seconds or work: what costs are divided by */
+    double spread;        /* of the runs' whole costs: largest less smallest, of the mean; NaN: of one run */
     unsigned blocks;      /* 0: none */
 };
 
@@ -145,6 +149,16 @@ struct sp_diff_map {
     bool seen[SP_SIDES];
 };
 
+/* A function that probably has another name on the new side, and why. */
+struct sp_diff_renamed {
+    uint32_t key;       /* of the row */
+    uint32_t name, now; /* strings: in the base, on the new side */
+    double places;      /* part of its samples that are at the same places of its code; NaN: not known */
+    uint32_t moved;     /* lines that its declaration moved by, in a file of the same name */
+    bool declared;      /* that is known */
+    bool callers;       /* it has the same ones, not none */
+};
+
 struct sp_diff_run;
 struct sp_diff_model;
 struct sp_diff {
@@ -159,6 +173,7 @@ struct sp_diff {
 
     /* from sp_diff_finish on */
     struct sp_binary_pairs binaries; /* compared under two names, or not for want of certainty */
+    SP_VEC(struct sp_diff_renamed) renamed;
     unsigned scale;
     enum sp_diff_method method;
     enum sp_diff_headline headline;
@@ -166,8 +181,9 @@ struct sp_diff {
     struct sp_diff_test whole; /* of the weights; tested with repeats only */
     enum sp_diff_per per;
     enum sp_diff_reference reference;
-    double median_change;   /* of the median function's cost; NaN where that is not the reference */
-    double prior, prior_df; /* what functions have in common of how runs vary; NaN with one run a side */
+    double reference_change; /* of the cost of the median function, or of those that agree; else NaN */
+    double reference_se;     /* of its logarithm, beside what runs differ by */
+    double prior, prior_df;  /* what functions have in common of how runs vary; NaN with one run a side */
     enum sp_memory
         memory; /* what is compared is memory: rows are ranked by the change of the metric itself */
     bool has_other;
@@ -205,12 +221,19 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts);
 
 /* A weight of all runs of a side in its unit, for each run. */
 double sp_diff_per_run(const struct sp_diff *d, unsigned side, __int128 v);
+/* What a run cost of a row, or of all (NULL), divided as costs are. */
+double sp_diff_cost_at(const struct sp_diff *d, const struct sp_diff_row *row, unsigned family, unsigned side,
+                       size_t run);
 /* By how much a row's weight changed, from run to run. */
 double sp_diff_change(const struct sp_diff *d, const struct sp_diff_row *row, unsigned family);
 
 /* The words of enums in JSON and options. */
 extern const char *const sp_diff_method_names[]; /* NULL-terminated, as the next */
 extern const char *const sp_diff_verdict_names[];
+/* NULL: it has the same name on both sides, or is on one. */
+const struct sp_diff_renamed *sp_diff_renamed_of(const struct sp_diff *d, const struct sp_diff_row *row);
+/* The row that r's work moved to or from; NULL: none. */
+const struct sp_diff_row *sp_diff_moved_with(const struct sp_diff *d, const struct sp_diff_row *r);
 /* Row i of rows, appeared and vanished together. */
 struct sp_diff_row *sp_diff_row_at(struct sp_diff *d, size_t i);
 /* Runs of the two sides last differently, and nobody said what work they did: of the whole, nothing can be

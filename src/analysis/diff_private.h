@@ -23,6 +23,15 @@ struct sp_diff_forms {
     double weight[SP_FORMS], samples[SP_FORMS]; /* of frames: once for each place in a stack */
 };
 
+/* What a run shows of a function (diff_bodies.c). */
+enum sp_body_fact { SP_BODY_PLACE, SP_BODY_CALLER, SP_BODY_CALLEE, SP_BODY_DECLARED };
+struct sp_body {
+    uint32_t key;
+    enum sp_body_fact what;
+    uint64_t value; /* offset in the function; key of the other function; string of the file << 32 | line */
+    double weight;  /* samples, or weight where those are not counted */
+};
+
 struct sp_diff_run {
     unsigned scale;
     int64_t total, samples; /* of the whole; samples SP_ABSENT where a row has none */
@@ -46,6 +55,7 @@ struct sp_diff_run {
     const char *no_blocks;
     double block_total[SP_DIFF_BLOCKS];
     double *block_values; /* [key][family][block] */
+    SP_VEC(struct sp_body) bodies;
 };
 
 /* ---- keys (diff_keys.c) ---- */
@@ -77,6 +87,19 @@ struct sp_str sp_diff_without_file(struct sp_str name);
 unsigned sp_diff_form_of(struct sp_str name, bool inlined);
 /* How a row's function was compiled on each side. */
 void sp_diff_forms(struct sp_diff *d, struct sp_diff_row *row);
+
+/* ---- renamed functions (diff_bodies.c, diff_renamed.c) ---- */
+
+/* False: out of memory, as the next. */
+bool sp_diff_take_bodies(struct sp_diff *d, struct sp_diff_run *r, struct sp_selection *s,
+                         const uint32_t *frame_keys);
+/* After all other matching: functions of one side that are probably one of the other become one row. */
+bool sp_diff_match_renamed(struct sp_diff *d);
+
+/* ---- work that moved (diff_moved.c) ---- */
+
+/* Once all is tested: marks functions that one side lacks and the callers that have their work. */
+void sp_diff_find_moved(struct sp_diff *d);
 
 /* ---- functions under several names (diff_functions.c) ---- */
 

@@ -521,7 +521,8 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     whole = whole ? whole : s;
     take_totals(t.r, s, whole);
     bool ok = sp_diff_note_dsos(d, side, s->profile) && tables(&t) && take_stacks(&t) && take_names(&t) &&
-              sp_diff_take_memory(t.r, s, whole, t.frame_keys, t.bare);
+              sp_diff_take_memory(t.r, s, whole, t.frame_keys, t.bare) &&
+              sp_diff_take_bodies(d, t.r, s, t.frame_keys);
     if (ok)
         take_forms(&t);
     spaa_status st = !ok ? sp_nomem(d->diags) : blocks ? take_blocks(&t, whole) : SPAA_OK;
@@ -573,5 +574,6 @@ void sp_diff_run_free(struct sp_diff_run *r)
     free(r->other[SP_SELF]);
     free(r->other[SP_TOTAL]);
     free(r->block_values);
+    sp_vec_free(&r->bodies);
     free(r);
 }

@@ -8,10 +8,14 @@
  */
 #include "analysis/diff_private.h"
 #include "analysis/quasi.h"
+#include "analysis/reference.h"
 
 #include <math.h>
 
 enum { RELATIVE, COST, WHOLE, MODELS };
+enum { MANY = 5 };  /* functions whose median ratio is a reference */
+#define SPEAKS 25   /* samples a run of such a function */
+#define AGREES 0.05 /* runs that cost the same do, within this much of it */
 
 struct sp_diff_model {
     struct sp_quasi quasi[MODELS];
@@ -20,6 +24,7 @@ struct sp_diff_model {
     double *rows;    /* [row][run]: those that the models are made from */
     double unit;     /* weight of an effective sample */
     double loose;    /* standard error of the median function's change */
+    double shifted;  /* variance of the change of what functions that agree have in common */
     struct sp_permutation plan;
     bool exact;
 };
@@ -69,14 +74,16 @@ static void take_unit(struct sp_diff *d)
         m->quasi[i].floor = counted ? 1 : 0;
 }
 
-/* Counts of the rows that models are made from: [row][run]. */
+/* Counts of the rows that models are made from: [row][run]; fits: which those are. */
 static size_t diff_runs_gather(struct sp_diff *d,
-                               bool (*fit)(const struct sp_diff *d, const struct sp_diff_row *row))
+                               bool (*fit)(const struct sp_diff *d, const struct sp_diff_row *row),
+                               bool *fits)
 {
     size_t rows = d->rows.n + d->appeared.n + d->vanished.n, n = 0;
     for (size_t i = 0; i < rows; i++) {
         const struct sp_diff_row *row = sp_diff_row_at(d, i);
-        n += fit(d, row) && counts_of(d, row, SP_SELF, d->model->rows + n * d->model->quasi[0].runs);
+        fits[i] = fit(d, row) && counts_of(d, row, SP_SELF, d->model->rows + n * d->model->quasi[0].runs);
+        n += fits[i];
     }
     return n;
 }
@@ -122,7 +129,8 @@ static bool take_looseness(struct sp_diff_model *m, size_t rows)
     return ok;
 }
 
-static double median_change(const struct sp_diff_model *m)
+/* Growth of the reference's cost: by how much the runs' sizes grew against what costs are divided by. */
+static double change_of_reference(const struct sp_diff_model *m)
 {
     double sum[2][SP_SIDES] = {{0}};
     for (size_t j = 0; j < m->quasi[0].runs; j++)
@@ -131,19 +139,111 @@ static double median_change(const struct sp_diff_model *m)
     return sum[0][SP_NEW] / sum[1][SP_NEW] / (sum[0][SP_BASE] / sum[1][SP_BASE]) - 1;
 }
 
+/* How many rows have samples enough for the median of their ratios to be a reference. */
+static size_t that_speak(const struct sp_diff_model *m, size_t rows)
+{
+    size_t n = 0, runs = m->quasi[0].runs;
+    for (size_t i = 0; i < rows; i++) {
+        double sum = 0, least = INFINITY;
+        for (size_t j = 0; j < runs; j++) {
+            sum += m->rows[i * runs + j];
+            least = fmin(least, m->rows[i * runs + j]);
+        }
+        n += least > 0 && sum >= SPEAKS * (double)runs;
+    }
+    return n;
+}
+
+/* Largest less smallest, of the mean: what runs of a side differ by in all. */
+static double spread_of(const double *totals, const double *per, size_t from, size_t to)
+{
+    double lo = INFINITY, hi = 0, sum = 0;
+    for (size_t j = from; j < to; j++) {
+        double x = totals[j] / per[j];
+        lo = fmin(lo, x);
+        hi = fmax(hi, x);
+        sum += x / (double)(to - from);
+    }
+    return to - from > 1 && sum > 0 ? (hi - lo) / sum : NAN;
+}
+
+/* The mean of the logarithms of a side's whole costs, and the variance of that: of one run, NaN. */
+static double mean_of(const double *totals, const double *per, size_t from, size_t to, double *squares)
+{
+    double mean = 0;
+    for (size_t j = from; j < to; j++)
+        mean += log(totals[j] / per[j]) / (double)(to - from);
+    for (size_t j = from; j < to; j++)
+        *squares += (log(totals[j] / per[j]) - mean) * (log(totals[j] / per[j]) - mean);
+    return mean;
+}
+
 /*
- * What functions are measured against: counted ones, and few ones whose runs' lengths are known, by
- * themselves; else the median function, or the total where too few have a median.
+ * Where runs of a side agree in what they cost and the sides do not, each run does the same work: runs that
+ * last for a time of their own would agree on both sides, or differ on one.
  */
-static bool take_sizes(struct sp_diff *d, size_t rows)
+static void same_work(struct sp_diff *d, struct sp_reference_data *x)
+{
+    const double *per = d->model->size[1];
+    size_t n[] = {x->base, x->runs - x->base};
+    double squares = 0, mean[] = {mean_of(x->totals, per, 0, x->base, &squares),
+                                  mean_of(x->totals, per, x->base, x->runs, &squares)};
+    d->side[SP_BASE].spread = spread_of(x->totals, per, 0, x->base);
+    d->side[SP_NEW].spread = spread_of(x->totals, per, x->base, x->runs);
+    x->same_work = NAN;
+    if (x->runs < 3)
+        return;
+    x->same_work_se =
+        fmax(sqrt(squares / (double)(x->runs - 2) * (1 / (double)n[0] + 1 / (double)n[1])), AGREES / 4);
+    double change = mean[SP_NEW] - mean[SP_BASE];
+    if (x->same_work_se <= AGREES && fabs(change) > 3 * x->same_work_se)
+        x->same_work = -change;
+}
+
+/* Few functions: what agrees, if something does; the rows that do are marked. */
+static bool by_agreement(struct sp_diff *d, size_t rows, const bool *fits)
+{
+    struct sp_diff_model *m = d->model;
+    struct sp_reference_data x = {.counts = m->rows,
+                                  .totals = m->y,
+                                  .rows = rows,
+                                  .runs = m->quasi[0].runs,
+                                  .base = m->quasi[0].base,
+                                  .floor = m->quasi[0].floor};
+    struct sp_reference r;
+    counts_of(d, NULL, 0, m->y);
+    same_work(d, &x);
+    bool ok = sp_reference_find(&x, &r), found = ok && r.found;
+    for (size_t i = 0, k = 0; found && i < d->rows.n + d->appeared.n + d->vanished.n; i++)
+        if (fits[i])
+            sp_diff_row_at(d, i)->reference = r.agrees[k++];
+    for (size_t j = 0; found && j < x.runs; j++)
+        m->size[0][j] = m->y[j] * (j < x.base ? 1 : exp(r.shift));
+    if (found) {
+        d->reference = SP_AGAINST_AGREEING;
+        m->shifted = r.var;
+    }
+    sp_reference_free(&r);
+    return ok;
+}
+
+/*
+ * What functions are measured against: counted ones, and those of work that was stated, where they are few,
+ * by themselves; many by their median; few others by those that agree. Where none do more than others, by the
+ * whole.
+ */
+static bool take_sizes(struct sp_diff *d, size_t rows, const bool *fits)
 {
     struct sp_diff_model *m = d->model;
     bool by_median = false;
     if (!m->exact && !sp_quasi_sizes(m->rows, rows, m->quasi[0].runs, m->size[0], &by_median))
         return false;
-    d->reference = by_median                           ? SP_AGAINST_MEDIAN
-                   : d->per == SP_PER_RUN && !m->exact ? SP_AGAINST_WHOLE
-                                                       : SP_AGAINST_COST;
+    d->reference = by_median && that_speak(m, rows) >= MANY ? SP_AGAINST_MEDIAN
+                   : d->per == SP_PER_RUN && !m->exact      ? SP_AGAINST_WHOLE
+                                                            : SP_AGAINST_COST;
+    if (d->reference != SP_AGAINST_MEDIAN && !m->exact && d->per != SP_PER_WORK &&
+        !by_agreement(d, rows, fits))
+        return false;
     if (d->reference == SP_AGAINST_COST)
         by_cost(d, m->size[0]);
     else if (d->reference == SP_AGAINST_WHOLE)
@@ -168,17 +268,21 @@ bool sp_diff_model_make(struct sp_diff *d,
     for (unsigned i = 0; i < MODELS; i++)
         m->quasi[i] = (struct sp_quasi){.base = base, .runs = runs, .size = m->size[i == RELATIVE ? 0 : 1]};
     take_unit(d);
-    n = diff_runs_gather(d, fit);
+    bool *fits = calloc(rows + 1, sizeof *fits);
+    n = fits ? diff_runs_gather(d, fit, fits) : 0;
     by_cost(d, m->size[1]);
-    if (!take_sizes(d, n) || !sp_quasi_fit(&m->quasi[RELATIVE], m->rows, n) ||
-        !sp_quasi_fit(&m->quasi[COST], m->rows, n))
+    bool ok = fits && take_sizes(d, n, fits) && sp_quasi_fit(&m->quasi[RELATIVE], m->rows, n) &&
+              sp_quasi_fit(&m->quasi[COST], m->rows, n);
+    free(fits);
+    if (!ok)
         return false;
     d->prior = m->quasi[RELATIVE].prior;
     d->prior_df = m->quasi[RELATIVE].prior_df;
-    if (d->reference != SP_AGAINST_MEDIAN)
-        return true;
-    d->median_change = median_change(m);
-    return take_looseness(m, n);
+    if (d->reference == SP_AGAINST_MEDIAN || d->reference == SP_AGAINST_AGREEING)
+        d->reference_change = change_of_reference(m);
+    bool ok2 = d->reference != SP_AGAINST_MEDIAN || take_looseness(m, n);
+    d->reference_se = d->reference == SP_AGAINST_AGREEING ? sqrt(m->shifted) : m->loose;
+    return ok2;
 }
 
 /* Runs that agree entirely on both sides: exact counts differ, others are as rare as a split of the runs. */
@@ -233,6 +337,7 @@ void sp_diff_by_runs(const struct sp_diff_quantity *q, struct sp_diff_test *t)
         return;
     t->layout = q->row && !m->exact && sp_diff_of_two_builds(q->d, q->row);
     model.extra = t->layout ? 2 * SP_DIFF_LAYOUT * SP_DIFF_LAYOUT : 0;
+    model.extra += q->row && !q->cost ? m->shifted : 0;
     struct sp_quasi_test x = sp_quasi_test(&model, m->y);
     for (size_t j = 0; j < model.runs; j++)
         m->y[j] /= model.size[j];

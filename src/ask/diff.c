@@ -103,11 +103,13 @@ static spaa_status select_whole(struct diff_answer *a, struct sp_profile *p, con
 }
 
 /* Where totals are bounds, once a side: runs of one side are alike in that. */
-static bool say_bounds(const struct diff_answer *a, const struct sp_selection *s, unsigned side)
+static void note_bounds(struct diff_answer *a, const struct sp_selection *s, unsigned side)
 {
-    if (!a->bounds[side])
-        sp_bounds_report(s, a->q->diags);
-    return a->bounds[side] || sp_chains_tell(s);
+    if (a->bounds[side] || !sp_chains_tell(s))
+        return;
+    sp_bounds_report(s, a->q->diags);
+    a->bounds[side] = true;
+    a->missing[side] = s->chains->of > 0 ? (double)s->chains->broken / (double)s->chains->of : NAN;
 }
 
 static spaa_status add_run(struct diff_answer *a, size_t i, struct sp_profile *p, const struct sp_options *v)
@@ -122,7 +124,7 @@ static spaa_status add_run(struct diff_answer *a, size_t i, struct sp_profile *p
     if (!st)
         st = check_words(a, i, &s);
     if (!st)
-        a->bounds[side] = say_bounds(a, &s, side);
+        note_bounds(a, &s, side);
     if (!st)
         st = sp_diff_add(&a->d, side, &s, narrowed ? &whole : NULL, alone);
     if (narrowed)
@@ -172,16 +174,16 @@ static void diff_next(const struct diff_answer *a)
     sp_buf_free(&b);
 }
 
-/* People see the commands beneath the tables. */
+/* People see one command beneath the tables. */
 static void diff_say_next(const struct diff_answer *a)
 {
     struct sp_buf b;
     sp_buf_init(&b, 0);
-    sp_buf_puts(&b, "next");
-    sp_answer_line_of(a->out, SP_LINE_TITLE, &b);
-    for (size_t i = 0; i < a->out->next.n; i++) {
+    if (a->out->next.n) {
+        sp_buf_puts(&b, "next");
+        sp_answer_line_of(a->out, SP_LINE_TITLE, &b);
         sp_buf_clear(&b);
-        sp_buf_printf(&b, "  %s", a->out->next.v[i].command);
+        sp_buf_printf(&b, "  %s", a->out->next.v[0].command);
         sp_answer_line_of(a->out, SP_LINE_COMMAND, &b);
     }
     sp_buf_free(&b);
@@ -205,6 +207,7 @@ static spaa_status diff_compare(struct diff_answer *a, const struct sp_diff_opts
         sp_diff_put_people(a);
         diff_say_next(a);
     } else {
+        sp_diff_put_facts(a);
         sp_diff_put_rows(a);
     }
     a->out->verdict = a->fail_on.verdict == SP_LIMIT_BREACH   ? SP_VERDICT_NO
@@ -256,7 +259,8 @@ static spaa_status diff_options(struct diff_answer *a, struct sp_diff_opts *how,
         return sp_usage(d, NULL, "diff needs a base and a new profile");
     if (!sp_option_sort(d, v->sort, &how->sort_total) ||
         !sp_option_choice(d, "method", v->method, methods, 0, &method) ||
-        !sp_ask_limit(a->q, 22, &a->limit) || !diff_share(a->q, min_share) || !diff_work(a->q, how->work))
+        !sp_ask_limit(a->q, a->q->brief ? 8 : 22, &a->limit) || !diff_share(a->q, min_share) ||
+        !diff_work(a->q, how->work))
         return SPAA_ERR_USAGE;
     how->method = made[method];
     a->compact = !v->limit && !a->q->sheet;
@@ -307,6 +311,7 @@ const struct sp_question sp_question_diff = {
         "holds, 1 breached, 5 cannot tell",
     .sides = true,
     .json_bytes = 3000,
+    .text_bytes = 1800,
     .schema = "spaa.diff/3",
     .facts = sp_diff_facts,
     .tables = sp_diff_tables,

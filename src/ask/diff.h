@@ -1,6 +1,7 @@
 /*
- * The parts of diff: diff.c reads and compares, diff_words.c, diff_match.c and diff_memory.c have the
- * sentences, diff_tables.c what people see, diff_rows.c the facts and rows of JSON and CSV.
+ * The parts of diff: diff.c reads and compares, diff_headline.c, diff_rest.c, diff_words.c, diff_match.c and
+ * diff_memory.c have the sentences, diff_head.c and diff_tables.c what people see, diff_facts.c the facts of
+ * JSON, diff_rows.c the rows of JSON and CSV.
  */
 #ifndef SP_ASK_DIFF_H
 #define SP_ASK_DIFF_H
@@ -30,8 +31,9 @@ struct diff_answer {
     struct diff_words words;
     struct sp_side_where where[SP_SIDES];
     size_t limit;
-    bool compact;          /* JSON where nobody says how many rows: numbers of each that say most */
-    bool bounds[SP_SIDES]; /* it was said that totals of this side are bounds */
+    bool compact;             /* JSON where nobody says how many rows: numbers of each that say most */
+    bool bounds[SP_SIDES];    /* it was said that totals of this side are bounds */
+    double missing[SP_SIDES]; /* then: part of its first such run's weight whose callers are missing */
 };
 
 /* ---- sentences; all append ---- */
@@ -51,8 +53,16 @@ void sp_diff_say_limit(const struct diff_answer *a, const struct sp_limit *l, st
 void sp_diff_limits_report(const struct diff_answer *a);
 /* A function's name for a sentence. */
 void sp_diff_say_name(struct sp_buf *out, struct sp_str name);
+/* The same in fewer characters, for names that stand elsewhere too. */
+void sp_diff_say_again(struct sp_buf *out, struct sp_str name);
 /* x with so many digits after the point, and a plus where `sign`. "-" for what is not known. */
 void sp_diff_number(struct sp_buf *out, double x, unsigned digits, bool sign);
+/* As JSON has them: rounded, where it is short to few digits; a part of 1 in percent. */
+double sp_diff_rounded(double x, int digits);
+double sp_diff_as_number(const struct diff_answer *a, double x);
+double sp_diff_as_percent(const struct diff_answer *a, double part);
+/* A weight with as few decimals as it needs; false: more than 64 bits. */
+bool sp_diff_exact(__int128 *v, unsigned *scale);
 /* "significant", as people read it. */
 const char *sp_diff_verdict_word(const struct sp_diff_test *t);
 /* "now inlined into its callers (whole before, inlined now)": nothing where both sides were compiled alike.
@@ -67,12 +77,63 @@ double sp_diff_memory_amount(const struct diff_answer *a, const struct sp_diff_r
                              unsigned family, bool bytes);
 bool sp_diff_memory_known(const struct diff_answer *a, bool bytes);
 
+/* ---- the first lines (diff_headline.c) ---- */
+
+enum { DIFF_NAMED = 3 }; /* functions that the headline names */
+enum diff_kind { DIFF_SLOWER, DIFF_FASTER, DIFF_MOVED, DIFF_EITHER };
+extern const char *const sp_diff_kind_words[]; /* "SLOWER" */
+/* What the runs of the sides are: what did the same, what lasted the same, or it is not shown. */
+enum diff_reading { DIFF_READING_OPEN, DIFF_FIXED_WORK, DIFF_FIXED_TIME, DIFF_WORK_SAID };
+/* How costs of one line are written: divided by this, before this word; "": each with its own. */
+struct sp_diff_scale {
+    double unit;
+    const char *word;
+};
+
+/* The functions whose self changed, those that changed most first; returns how many there are. */
+/* Instead of functions the first line has words: of what is counted exactly, of memory, where nothing was
+ * found. */
+bool sp_diff_in_words(const struct diff_answer *a);
+bool sp_diff_is_named(const struct diff_answer *a, const struct sp_diff_row *r);
+size_t sp_diff_named(const struct diff_answer *a, const struct sp_diff_row **out);
+/* As shares, something grew and something shrank: either may be the other's shadow. */
+bool sp_diff_either(const struct sp_diff *d);
+enum diff_kind sp_diff_kind(const struct sp_diff *d, const struct sp_diff_row *r); /* NULL: of the whole */
+/* Worth a row where nobody says how many: it changed, or might have, or weighs something. */
+bool sp_diff_matters(const struct diff_answer *a, const struct sp_diff_row *r, unsigned family);
+/* A run's self cost of a row, or the whole's. */
+double sp_diff_run_cost(const struct sp_diff *d, const struct sp_diff_row *r, unsigned side, size_t run);
+/* What functions are measured against cost otherwise itself: then their growth is not that of their cost. */
+bool sp_diff_reference_moved(const struct sp_diff *d);
+enum diff_reading sp_diff_reading(const struct sp_diff *d);
+struct sp_diff_scale sp_diff_scale_of(const struct diff_answer *a, double most);
+void sp_diff_say_cost(const struct diff_answer *a, struct sp_buf *out, double cost, struct sp_diff_scale s);
+void sp_diff_say_named(const struct diff_answer *a, const struct sp_diff_row *r, struct sp_buf *out);
+void sp_diff_say_reference(const struct diff_answer *a, struct sp_buf *out);
+void sp_diff_say_runs(const struct diff_answer *a, const struct sp_diff_row *r, struct sp_buf *out);
+void sp_diff_say_reading(const struct diff_answer *a, struct sp_buf *out);
+void sp_diff_say_whole(const struct diff_answer *a, struct sp_buf *out);
+void sp_diff_say_renamed(const struct diff_answer *a, const struct sp_diff_renamed *x, struct sp_buf *out);
+/* ---- what is behind them (diff_rest.c) ---- */
+
+/* ": beyond what runs differ by (q 0.0004; quasi-likelihood F-test against sort_rows)" */
+void sp_diff_say_chance(const struct diff_answer *a, const struct sp_diff_row *r, bool first,
+                        struct sp_buf *out); /* first: with the method */
+/* "; would have been found 4 times in 5: …", by the method that was used (diff_words.c). */
+void sp_diff_say_detectable(const struct sp_diff *d, struct sp_buf *out);
+/* What else moved, what would have been found, what these runs cannot show; nothing where all is said. */
+void sp_diff_say_rest(const struct diff_answer *a, struct sp_buf *out);
+/* Whose totals are bounds, in short. */
+void sp_diff_say_bounds(const struct diff_answer *a, struct sp_buf *out);
+
 /* ---- the answer ---- */
 
 void sp_diff_say_binaries(const struct diff_answer *a); /* a line for each that is compared under two names */
 void sp_diff_say_remarks(const struct diff_answer *a);
 void sp_diff_binaries(const struct diff_answer *a);
+void sp_diff_put_head(const struct diff_answer *a, struct sp_buf *b); /* leaves b empty */
 void sp_diff_put_people(struct diff_answer *a);
+void sp_diff_put_facts(struct diff_answer *a);             /* of JSON */
 void sp_diff_put_rows(struct diff_answer *a);              /* of JSON and CSV */
 extern const struct sp_table_decl *const sp_diff_tables[]; /* of these, NULL ends */
 extern const struct sp_answer_column sp_diff_facts[];      /* name NULL ends */

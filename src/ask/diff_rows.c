@@ -1,4 +1,4 @@
-/* The numbers of a comparison: facts, and a row for each function, in JSON and CSV. */
+/* The numbers of a comparison, a row for each function, in JSON and CSV. Facts: diff_facts.c. */
 #include "ask/diff.h"
 
 #include "analysis/top.h"
@@ -50,6 +50,7 @@ enum {
     ID,
     FUNCTION,
     DSO,
+    RENAMED_FROM,
     MATCHED_AS,
     REMARK,
     COMPILED_BASE,
@@ -122,6 +123,8 @@ static const struct sp_answer_column rows_columns[COLUMNS] = {
     [ID] = {"id", SP_COL_HANDLE, "id", .doc = "what other commands take for it, in its last profile"},
     [FUNCTION] = {"function", SP_COL_NAME, "function", .doc = "the whole name"},
     [DSO] = {"dso", SP_COL_DSO, "dso", .doc = "the binary it is in"},
+    [RENAMED_FROM] = {"renamed_from", SP_COL_TEXT, .flags = SP_COL_OPTIONAL,
+                      .doc = "its name in the base, where that is probably another"},
     [MATCHED_AS] = {"matched_as", SP_COL_TEXT, .flags = SP_COL_OPTIONAL,
                     .doc = "the name it was compared by"},
     [REMARK] = {"remark", SP_COL_TEXT, .flags = SP_COL_OPTIONAL, .doc = "how it was compiled, in words"},
@@ -143,110 +146,7 @@ static const struct sp_table_decl rows_vanished = {"vanished_functions", rows_co
                                                    .doc = "functions of the base alone"};
 const struct sp_table_decl *const sp_diff_tables[] = {&rows_both, &rows_new, &rows_vanished, NULL};
 
-#define FACT_TEST(path)                                                                                      \
-    FACT(path ".verdict", SP_COL_TEXT, "as of a row"), FACT(path ".base", SP_COL_NUMBER, "of the base"),     \
-        FACT(path ".new", SP_COL_NUMBER, "of the new side"),                                                 \
-        FACT(path ".change_percent", SP_COL_NUMBER, "growth"),                                               \
-        FACT(path ".p", SP_COL_NUMBER, "probability of as much by chance; null: not tested"),                \
-        FACT(path ".q", SP_COL_NUMBER, "likewise, controlled"),                                              \
-        FACT(path ".delta", SP_COL_NUMBER, "new less base"),                                                 \
-        FACT(path ".ci.0", SP_COL_NUMBER, "its 95 % interval"),                                              \
-        FACT(path ".change_ci_percent.0", SP_COL_NUMBER, "that of the growth"),                              \
-        FACT(path ".method", SP_COL_TEXT, "the test; null: none"),                                           \
-        FACT(path ".mde", SP_COL_NUMBER, "change that would be found 4 times in 5"),                         \
-        FACT(path ".mde_family", SP_COL_NUMBER, "likewise, controlled"),                                     \
-        FACT(path ".design_effect", SP_COL_NUMBER, "variance over that of independent samples"),             \
-        FACT(path ".tested", SP_COL_BOOL, "it was"),                                                         \
-        FACT(path ".dependent", SP_COL_BOOL, "time blocks resemble their neighbours: left open")
-#define FACT_SIDE(path)                                                                                      \
-    FACT(path ".files", SP_COL_TEXTS, "its profiles"), FACT(path ".runs", SP_COL_COUNT, "how many"),         \
-        FACT(path ".event", SP_COL_TEXT, "its event, where the sides differ in event, metric or filters"),   \
-        FACT(path ".metric", SP_COL_TEXT, "likewise"), FACT(path ".view", SP_COL_TEXT, "likewise"),          \
-        FACT(path ".filters", SP_COL_TEXT, "likewise"),                                                      \
-        FACT(path ".whole", SP_COL_NUMBER, "what shares are of, of all runs"),                               \
-        FACT(path ".event_whole", SP_COL_NUMBER, "weight of the event before any filter"),                   \
-        FACT(path ".kept", SP_COL_NUMBER, "what filters leave"),                                             \
-        FACT(path ".kept_percent", SP_COL_NUMBER, "kept of event_whole"),                                    \
-        FACT(path ".samples", SP_COL_COUNT, "samples; null: not counted"),                                   \
-        FACT(path ".effective_samples", SP_COL_NUMBER, "as many of equal weight"),                           \
-        FACT(path ".duration", SP_COL_NUMBER, "seconds; null: not known"),                                   \
-        FACT(path ".cost_of", SP_COL_NUMBER, "runs, seconds or work that costs are divided by"),             \
-        FACT(path ".blocks", SP_COL_COUNT, "time blocks")
-#define FACT_AMOUNT(path, words)                                                                             \
-    FACT(path ".base", SP_COL_NUMBER, words " of the base, for each run"),                                   \
-        FACT(path ".new", SP_COL_NUMBER, words " of the new side"),                                          \
-        FACT(path ".change", SP_COL_NUMBER, words " more")
-const struct sp_answer_column sp_diff_facts[] = {
-    FACT("verdict", SP_COL_TEXT, "CHANGED, NO CHANGE FOUND, NOT ESTABLISHED or UNCHANGED"),
-    FACT("summary", SP_COL_TEXT, "the same in a sentence"),
-    FACT_SIDE("base"),
-    FACT_SIDE("new"),
-    FACT("binaries.base", SP_COL_TEXT, "a binary of the base"),
-    FACT("binaries.new", SP_COL_TEXT, "that of the new side, of another name"),
-    FACT("binaries.by", SP_COL_TEXT, "what says that they are one"),
-    FACT("binaries.compared", SP_COL_BOOL, "they are compared; else it is not certain enough"),
-    FACT("binaries.same_functions", SP_COL_COUNT, "functions that have the same name in both"),
-    FACT("binaries.functions", SP_COL_COUNT, "of so many"),
-    FACT_AMOUNT("memory.bytes", "of memory: bytes"),
-    FACT_AMOUNT("memory.blocks", "of memory: blocks"),
-    FACT_TEST("whole"),
-    FACT("method.name", SP_COL_TEXT, "none, samples, blocks, exact, repeats or permutation"),
-    FACT("method.text", SP_COL_TEXT, "how changes were told from chance, in words"),
-    FACT("method.establishes", SP_COL_BOOL, "it tells a change of the program from what runs differ by"),
-    FACT("method.cost_per", SP_COL_TEXT, "run, second or work"),
-    FACT("method.tested", SP_COL_TEXT, "change_against_median, cost, share or weight; null: nothing"),
-    FACT("method.median_change_percent", SP_COL_NUMBER, "growth of the median function's cost"),
-    FACT("method.self.tested", SP_COL_COUNT, "functions compared by self"),
-    FACT("method.self.significant", SP_COL_COUNT, "of them, changed"),
-    FACT("method.total.tested", SP_COL_COUNT, "functions compared by total"),
-    FACT("method.total.significant", SP_COL_COUNT, "of them, changed"),
-    FACT("method.prior_dispersion", SP_COL_NUMBER, "what functions have in common of how runs vary"),
-    FACT("method.prior_df", SP_COL_NUMBER, "its degrees of freedom"),
-    FACT("method.assumptions", SP_COL_TEXTS, "what the method takes for granted"),
-    FACT("method.alpha", SP_COL_NUMBER, "the level"),
-    FACT("method.control", SP_COL_TEXT, "how many comparisons are allowed for"),
-    FACT("method.dependent", SP_COL_COUNT, "comparisons left open: phases longer than a time block"),
-    FACT("method.of_two_builds", SP_COL_COUNT, "functions of two builds"),
-    FACT("method.no_blocks", SP_COL_TEXT, "why there are no time blocks; null: there are, or none are asked"),
-    FACT("fail_on.verdict", SP_COL_TEXT, "--fail-on: passed, breach or unsure"),
-    FACT("fail_on.limits.limit", SP_COL_TEXT, "one of its limits"),
-    FACT("fail_on.limits.verdict", SP_COL_TEXT, "that of it"),
-    FACT("fail_on.limits.unit", SP_COL_TEXT, "points or percent"),
-    FACT("fail_on.limits.judged", SP_COL_COUNT, "functions that the verdict is about"),
-    FACT("fail_on.limits.text", SP_COL_TEXT, "the same in words"),
-    FACT("fail_on.limits.cases", SP_COL_TEXTS, "what breaches it, or cannot be told, the worst first"),
-    FACT("fail_on.limits.cases.id", SP_COL_HANDLE, "the function"),
-    FACT("fail_on.limits.cases.function", SP_COL_TEXT, "its name"),
-    FACT("fail_on.limits.cases.dso", SP_COL_TEXT, "its binary"),
-    FACT("fail_on.limits.cases.growth", SP_COL_NUMBER, "in the limit's unit; null: from nothing"),
-    FACT("fail_on.limits.cases.need_times", SP_COL_NUMBER, "times the data that would tell; null: none"),
-    FACT("diagnostics_left_out", SP_COL_COUNT, "where JSON is short: diagnostics of a kind that is there"),
-    {0},
-};
-
 /* ---- numbers ---- */
-
-/* What follows so many significant digits depends on the machine's mathematics, or nobody needs it. */
-static double rows_rounded(double x, int digits)
-{
-    if (!isfinite(x) || x == 0 || fabs(x) < 1e-290)
-        return x;
-    double places = digits - 1 - floor(log10(fabs(x))), scale = pow(10, fabs(places));
-    if (!isfinite(scale))
-        return x;
-    return places < 0 ? round(x / scale) * scale : round(x * scale) / scale;
-}
-
-static double rows_number(const struct diff_answer *a, double x)
-{
-    return rows_rounded(x, a->compact && fabs(x) < 1 ? 5 : 12);
-}
-
-/* A percentage: two decimals, where nobody wants all numbers. */
-static double rows_percent(const struct diff_answer *a, double part)
-{
-    return a->compact ? round(1e4 * part) / 100 : rows_number(a, 100 * part);
-}
 
 /* One comparison, of a row or as facts: to where its numbers go. */
 struct putting {
@@ -286,28 +186,20 @@ static void put_test(const struct putting *x, const struct sp_diff_test *t)
     };
     sp_put_text(a->out, x->t, x->at + VERDICT, verdict, strlen(verdict));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        put_real(x, numbers[i].column, rows_number(a, numbers[i].v));
-    put_real(x, CHANGE, rows_percent(a, t->change));
-    put_real(x, CHANGE_LO, rows_percent(a, t->change_lo));
-    put_real(x, CHANGE_HI, rows_percent(a, t->change_hi));
+        put_real(x, numbers[i].column, sp_diff_as_number(a, numbers[i].v));
+    put_real(x, CHANGE, sp_diff_as_percent(a, t->change));
+    put_real(x, CHANGE_LO, sp_diff_as_percent(a, t->change_lo));
+    put_real(x, CHANGE_HI, sp_diff_as_percent(a, t->change_hi));
     sp_put_text(a->out, x->t, x->at + METHOD, t->test, t->test ? strlen(t->test) : 0);
     sp_put_int(x->t, x->at + TESTED, t->tested);
     if (t->dependent)
         sp_put_int(x->t, x->at + DEPENDENT, 1);
 }
 
-/* The weight with as few decimals as it needs: exact where 64 bits hold that. */
-static bool rows_exact(__int128 *v, unsigned *scale)
-{
-    for (; *scale && *v % 10 == 0; --*scale)
-        *v /= 10;
-    return *v > INT64_MIN && *v <= INT64_MAX;
-}
-
 static void put_weight(const struct putting *x, size_t column, __int128 v)
 {
     unsigned scale = x->a->d.scale;
-    if (rows_exact(&v, &scale))
+    if (sp_diff_exact(&v, &scale))
         sp_put_scaled(x->t, x->at + column, (int64_t)v, scale);
     else
         put_real(x, column, (double)v / pow(10, scale));
@@ -316,8 +208,8 @@ static void put_weight(const struct putting *x, size_t column, __int128 v)
 static void put_amounts(const struct putting *x, const struct sp_diff_row *r, unsigned family)
 {
     const struct diff_answer *a = x->a;
-    put_real(x, CSV_BASE_COST, rows_number(a, r->cost[family].side[SP_BASE].mean));
-    put_real(x, CSV_NEW_COST, rows_number(a, r->cost[family].side[SP_NEW].mean));
+    put_real(x, CSV_BASE_COST, sp_diff_as_number(a, r->cost[family].side[SP_BASE].mean));
+    put_real(x, CSV_NEW_COST, sp_diff_as_number(a, r->cost[family].side[SP_NEW].mean));
     put_weight(x, BASE_WEIGHT, r->side[SP_BASE].weight[family]);
     put_weight(x, NEW_WEIGHT, r->side[SP_NEW].weight[family]);
     sp_put_int(x->t, x->at + BASE_SAMPLES, r->side[SP_BASE].samples[family]);
@@ -368,6 +260,11 @@ static void put_row(const struct diff_answer *a, struct sp_answer_table *t, cons
     sp_put_text(a->out, t, ID, *r->id ? r->id : NULL, strlen(r->id));
     sp_put_text(a->out, t, FUNCTION, name.p, name.n);
     sp_put_text(a->out, t, DSO, dso.p, dso.n);
+    const struct sp_diff_renamed *was = sp_diff_renamed_of(&a->d, r);
+    if (was) {
+        struct sp_str old = sp_str_at(&a->d.strs, was->name);
+        sp_put_text(a->out, t, RENAMED_FROM, old.p, old.n);
+    }
     if (sp_str_cmp(name, normal) != 0)
         sp_put_text(a->out, t, MATCHED_AS, normal.p, normal.n);
     put_compiled(a, t, r);
@@ -431,255 +328,18 @@ static void put_table(const struct diff_answer *a, const struct sp_table_decl *d
         rows_compact(t);
     if (a->compact && decl != &rows_both)
         rows_one_sided(t, decl == &rows_new ? SP_NEW : SP_BASE);
-    for (size_t i = 0; i < n && i < limit; i++)
-        put_row(a, t, list, &rows[i]);
-    t->left_out = n > limit ? n - limit : 0;
-}
-
-/* ---- facts ---- */
-
-static void fact_number(const struct diff_answer *a, const char *name, double v)
-{
-    sp_fact_real(a->out, name, rows_number(a, v));
-}
-
-static void fact_weight(const struct diff_answer *a, const char *name, __int128 v)
-{
-    unsigned scale = a->d.scale;
-    if (rows_exact(&v, &scale))
-        sp_fact_scaled(a->out, name, (int64_t)v, scale);
-    else
-        sp_fact_real(a->out, name, (double)v / pow(10, scale));
-}
-
-static void fact_pair(const struct diff_answer *a, const char *name, double lo, double hi)
-{
-    sp_answer_open(a->out, name, '[');
-    sp_fact_real(a->out, "", lo);
-    sp_fact_real(a->out, "", hi);
-    sp_answer_close(a->out);
-}
-
-static void fact_profile(const struct diff_answer *a)
-{
-    const struct diff_words *k = &a->words;
-    const struct diff_side_words *x = &k->side[SP_BASE], *y = &k->side[SP_NEW];
-    const struct {
-        const char *name;
-        struct sp_str base, fresh;
-    } both[] = {{"profile.event", x->event, y->event},
-                {"profile.metric", x->metric, y->metric},
-                {"profile.filters", x->filters, y->filters}};
-    sp_fact_text(a->out, "profile.source_tool", k->tool.p, k->tool.n);
-    sp_fact_str(a->out, "profile.unit", k->unit);
-    sp_fact_cstr(a->out, "profile.view",
-                 x->view && y->view && strcmp(x->view, y->view) == 0 ? x->view : NULL);
-    /* What one side has otherwise than the other is null: each side says its own. */
-    for (size_t i = 0; i < sizeof both / sizeof *both; i++)
-        sp_fact_text(a->out, both[i].name,
-                     sp_str_cmp(both[i].base, both[i].fresh) == 0 ? both[i].base.p : NULL, both[i].base.n);
-}
-
-static void fact_side_words(const struct diff_answer *a, const struct diff_side_words *k)
-{
-    sp_fact_text(a->out, "event", k->event.p, k->event.n);
-    sp_fact_text(a->out, "metric", k->metric.p, k->metric.n);
-    sp_fact_cstr(a->out, "view", k->view);
-    sp_fact_text(a->out, "filters", k->filters.p, k->filters.n);
-}
-
-static void fact_side(const struct diff_answer *a, unsigned side)
-{
-    const struct sp_diff_side *s = &a->d.side[side];
-    const struct sp_ask *q = a->q;
-    struct sp_answer *out = a->out;
-    sp_answer_open(out, side == SP_BASE ? "base" : "new", '{');
-    sp_answer_open(out, "files", '[');
-    for (size_t i = side == SP_BASE ? 0 : q->split; i < (side == SP_BASE ? q->split : q->nnames); i++)
-        sp_fact_cstr(out, "", q->names[i]);
-    sp_answer_close(out);
-    sp_fact_count(out, "runs", (int64_t)s->runs);
-    if (!sp_diff_sides_alike(a))
-        fact_side_words(a, &a->words.side[side]);
-    fact_weight(a, "whole", s->whole);
-    if (!a->compact || s->kept != s->event_whole) {
-        fact_weight(a, "event_whole", s->event_whole);
-        fact_weight(a, "kept", s->kept);
-        sp_fact_real(out, "kept_percent",
-                     s->event_whole ? rows_percent(a, (double)s->kept / (double)s->event_whole) : NAN);
-    }
-    sp_fact_count(out, "samples", s->samples);
-    if (!a->compact)
-        fact_number(a, "effective_samples", s->effective);
-    fact_number(a, "duration", s->seconds);
-    fact_number(a, "cost_of", s->per);
-    if (s->blocks)
-        sp_fact_count(out, "blocks", s->blocks);
-    sp_answer_close(out);
-}
-
-static void fact_memory(const struct diff_answer *a)
-{
-    sp_answer_open(a->out, "memory", '{');
-    for (unsigned i = 0; i < 2; i++) {
-        double base = sp_diff_memory_amount(a, NULL, SP_BASE, 0, !i),
-               fresh = sp_diff_memory_amount(a, NULL, SP_NEW, 0, !i);
-        sp_answer_open(a->out, i ? "blocks" : "bytes", '{');
-        sp_fact_real(a->out, "base", round(base * 1e6) / 1e6);
-        sp_fact_real(a->out, "new", round(fresh * 1e6) / 1e6);
-        sp_fact_real(a->out, "change", round((fresh - base) * 1e6) / 1e6);
-        sp_answer_close(a->out);
-    }
-    sp_answer_close(a->out);
-}
-
-static void fact_whole(const struct diff_answer *a)
-{
-    const struct sp_diff_test *t = &a->d.whole;
-    struct sp_answer *out = a->out;
-    sp_answer_open(out, "whole", '{');
-    sp_fact_cstr(out, "verdict", sp_diff_verdict_names[t->verdict]);
-    fact_number(a, "base", t->side[SP_BASE].mean);
-    fact_number(a, "new", t->side[SP_NEW].mean);
-    sp_fact_real(out, "change_percent", rows_percent(a, t->change));
-    fact_number(a, "p", t->p);
-    if (!a->compact) {
-        fact_number(a, "delta", t->delta);
-        fact_pair(a, "ci", rows_number(a, t->lo), rows_number(a, t->hi));
-        fact_pair(a, "change_ci_percent", rows_percent(a, t->change_lo), rows_percent(a, t->change_hi));
-        sp_fact_cstr(out, "method", t->test);
-        fact_number(a, "q", t->q);
-        fact_number(a, "mde", t->mde);
-        fact_number(a, "mde_family", t->mde_family);
-        fact_number(a, "design_effect", t->deff);
-        sp_fact_bool(out, "tested", t->tested);
-    }
-    if (t->dependent)
-        sp_fact_bool(out, "dependent", true);
-    sp_answer_close(out);
-}
-
-static void fact_method_detail(const struct diff_answer *a)
-{
-    const struct sp_diff *d = &a->d;
-    struct sp_answer *out = a->out;
-    fact_number(a, "prior_dispersion", d->prior);
-    fact_number(a, "prior_df", d->prior_df);
-    sp_answer_open(out, "assumptions", '[');
-    for (const char *const *s = sp_diff_assumptions(d->method); *s; s++)
-        sp_fact_cstr(out, "", *s);
-    sp_answer_close(out);
-    fact_number(a, "alpha", SP_DIFF_ALPHA);
-    sp_fact_cstr(out, "control", "Benjamini-Hochberg");
-    sp_fact_count(out, "dependent", (int64_t)d->dependent);
-    sp_fact_count(out, "of_two_builds", (int64_t)d->layout);
-    sp_fact_cstr(out, "no_blocks", d->no_blocks);
-}
-
-static void fact_method(const struct diff_answer *a)
-{
-    static const char *const per[] = {"run", "second", "work"};
-    static const char *const against[] = {"change_against_median", "cost", "share"};
-    const struct sp_diff *d = &a->d;
-    struct sp_answer *out = a->out;
-    struct sp_buf b;
-    sp_buf_init(&b, 0);
-    sp_diff_say_method(a, &b);
-    sp_answer_open(out, "method", '{');
-    sp_fact_cstr(out, "name", sp_diff_method_names[d->method]);
-    sp_fact_text(out, "text", sp_buf_cstr(&b), b.len);
-    sp_fact_bool(out, "establishes", sp_diff_establishes(d->method));
-    sp_fact_cstr(out, "cost_per", per[d->per]);
-    sp_fact_cstr(out, "tested",
-                 d->method >= SP_DIFF_REPEATS ? against[d->reference]
-                 : d->method == SP_DIFF_EXACT ? "weight"
-                 : d->method == SP_DIFF_NONE  ? NULL
-                                              : "share");
-    sp_fact_real(out, "median_change_percent", rows_percent(a, d->median_change));
-    for (unsigned f = 0; f < SP_FAMILIES; f++) {
-        sp_answer_open(out, f == SP_SELF ? "self" : "total", '{');
-        sp_fact_count(out, "tested", (int64_t)d->family[f]);
-        sp_fact_count(out, "significant", (int64_t)d->significant[f]);
-        sp_answer_close(out);
-    }
-    if (!a->compact)
-        fact_method_detail(a);
-    sp_answer_close(out);
-    out->failed |= b.failed;
-    sp_buf_free(&b);
-}
-
-static void fact_case(const struct diff_answer *a, const struct sp_limit_case *x)
-{
-    struct sp_answer *out = a->out;
-    sp_answer_open(out, NULL, '{');
-    if (x->row) {
-        struct sp_str name = sp_str_at(&a->d.strs, x->row->function),
-                      dso = sp_str_at(&a->d.strs, x->row->dso);
-        sp_fact_cstr(out, "id", *x->row->id ? x->row->id : NULL);
-        sp_fact_text(out, "function", name.p, name.n);
-        sp_fact_text(out, "dso", dso.p, dso.n);
-    }
-    fact_number(a, "growth", x->growth);
-    fact_number(a, "need_times", x->need);
-    sp_answer_close(out);
-}
-
-static void fact_limit(const struct diff_answer *a, const struct sp_limit *l)
-{
-    struct sp_answer *out = a->out;
-    struct sp_buf b;
-    sp_buf_init(&b, 0);
-    sp_diff_say_limit(a, l, &b);
-    sp_answer_open(out, NULL, '{');
-    sp_fact_text(out, "limit", l->text.p, l->text.n);
-    sp_fact_cstr(out, "verdict", sp_limit_verdict_names[l->verdict]);
-    sp_fact_cstr(out, "unit", l->points ? "points" : "percent");
-    sp_fact_count(out, "judged", (int64_t)l->judged);
-    sp_fact_text(out, "text", sp_buf_cstr(&b), b.len);
-    sp_answer_open(out, "cases", '[');
-    for (size_t k = 0; k < l->cases.n && k < (a->compact ? 3 : a->limit); k++)
-        fact_case(a, &l->cases.v[k]);
-    sp_answer_close(out);
-    sp_answer_close(out);
-    out->failed |= b.failed;
-    sp_buf_free(&b);
-}
-
-static void fact_limits(const struct diff_answer *a)
-{
-    if (!a->q->options->fail_on) {
-        sp_fact_null(a->out, "fail_on");
-        return;
-    }
-    sp_answer_open(a->out, "fail_on", '{');
-    sp_fact_cstr(a->out, "verdict", sp_limit_verdict_names[a->fail_on.verdict]);
-    sp_answer_open(a->out, "limits", '[');
-    for (size_t i = 0; i < a->fail_on.limits.n; i++)
-        fact_limit(a, &a->fail_on.limits.v[i]);
-    sp_answer_close(a->out);
-    sp_answer_close(a->out);
+    for (size_t i = 0; i < n; i++)
+        if (t->rows < limit &&
+            (!a->compact || decl == &rows_both || a->q->options->budget ||
+             sp_diff_matters(a, &rows[i], SP_SELF) || sp_diff_matters(a, &rows[i], SP_TOTAL)))
+            put_row(a, t, list, &rows[i]);
+        else
+            t->left_out++;
 }
 
 void sp_diff_put_rows(struct diff_answer *a)
 {
     const struct sp_diff *d = &a->d;
-    struct sp_buf b;
-    sp_buf_init(&b, 0);
-    sp_diff_say_summary(a, &b);
-    sp_fact_cstr(a->out, "verdict", sp_diff_headline_word(d));
-    sp_fact_text(a->out, "summary", sp_buf_cstr(&b), b.len);
-    a->out->failed |= b.failed;
-    sp_buf_free(&b);
-    fact_profile(a);
-    fact_side(a, SP_BASE);
-    fact_side(a, SP_NEW);
-    sp_diff_binaries(a);
-    if (d->memory)
-        fact_memory(a);
-    fact_whole(a);
-    fact_method(a);
-    fact_limits(a);
     put_table(a, &rows_both, "both", d->rows.v, d->rows.n, a->limit);
     size_t others = a->compact && !a->q->options->budget ? 1 : a->limit;
     put_table(a, &rows_new, "new", d->appeared.v, d->appeared.n, others);

@@ -1,162 +1,9 @@
-/* diff for people: the verdict, the sides, the rows that changed. */
+/* diff for people: the rows that changed, beneath the head (diff_head.c). */
 #include "ask/diff.h"
 
 #include "analysis/names.h"
 
 #include <math.h>
-
-/* ---- the head ---- */
-
-/* And begins the next. */
-static void diff_line(const struct diff_answer *a, struct sp_buf *b)
-{
-    sp_answer_line_of(a->out, SP_LINE_ITEM, b);
-    sp_buf_clear(b);
-}
-
-static void diff_weight(const struct diff_answer *a, struct sp_buf *b, __int128 v)
-{
-    if (v > INT64_MAX)
-        sp_buf_puts(b, "more than 64 bits");
-    else
-        sp_text_weight(b, a->words.unit, a->words.scale, (int64_t)v);
-}
-
-/* ", view cpu (--view all); --comm a": what is not on both sides alike stands with each. */
-static void filter_words(struct sp_buf *b, const struct diff_side_words *k)
-{
-    bool said = k->filters.n && memmem(k->filters.p, k->filters.n, "--view ", 7);
-    if (k->view && !said)
-        sp_buf_printf(b, ", view %s%s", k->view, strcmp(k->view, "all") == 0 ? "" : " (--view all)");
-    if (k->filters.n) {
-        sp_buf_puts(b, "; ");
-        sp_buf_add(b, k->filters.p, k->filters.n);
-    }
-}
-
-static void event_words(struct sp_buf *b, const struct diff_answer *a, const struct diff_side_words *k)
-{
-    sp_buf_puts(b, "event ");
-    sp_buf_add(b, k->event.p, k->event.n);
-    sp_buf_puts(b, ", metric ");
-    sp_buf_add(b, k->metric.p, k->metric.n);
-    if (a->words.unit.n) {
-        sp_buf_puts(b, " (");
-        sp_buf_add(b, a->words.unit.p, a->words.unit.n);
-        sp_buf_ch(b, ')');
-    }
-}
-
-static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned side)
-{
-    const struct sp_diff_side *s = &a->d.side[side];
-    size_t first = side == SP_BASE ? 0 : a->q->split;
-    sp_buf_puts(b, side == SP_BASE ? "base    " : "new     ");
-    for (size_t i = 0; i < s->runs && i < 4; i++) {
-        sp_buf_puts(b, i ? " " : "");
-        sp_buf_puts(b, a->q->names[first + i]);
-    }
-    if (s->runs > 4)
-        sp_buf_printf(b, " and %zu more", s->runs - 4);
-    sp_buf_puts(b, ": ");
-    const struct diff_side_words *k = &a->words.side[side];
-    bool samples = !a->words.unit.n && sp_str_is(k->metric, "samples");
-    bool once = samples && !a->words.scale && (double)s->whole == (double)s->samples;
-    if (!once)
-        diff_weight(a, b, s->whole);
-    if (!once && !a->words.unit.n) {
-        sp_buf_ch(b, ' ');
-        sp_buf_add(b, k->metric.p, k->metric.n);
-    }
-    if (s->samples != SP_ABSENT) {
-        sp_buf_puts(b, once ? "" : ", ");
-        sp_text_count(b, (uint64_t)s->samples, "sample");
-    }
-    if (isfinite(s->seconds)) {
-        sp_buf_puts(b, " in ");
-        sp_diff_number(b, s->seconds, 3, false);
-        sp_buf_puts(b, " s");
-    }
-    if (!sp_diff_sides_alike(a)) {
-        sp_buf_puts(b, "; ");
-        event_words(b, a, k);
-        filter_words(b, k);
-    }
-    if (k->filters.n || k->view) {
-        sp_buf_puts(b, "; kept ");
-        sp_diff_number(b, s->event_whole ? 100 * (double)s->kept / (double)s->event_whole : 0, 2, false);
-        sp_buf_puts(b, "% of the event's ");
-        diff_weight(a, b, s->event_whole);
-    }
-    diff_line(a, b);
-}
-
-static void what_line(const struct diff_answer *a, struct sp_buf *b)
-{
-    if (!sp_diff_sides_alike(a))
-        return;
-    sp_buf_puts(b, "what    ");
-    event_words(b, a, &a->words.side[SP_BASE]);
-    filter_words(b, &a->words.side[SP_BASE]);
-    diff_line(a, b);
-}
-
-static void total_line(const struct diff_answer *a, struct sp_buf *b)
-{
-    const struct sp_diff *d = &a->d;
-    const struct sp_diff_test *t = &d->whole;
-    double x = d->side[SP_BASE].seconds / (double)d->side[SP_BASE].runs,
-           y = d->side[SP_NEW].seconds / (double)d->side[SP_NEW].runs;
-    sp_buf_puts(b, "whole   ");
-    sp_diff_number(b, 100 * t->change, 2, true);
-    sp_buf_printf(b, "%% %s", sp_diff_per_words(d));
-    if (sp_diff_establishes(d->method))
-        sp_buf_printf(b, ", %s", sp_diff_verdict_word(t));
-    if (a->d.method >= SP_DIFF_REPEATS && d->reference == SP_AGAINST_MEDIAN) {
-        sp_buf_puts(b, "; the median function ");
-        sp_diff_number(b, 100 * d->median_change, 2, true);
-        sp_buf_printf(b, "%% %s", sp_diff_per_words(d));
-    }
-    if (d->per != SP_PER_SECOND && isfinite(x) && isfinite(y)) {
-        sp_buf_puts(b, "; ");
-        sp_diff_number(b,
-                       100 * ((double)d->side[SP_NEW].whole * x / ((double)d->side[SP_BASE].whole * y) *
-                                  (double)d->side[SP_BASE].runs / (double)d->side[SP_NEW].runs -
-                              1),
-                       2, true);
-        sp_buf_puts(b, "% a second");
-    }
-    if (d->per != SP_PER_WORK && (x > 1.1 * y || y > 1.1 * x)) {
-        sp_buf_puts(b, "; runs last ");
-        sp_diff_number(b, 100 * (y / x - 1), 1, true);
-        sp_buf_puts(b, "%: slower, or recorded for longer? --work says what was done");
-    }
-    diff_line(a, b);
-}
-
-static void diff_head(const struct diff_answer *a, struct sp_buf *b)
-{
-    sp_buf_printf(b, "%s: ", sp_diff_headline_word(&a->d));
-    sp_diff_say_summary(a, b);
-    sp_answer_line_of(a->out, SP_LINE_HEAD, b);
-    sp_buf_clear(b);
-    for (size_t i = 0; i < a->fail_on.limits.n; i++) {
-        sp_buf_puts(b, "limit   ");
-        sp_diff_say_limit(a, &a->fail_on.limits.v[i], b);
-        diff_line(a, b);
-    }
-    what_line(a, b);
-    side_line(a, b, SP_BASE);
-    side_line(a, b, SP_NEW);
-    sp_diff_say_binaries(a);
-    total_line(a, b);
-    sp_buf_puts(b, "method  ");
-    sp_diff_say_method(a, b);
-    const char *const *first = sp_diff_assumptions(a->d.method);
-    for (const char *const *s = first; *s; s++)
-        sp_buf_printf(b, "%s%s", s == first ? "; assumes that " : " and that ", *s);
-    diff_line(a, b);
-}
 
 /* ---- tables ---- */
 
@@ -251,11 +98,13 @@ static void people_amount(struct people *x, double v, bool bytes, bool sign)
 
 /* ---- rows of both sides ---- */
 
+enum { NONE_MATTERS = 3 }; /* rows that are shown where none is worth it */
+
 static void changed_columns(struct people *x, bool total)
 {
     static const char *const per[][2] = {
         {"base/run", "new/run"}, {"base/s", "new/s"}, {"base/work", "new/work"}};
-    static const char *const against[] = {"vs median", "vs cost", "vs whole"};
+    static const char *const against[] = {"vs median", "vs cost", "vs whole", "vs agreeing"};
     const struct sp_diff *d = &x->a->d;
     bool repeats = d->method >= SP_DIFF_REPEATS;
     people_column(x, per[d->per][SP_BASE], SP_COL_RIGHT);
@@ -263,7 +112,9 @@ static void changed_columns(struct people *x, bool total)
     people_column(x, per[d->per][SP_NEW], SP_COL_RIGHT);
     people_column(x, total ? "new total%" : "new%", SP_COL_RIGHT);
     people_column(x, "change", SP_COL_RIGHT);
-    people_column(x, repeats ? against[d->reference] : "points", SP_COL_RIGHT | (repeats ? 0 : SP_COL_SPARE));
+    if (!repeats || sp_diff_reference_moved(d))
+        people_column(x, repeats ? against[d->reference] : "points",
+                      SP_COL_RIGHT | (repeats ? 0 : SP_COL_SPARE));
     people_column(x, "95% interval", SP_COL_RIGHT);
     people_column(x, "verdict", 0);
     people_column(x, total ? "self change" : "total change", SP_COL_RIGHT);
@@ -280,7 +131,8 @@ static void changed_row(struct people *x, const struct sp_diff_row *r, unsigned 
     people_points(x, t->side[SP_NEW].mean, false);
     people_percent(x, c->change, "");
     if (x->a->d.method >= SP_DIFF_REPEATS) {
-        people_percent(x, t->change, "");
+        if (sp_diff_reference_moved(&x->a->d))
+            people_percent(x, t->change, "");
         people_range(x, t->change_lo, t->change_hi, "%");
     } else {
         people_points(x, t->delta, true);
@@ -340,9 +192,14 @@ static void put_changed(struct people *x)
         return;
     x->t->limit = a->limit;
     (a->d.memory ? memory_columns : changed_columns)(x, total);
+    unsigned family = total ? SP_TOTAL : SP_SELF;
+    size_t matter = 0;
     for (size_t i = 0; i < a->d.rows.n; i++)
-        if (i < a->limit)
-            (a->d.memory ? memory_row : changed_row)(x, &a->d.rows.v[i], total ? SP_TOTAL : SP_SELF);
+        matter += sp_diff_matters(a, &a->d.rows.v[i], family);
+    for (size_t i = 0; i < a->d.rows.n; i++)
+        if (x->t->rows < a->limit &&
+            (matter ? sp_diff_matters(a, &a->d.rows.v[i], family) : x->t->rows < NONE_MATTERS))
+            (a->d.memory ? memory_row : changed_row)(x, &a->d.rows.v[i], family);
         else
             x->t->left_out++;
 }
@@ -363,9 +220,11 @@ static void others_columns(struct people *x)
     people_column(x, "total%", SP_COL_RIGHT);
     if (memory)
         return;
-    people_column(x, "samples", SP_COL_RIGHT);
+    if (x->a->q->options->limit)
+        people_column(x, "samples", SP_COL_RIGHT);
     people_column(x, "verdict", 0);
-    people_column(x, "total verdict", 0);
+    if (x->a->q->options->limit)
+        people_column(x, "total verdict", 0);
 }
 
 static void others_row(struct people *x, const struct sp_diff_row *r, unsigned side)
@@ -381,19 +240,31 @@ static void others_row(struct people *x, const struct sp_diff_row *r, unsigned s
     people_points(x, r->share[SP_TOTAL].side[side].mean, false);
     if (memory)
         return;
-    if (r->side[side].samples[SP_TOTAL] != SP_ABSENT)
+    bool all = x->a->q->options->limit;
+    if (all && r->side[side].samples[SP_TOTAL] != SP_ABSENT)
         sp_buf_i64(&x->b, r->side[side].samples[SP_TOTAL]);
-    people_cell(x);
+    if (all)
+        people_cell(x);
     people_verdict(x, &r->share[SP_SELF]);
-    people_verdict(x, &r->share[SP_TOTAL]);
+    if (all)
+        people_verdict(x, &r->share[SP_TOTAL]);
+}
+
+/* What the first lines say is not said again, but where all rows are asked for. */
+static bool others_matter(const struct diff_answer *a, const struct sp_diff_row *r)
+{
+    return a->q->options->limit ||
+           (!sp_diff_is_named(a, r) && (sp_diff_matters(a, r, SP_SELF) || sp_diff_matters(a, r, SP_TOTAL)));
 }
 
 static void put_others(struct people *x, const char *title, const struct sp_diff_row *rows, size_t n,
                        unsigned side)
 {
     const struct diff_answer *a = x->a;
-    size_t limit = a->q->options->limit ? a->limit : 8;
-    if (!n)
+    size_t shown = 0;
+    for (size_t i = 0; i < n; i++)
+        shown += others_matter(a, &rows[i]);
+    if (!shown)
         return;
     sp_buf_puts(&x->b, title);
     sp_answer_line_of(a->out, SP_LINE_TITLE, &x->b);
@@ -401,20 +272,20 @@ static void put_others(struct people *x, const char *title, const struct sp_diff
     x->t = sp_answer_table(a->out, &people_others);
     if (!x->t)
         return;
-    x->t->limit = limit;
+    x->t->limit = a->limit;
     others_columns(x);
     for (size_t i = 0; i < n; i++)
-        if (i < limit)
+        if (x->t->rows < a->limit && others_matter(a, &rows[i]))
             others_row(x, &rows[i], side);
         else
-            x->t->left_out++;
+            x->t->left_out += a->q->options->limit || !sp_diff_is_named(a, &rows[i]);
 }
 
 void sp_diff_put_people(struct diff_answer *a)
 {
     struct people x = {.a = a};
     sp_buf_init(&x.b, 0);
-    diff_head(a, &x.b);
+    sp_diff_put_head(a, &x.b);
     sp_answer_line_of(a->out, SP_LINE_PLAIN, &x.b); /* a blank one */
     put_changed(&x);
     sp_diff_say_remarks(a);

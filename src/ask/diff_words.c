@@ -19,16 +19,10 @@ static void diff_words_functions(struct sp_buf *b, size_t n)
     sp_buf_puts(b, n == 1 ? " function" : " functions");
 }
 
-const char *sp_diff_per_words(const struct sp_diff *d)
-{
-    static const char *const words[] = {"a run", "a second", "a unit of work"};
-    return words[d->per];
-}
-
 static const char *against_words(const struct sp_diff *d)
 {
     static const char *const words[] = {"against the median function", "by its cost",
-                                        "as a share of the whole"};
+                                        "as a share of the whole", "against the functions that agree"};
     return d->method >= SP_DIFF_REPEATS ? words[d->reference]
            : d->method == SP_DIFF_EXACT ? "by weight"
                                         : "as a share";
@@ -86,8 +80,7 @@ static double resolution(const struct sp_diff *d)
     return most;
 }
 
-/* What would have been found, by the method that was used. */
-static void would_have(const struct sp_diff *d, struct sp_buf *b)
+void sp_diff_say_detectable(const struct sp_diff *d, struct sp_buf *b)
 {
     const struct sp_diff_row *top = diff_words_heaviest(d);
     const struct sp_diff_test *t = top ? &top->share[SP_SELF] : NULL;
@@ -105,13 +98,17 @@ static void would_have(const struct sp_diff *d, struct sp_buf *b)
         sp_buf_puts(b, "; would have been found 4 times in 5: ");
         sp_diff_number(b, 100 * t->mde_family / half_of(t), 1, true);
         sp_buf_puts(b, "% of ");
-        struct sp_str name = sp_str_at(&d->strs, top->function);
-        sp_buf_add(b, name.p, name.n);
+        sp_diff_say_again(b, sp_str_at(&d->strs, top->function));
         double all = resolution(d);
         if (isfinite(all)) {
             sp_buf_puts(b, ", the heaviest, and ");
             sp_diff_number(b, 100 * all, 2, false);
             sp_buf_puts(b, " points of the whole in any function");
+        }
+        if (isfinite(d->whole.mde) && d->whole.mde > 0) {
+            sp_buf_puts(b, ", ");
+            sp_diff_number(b, 100 * d->whole.mde / half_of(&d->whole), 1, true);
+            sp_buf_puts(b, "% of the whole");
         }
     }
 }
@@ -141,7 +138,7 @@ static void nothing_found(const struct sp_diff *d, struct sp_buf *b)
     sp_buf_printf(b, "%s in %zu against %zu runs",
                   d->headline == SP_DIFF_NO_CHANGE ? "in self weight," : "no change found",
                   d->side[SP_BASE].runs, d->side[SP_NEW].runs);
-    would_have(d, b);
+    sp_diff_say_detectable(d, b);
     excluded(d, b);
     if (d->significant[SP_TOTAL]) {
         sp_buf_puts(b, "; yet ");
@@ -252,6 +249,8 @@ void sp_diff_say_method(const struct diff_answer *a, struct sp_buf *b)
         return;
     }
     tested_by(d, b);
+    if (a->compact && !a->q->brief)
+        return; /* what it rests on are numbers beside it */
     sp_buf_printf(b, "; %zu functions compared by self, %zu by total", d->family[SP_SELF],
                   d->family[SP_TOTAL]);
     if (d->method == SP_DIFF_EXACT)

@@ -54,6 +54,7 @@ struct sp_question {
     bool (*is_argument)(const char *word);
     bool sides;           /* it compares BASE… with NEW… */
     size_t json_bytes;    /* what JSON may take where nobody says how many rows; 0: any */
+    size_t text_bytes;    /* what text may take, likewise */
     bool apart;           /* several inputs are a profile each, not one */
     const char
         *writes; /* -o: ask() changes the profile, which is written there in this format; NULL: no -o */

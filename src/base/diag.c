@@ -47,6 +47,7 @@ void sp_diags_source(struct sp_diags *d, const char *file, const char *format)
 {
     d->file = copy(d, file);
     d->format = copy(d, format);
+    d->lost += (uint64_t)(file && !d->file) + (uint64_t)(format && !d->format);
 }
 
 /* What is said of a call that is being left is only about that. */

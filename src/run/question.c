@@ -218,7 +218,8 @@ static int ask_write(struct sp_run *run)
 static int ask_show(struct sp_run *run, const struct sp_answer *a, long budget, bool full_names)
 {
     bool lean = run->form == SP_FORM_JSON && !run->v.limit && !budget;
-    size_t own = lean ? run->command.question->json_bytes : 0;
+    bool terse = run->form == SP_FORM_TEXT && !run->v.limit && !budget;
+    size_t own = lean ? run->command.question->json_bytes : terse ? run->command.question->text_bytes : 0;
     const struct sp_render_opts how = {.form = run->form,
                                        .width = run->width   ? run->width
                                                 : full_names ? 0
@@ -228,7 +229,7 @@ static int ask_show(struct sp_run *run, const struct sp_answer *a, long budget, 
                                        /* of a gate that fails they are on standard error: who reads that */
                                        .notes = !run->v.verbose && !run->v.quiet && !a->verdict,
                                        .budget = own ? own : (size_t)budget * 3, /* characters of a token */
-                                       .lean = own > 0,
+                                       .lean = lean && own > 0,
                                        .least = own ? 1 : 0,
                                        .more = budget ? "a larger --budget shows more" : "-n 0 shows all"};
     int rc = sp_run_stdout(run);

@@ -9,7 +9,7 @@ import pytest
 import profiles
 from comparison import (DEMO, LEAST, Run, SYMBOLS, Z80, Z95, adjust, ask, check, close, fisher, newcombe, normal_tail, quasi,
                         rate_p, repeated, rows_of, side_text, sizes_of, t_quantile, timed_text, welch, write)
-from conftest import run
+from conftest import run, unwrapped
 
 # ---- one run a side, no timestamps ----
 
@@ -176,7 +176,8 @@ def test_functions_of_one_side_are_tested(tmp_path):
     assert fresh["function"] == "fresh" and fresh["verdict"] == "significant" and fresh["change_ci_percent"][0] > 100
     gone, = ask("diff", *given[6:], "--", *given[:5])["vanished_functions"]
     assert gone["verdict"] == "significant" and gone["change_percent"] == -100
-    assert "significant" in run("diff", *given, code=0).out.split("new functions")[1]
+    assert "significant" in run("diff", *given, "-n", 9, code=0).out.split("new functions")[1]
+    assert run("diff", *given, code=0).out.startswith("SLOWER: fresh  0 → ")
 
 
 def test_runs_of_very_different_length(tmp_path):
@@ -187,13 +188,41 @@ def test_runs_of_very_different_length(tmp_path):
 
 
 def test_two_functions_have_no_median(tmp_path):
+    """Runs of a side agree, and the sides do not: the same work, of which one function takes twice as much."""
     given = [{"x": 900, "y": 100}] * 3, [{"x": 900, "y": 200}] * 3
     answer = ask("diff", *sides(tmp_path, *given))
-    assert answer["method"]["tested"] == "share" and answer["method"]["median_change_percent"] is None
-    answer = ask("diff", *sides(tmp_path, *given), "--work", 100)
-    rows = {r["function"]: r for r in answer["rows"]}
-    assert answer["method"]["tested"] == "cost" and rows["y"]["verdict"] == "significant"
-    assert rows["x"]["verdict"] != "significant" and rows["x"]["cost"]["base"] == pytest.approx(9000, rel=0.1)
+    assert answer["method"]["tested"] == "change_against_agreeing" and answer["method"]["median_change_percent"] is None
+    assert abs(answer["method"]["reference_change_percent"]) < 5
+    for more in ([], ["--work", 100]):
+        answer = ask("diff", *sides(tmp_path, *given), *more)
+        rows = {r["function"]: r for r in answer["rows"]}
+        assert rows["y"]["verdict"] == "significant" and rows["x"]["verdict"] != "significant"
+        assert rows["x"]["cost"]["base"] == pytest.approx(900000 if not more else 9000, rel=0.1)
+    assert answer["method"]["tested"] == "cost"
+
+
+def test_of_two_functions_in_a_fixed_time_either_may_have_changed(tmp_path):
+    """The runs take as much in all: one function may have grown, or the other shrunk."""
+    given = sides(tmp_path, [{"x": 600, "y": 400}] * 3, [{"x": 400, "y": 600}] * 3)
+    answer = ask("diff", *given)
+    assert answer["method"]["tested"] == "share" and answer["verdict"] == "CHANGED"
+    assert [x["kind"] for x in answer["headline"]] == ["either", "either"]
+    text = run("diff", *given, code=0).out
+    assert "SLOWER" not in text and "FASTER" not in text and "as shares: what shrank may have left its place" in unwrapped(text)
+
+
+def test_few_functions_are_measured_against_those_that_agree(tmp_path):
+    """One of three large ones doubles: neither the median of few ratios nor shares say that of it alone."""
+    work = {"sort": 400, "format": 130, "sum": 60, "main": 5}
+    cases = [({**work, "format": 260}, "format", 100), ({**work, "sort": 800}, "sort", 100)]
+    total = sum(work.values())
+    boxed = {k: v * total / (total + 260) for k, v in {**work, "format": 390}.items()}  # as long as before
+    for new, grown, percent in cases + [(boxed, "format", 200)]:
+        answer = ask("diff", *sides(tmp_path, [work] * 4, [{k: round(v) for k, v in new.items()}] * 4))
+        rows = {r["function"]: r for r in answer["rows"]}
+        assert answer["method"]["tested"] == "change_against_agreeing" and answer["verdict"] == "CHANGED"
+        assert {n for n, r in rows.items() if r["verdict"] == "significant"} == {grown}
+        assert rows[grown]["change_percent"] == pytest.approx(percent, rel=0.3)
 
 
 def test_costs_are_per_second_where_runs_of_a_side_last_differently(tmp_path):
