@@ -46,6 +46,7 @@ struct spaa_command_option {
     const char *help;   /* one line */
     const char *group;  /* the heading it stands under: options come by heading */
     const char *format; /* of options of one format only: its name; NULL */
+    int shared;         /* most commands take it: it is no option of this one's own */
 };
 
 SPAA_API size_t spaa_command_count(void);

@@ -51,7 +51,8 @@ spaa_status spaa_command_option_get(size_t i, size_t k, struct spaa_command_opti
                                         .value = o.value,
                                         .help = o.help,
                                         .group = o.group,
-                                        .format = o.format ? o.format->name : NULL};
+                                        .format = o.format ? o.format->name : NULL,
+                                        .shared = o.shared};
     return sp_api_result(out, &found, sizeof found);
 }
 

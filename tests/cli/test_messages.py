@@ -43,8 +43,8 @@ def test_two_forms_are_refused(folded):
 
 
 def test_leaks_lists_no_option_that_it_refuses(folded):
-    assert "--time" not in run("help", "leaks", code=0).out.replace("--timeout", "")
-    assert "--time A..B" in run("help", "top", code=0).out
+    assert "--time" not in run("help", "leaks", "--all", code=0).out.replace("--timeout", "")
+    assert "--time A..B" in run("help", "top", "--all", code=0).out
 
 
 def test_a_flame_graph_replaces_only_flame_graphs(folded):
