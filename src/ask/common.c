@@ -180,7 +180,10 @@ void sp_text_weight_of(struct sp_buf *b, const struct sp_selection *s, int64_t v
     sp_buf_puts(b, "%)");
 }
 
-/* Where totals are bounds: a line for people, a diagnostic for answers without lines. */
+/*
+ * Where totals are bounds: a line for people, which under a label, or for --verbose, says why; a diagnostic
+ * for answers without lines.
+ */
 static void common_bounds(struct sp_asked *x, bool labelled)
 {
     struct sp_buf words;
@@ -191,7 +194,10 @@ static void common_bounds(struct sp_asked *x, bool labelled)
     sp_buf_init(&words, 0);
     if (labelled)
         sp_buf_printf(&words, "%-*s", SP_LABEL_COLUMNS, "callchains");
-    sp_bounds_text(&words, &x->s);
+    if (labelled || x->q->options->verbose)
+        sp_bounds_text(&words, &x->s);
+    else
+        sp_bounds_brief(&words, &x->s);
     sp_answer_line_of(x->out, labelled ? SP_LINE_LABEL : SP_LINE_PLAIN, &words);
     sp_buf_free(&words);
 }

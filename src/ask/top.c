@@ -4,7 +4,9 @@
 #include "analysis/names.h"
 #include "analysis/own_fold.h"
 #include "analysis/top.h"
+#include "ask/top_same.h"
 #include "ask/top_who.h"
+#include "model/identity.h"
 
 #include <stdio.h>
 
@@ -471,6 +473,30 @@ static spaa_status top_next(struct top *x)
     return st;
 }
 
+/* For people: without what follows from the rest; a binary that all rows are of stands in the title. */
+static void top_shape_brief(struct top *x, struct sp_answer_table *t, size_t limit)
+{
+    const size_t name = SP_TOP_ROW + SP_FUNCTION_NAME;
+    if (!x->a.q->brief || top_is_list(x) || !top_is_code(x))
+        return;
+    if (!sp_top_samples_tell(&x->t, &x->a.s, limit))
+        sp_table_title(x->a.out, t, SP_TOP_SAMPLES, NULL);
+    uint32_t dso = sp_top_only_dso(&x->t, limit);
+    if (dso == SP_NONE)
+        return;
+    const char *names = x->a.q->options->names;
+    struct sp_str file = sp_dso_name(x->t.profile, dso);
+    if (!names || strcmp(names, "full") != 0)
+        file = sp_base_name(file);
+    sp_buf_clear(&x->a.b);
+    sp_buf_printf(&x->a.b, "%s", sp_by_names[x->by]);
+    if (!sp_str_is(file, "[unknown]"))
+        sp_buf_printf(&x->a.b, " of %.*s", (int)file.n, file.p);
+    sp_table_title(x->a.out, t, name, sp_buf_cstr(&x->a.b));
+    sp_table_title(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_DSO, NULL);
+    sp_buf_clear(&x->a.b);
+}
+
 static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
 {
     struct sp_diags *d = x->a.q->diags;
@@ -486,6 +512,7 @@ static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
     if (!t)
         return SPAA_OK;
     top_shape(x, t);
+    top_shape_brief(x, t, limit);
     top_with_columns(x, t);
     top_key_columns(x, t);
     t->limit = limit;
@@ -551,7 +578,7 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
     bool by_total;
     size_t limit;
     if (sp_by_parse(v->by, q->diags, &x.list) || !sp_option_sort(q->diags, v->sort, &by_total) ||
-        !sp_ask_limit(q, 22, &limit) || !sp_ask_select_opts(q, &how))
+        !sp_ask_limit(q, q->brief ? 15 : 22, &limit) || !sp_ask_select_opts(q, &how))
         return SPAA_ERR_USAGE;
     x.by = top_is_list(&x) ? SP_TOP_LABEL : x.list.v[0].kind;
     if (x.by == SP_TOP_EVENT && !v->event && !v->withs.n && !v->sum)

@@ -204,11 +204,28 @@ def test_tables_say_what_was_left_out(folded):
     assert len(out) == 7 and re.match(r"\d more subtrees with \d+\.\d\d% of total weight; marked ", out[-2])
 
 
+def test_columns_that_say_nothing_are_left_out(tmp_path):
+    """The binary that all rows are of stands in the title; samples that follow from self are left out. JSON has both."""
+    def stacks(ratio, other):
+        path = tmp_path / "s.spaa"
+        path.write_text(profiles.text([
+            ([{"func": "f", "dso": "/bin/app"}, {"func": "main", "dso": "/bin/app"}], {"samples": 10, "period": 1000}),
+            ([{"func": "g", "dso": "/bin/app"}, {"func": "main", "dso": other}], {"samples": 10, "period": ratio})]))
+        return path
+    alike = stacks(1000, "/bin/app")
+    head = run("top", alike, code=0).out.splitlines()[1]
+    assert head.split() == ["self", "self%", "total", "total%", "id", "function", "of", "app"]
+    assert "function of /bin/app" in run("top", alike, "--names", "full", code=0).out
+    assert [(r["dso"], r["samples"]) for r in ask("top", alike)["rows"]][0] == ("/bin/app", 10)
+    assert run("top", stacks(500, "/lib/other.so"), code=0).out.splitlines()[1].split() == [
+        "self", "self%", "total", "total%", "samples", "id", "function", "dso"]
+
+
 def test_tables_align(folded):
     out = run("top", folded, code=0).out.splitlines()
     head = out[1]
     end = head.index("self") + 4
-    assert head.split() == ["self", "self%", "total", "total%", "samples", "id", "function", "dso"]
+    assert head.split() == ["self", "self%", "total", "total%", "samples", "id", "function"]  # no dso is known
     assert all(line[end - 1].isdigit() and line[end] == " " for line in out[2:])
     assert len({line.index("%") for line in out[2:]}) == 1
 
