@@ -95,7 +95,7 @@ static void schema_table(struct sp_buf *b, const char *table)
     }
 }
 
-/* The same without a word on each column. */
+/* The same, but of the columns their names alone. */
 static void schema_names(struct sp_buf *b, const char *table)
 {
     enum { ROOM = 100 };
@@ -109,7 +109,7 @@ static void schema_names(struct sp_buf *b, const char *table)
                           a.table, a.about, a.table);
         } else {
             bool fresh = !line || b->len - line > ROOM;
-            sp_buf_printf(b, "%s%s%s %s%s", line ? "," : "", fresh ? "\n    " : " ", a.column, a.type,
+            sp_buf_printf(b, "%s%s%s%s", line ? "," : "", fresh ? "\n    " : " ", a.column,
                           a.parameter ? " HIDDEN" : "");
             line = fresh ? b->len : line;
         }
