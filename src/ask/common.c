@@ -134,6 +134,15 @@ bool sp_ask_limit(const struct sp_ask *q, size_t otherwise, size_t *out)
     return true;
 }
 
+bool sp_samples_follow(const struct sp_selection *s, int64_t weight, int64_t samples)
+{
+    if (s->cannot_add || s->whole_samples == SP_ABSENT || s->whole <= 0 || s->whole_samples <= 0)
+        return false;
+    double expected = (double)weight / (double)s->whole * (double)s->whole_samples;
+    double is = samples == SP_ABSENT ? 0 : (double)samples;
+    return is <= expected * 1.02 && is >= expected * 0.98;
+}
+
 /* ---- facts ---- */
 
 void sp_fact_str(struct sp_answer *a, const char *name, struct sp_str s)

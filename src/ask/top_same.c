@@ -1,19 +1,14 @@
 #include "ask/top_same.h"
 
+#include "ask/common.h"
 #include "model/builds.h"
 
 bool sp_top_samples_tell(const struct sp_top *t, const struct sp_selection *s, size_t limit)
 {
-    if (s->cannot_add || s->whole_samples == SP_ABSENT || s->whole <= 0 || s->whole_samples <= 0)
-        return true;
-    double each = (double)s->whole / (double)s->whole_samples;
-    for (size_t i = 0; i < t->rows.n && i < limit; i++) {
-        const struct sp_top_row *r = &t->rows.v[i];
-        double of_samples = (r->samples == SP_ABSENT ? 0 : (double)r->samples) * each;
-        if (of_samples > (double)r->self * 1.02 || of_samples < (double)r->self * 0.98)
+    for (size_t i = 0; i < t->rows.n && i < limit; i++)
+        if (!sp_samples_follow(s, t->rows.v[i].self, t->rows.v[i].samples))
             return true;
-    }
-    return false;
+    return !t->rows.n;
 }
 
 uint32_t sp_top_only_dso(const struct sp_top *t, size_t limit)
