@@ -491,5 +491,4 @@ def test_function_for_people(tmp_path):
     answer = ask("function", path, "ns::work")
     assert len(answer["threads"]) == 1 and answer["callers"][0]["samples"] == 3
     assert run("function", "ns::work", path, code=0).out == out
-    assert "did you mean" in run("function", "ns::wok", path, code=1).err
     assert "cannot open" in run("function", "nofile", "nofile", code=3).err
