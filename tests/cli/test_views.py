@@ -492,3 +492,24 @@ def test_function_for_people(tmp_path):
     assert len(answer["threads"]) == 1 and answer["callers"][0]["samples"] == 3
     assert run("function", "ns::work", path, code=0).out == out
     assert "cannot open" in run("function", "nofile", "nofile", code=3).err
+
+
+def test_nodes_that_only_pass_weight_on(tmp_path):
+    """For people three and more of libraries in a row are a number behind the node above them; whoever asks sees all."""
+    lib = [{"func": "rt%d" % i, "dso": "/usr/lib/librt.so.1"} for i in range(6)]
+    own = lambda name: {"func": name, "dso": "/opt/app/bin/app"}
+    path = tmp_path / "deep.spaa"
+    path.write_text(profiles.text([([own("leaf"), own("work"), *lib, own("main")], 90), ([own("leaf"), *lib[:2], own("other")], 10)]))
+    out = run("tree", path, code=0).out
+    assert re.search(r"  main \[then 6 that only pass it on\]\n.*  work\n.*  leaf\n", out) and "--names full shows" in out
+    assert " rt3" not in out and " rt0\n" in out, "two in a row are shown"
+    for args in (["-n", 0], ["--names", "full"]):
+        whole = run("tree", path, *args, code=0).out
+        assert all(" rt%d" % i in whole for i in range(6)) and "then 6" not in whole
+    assert [n["name"] for n in ask("tree", path)["nodes"]].count("rt3") == 1
+    path.write_text(profiles.text([([own("leaf"), *lib, own("main")], 90), ([own("leaf"), *lib[2:], own("main")], 10)]))
+    out = run("tree", path, code=0).out
+    assert re.search(r" rt5 \[then 2", out) is None and " rt2" in out, "weight goes two ways there"
+    own_chain = [own("f%d" % i) for i in range(6)]
+    path.write_text(profiles.text([([*own_chain, own("main")], 1)]))
+    assert all(" f%d" % i in run("tree", path, code=0).out for i in range(6)), "the program's own are shown"
