@@ -623,7 +623,7 @@ const struct sp_question sp_question_top = {
     .examples = "spaa top perf.data\n"
                 "spaa top perf.data --sort total -n 0 # every function, callers first\n"
                 "spaa top perf.data --by thread\n"
-                "spaa top stacks.folded --sort total --rows main # by name or binary\n"
+                "spaa top stacks.folded --sort total --rows malloc # by name or binary\n"
                 "spaa top perf.data --with samples # another weight beside\n"
                 "spaa top perf.data --sum 'malloc|free' # exact weight of stacks through any of these",
     .schema = "spaa.top/3",
