@@ -1,7 +1,5 @@
 #include "analysis/leaks_callers.h"
 
-#include "base/num.h"
-
 #include <stdlib.h>
 
 /* ---- the records of rows ---- */

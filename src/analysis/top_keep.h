@@ -5,8 +5,8 @@
 #include "analysis/top.h"
 
 /*
- * Takes away rows whose name and binary do not match (PCRE2); weights stay. SPAA_ERR_NOT_FOUND, reported: none
- * does.
+ * Takes away rows whose name and binary do not match (PCRE2); weights stay. SPAA_ERR_NOT_FOUND, reported:
+ * none does.
  */
 spaa_status sp_top_keep(struct sp_top *t, const char *pattern, struct sp_diags *d);
 

@@ -1,7 +1,7 @@
 /* leaks: what memory is live, who asked for it, what grows, and what only comes and goes. */
 #include "ask/common.h"
+#include "ask/leaks_words.h"
 
-#include "analysis/leaks_callers.h"
 #include "analysis/own_fold.h"
 #include "analysis/short_name.h"
 #include "analysis/stacks.h"
@@ -288,52 +288,10 @@ static void put_stack(struct leaks *x, struct sp_answer_table *t, struct sp_answ
     put_path(x, t, f, r->skipped < n ? r->skipped : n, n);
 }
 
-/* The names, "copy_of < remember < main": of long ones as many as a column holds. */
-static void say_callers(struct leaks *x, const struct sp_leak_callers *c, struct sp_buf *b)
+static bool names_full(const struct leaks *x)
 {
-    enum { ROOM = 48, NAME = 32 };
-    const struct sp_profile *p = x->l.profile;
     const char *names = x->x->q->options->names;
-    bool full = names && strcmp(names, "full") == 0;
-    struct sp_buf one;
-    sp_buf_init(&one, 0);
-    for (unsigned i = 0; i < c->n; i++) {
-        struct sp_str name = sp_pstr(p, p->functions.v[c->v[i]].name);
-        sp_buf_clear(&one);
-        sp_short_name(&one, name.p, name.n, full ? SP_WHOLE_NAME : SP_SHORTEST);
-        if (!full && i && b->len + one.len > ROOM) {
-            sp_buf_puts(b, " < …");
-            break;
-        }
-        sp_buf_puts(b, i ? " < " : "");
-        if (full || one.len <= NAME) {
-            sp_buf_add(b, one.data, one.len);
-        } else { /* a word of two hundred characters hides the rest; the end says most */
-            size_t from = one.len - NAME;
-            while ((one.data[from] & 0xc0) == 0x80 && from + 1 < one.len)
-                from++;
-            sp_buf_puts(b, "…");
-            sp_buf_add(b, one.data + from, one.len - from);
-        }
-    }
-    b->failed |= one.failed;
-    sp_buf_free(&one);
-}
-
-/* With how much of the row goes that way, and what doubts it: "… 96%; 2 other callers". */
-static void put_for(struct leaks *x, struct sp_answer_table *t, const struct sp_leak_callers *c)
-{
-    struct sp_buf *b = &x->x->b;
-    sp_buf_clear(b);
-    say_callers(x, c, b);
-    if (c->n && c->weight != c->whole) {
-        sp_buf_ch(b, ' ');
-        sp_text_percent(b, c->weight, c->whole);
-        sp_buf_ch(b, '%');
-    }
-    if (c->n && c->others)
-        sp_buf_printf(b, "; %u other caller%s", c->others, c->others == 1 ? "" : "s");
-    sp_put_buf(x->x->out, t, FOR, b);
+    return names && strcmp(names, "full") == 0;
 }
 
 static spaa_status put_callers(struct leaks *x, struct sp_answer_table *t, const struct sp_leak_row *r)
@@ -352,7 +310,9 @@ static spaa_status put_callers(struct leaks *x, struct sp_answer_table *t, const
     if (c.n)
         put_share(t, CALLERS_PERCENT, c.weight, c.whole);
     sp_put_int(t, CALLERS_OTHERS, c.others);
-    put_for(x, t, &c);
+    sp_buf_clear(&x->x->b);
+    sp_leak_callers_text(&x->x->b, p, &c, names_full(x));
+    sp_put_buf(x->x->out, t, FOR, &x->x->b);
     return SPAA_OK;
 }
 
