@@ -1,17 +1,19 @@
 #!/bin/sh
 # Builds the programs of evals/programs and records them: record.sh DIR. Needs perf (tracepoints too), gcc, g++, go, rustc,
-# node, heaptrack; takes about two minutes. DIR/record.log says what was run; a recording that cannot be made here is
-# left out, and evals/run.py leaves out its questions.
+# node, heaptrack, and two CPUs; takes about two minutes. DIR/record.log says what was run; a recording that cannot be made here
+# is left out, and evals/run.py leaves out its questions.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1" && cd "$1" || exit 1
 mkdir -p bin build
 programs=$here/programs
 exec 3>record.log
-
-run() { # what to do, said and kept
+# What to do, said and kept. As much the same from run to run as recordings can be: fixed work, one locale, as many threads, and
+# an environment that tells nothing (copies of stacks have it).
+run() {
     echo "$*" >&3
-    "$@" >>record.out 2>&1 || echo "record.sh: failed: $*" >&2
+    env -i PATH="$PATH" HOME="$HOME" RUSTUP_HOME="${RUSTUP_HOME:-$HOME/.rustup}" CARGO_HOME="${CARGO_HOME:-$HOME/.cargo}" \
+        LC_ALL=C TZ=UTC GOMAXPROCS=2 "$@" >>record.out 2>&1 || echo "record.sh: failed: $*" >&2
 }
 
 # The folder of sources is not the agents': paths in debug information begin with /src.
@@ -42,7 +44,11 @@ for n in 1 2 3; do
     run perf record -q -F 997 -g -o nightly-mon-$n.perf.data bin/report 400
     run perf record -q -F 997 -g -o nightly-tue-$n.perf.data bin/report 400
 done
-run perf record -q -F 999 -g -o render.perf.data node --perf-basic-prof --interpreted-frames-native-stack "$programs/render.js" 30
+# Without inlining: else sortRows is a part of renderRow's code, and has no frames. perf reads names from /tmp/perf-PID.map.
+cp "$programs/render.js" build/render.js
+run perf record -q -F 999 -g -o render.perf.data \
+    node --perf-basic-prof --interpreted-frames-native-stack --no-turbo-inlining --random-seed=1 build/render.js 60
+rm -f build/render.js
 run perf record -q -a -g -e sched:sched_switch -o stall-switch.perf.data bin/stall
 run perf record -q -F 999 -g -o stall-cpu.perf.data bin/stall
 run heaptrack -o "$PWD/cache" bin/cache 20000

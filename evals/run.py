@@ -1,35 +1,42 @@
 #!/usr/bin/env python3
 """Does a tool let an agent answer right, at what price? See README.md.
 
-    run.py record DIR                       build, record, and find out the truths that are measured
-    run.py prepare DIR RUN --side spaa      a folder for an agent: recordings, `t`, prompt.md (--side peers for the others)
+    run.py record DIR                       build, record, and find out what is true
+    run.py check DIR                        are the recordings what the questions take them for? by the peers' tools alone
+    run.py prepare DIR RUN --side SIDE      a folder for an agent: recordings, `t`, prompt.md; spaa, mcp (spaa mcp) or peers
     run.py agent RUN -- COMMAND…            hand prompt.md to an agent on its standard input
-    run.py score DIR RUN…                   what they answered, and what they read for it: a table
+    run.py score DIR RUN…                   what they answered, and what they read for it: one table
+    run.py transcript RUN QUESTION          the calls of a question, and what they printed
+    run.py worst DIR RUN [N]                the transcripts of the worst questions (2)
 """
 
 import argparse
-import collections
 import json
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import counted  # noqa: E402
+import peers  # noqa: E402
+import scoring  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMMON = "sh cat head tail grep sed sort uniq wc ls cut tr file awk jq".split()
 SIDES = {
-    "spaa": ["spaa"],
-    "peers": "perf go heaptrack_print python3 addr2line objdump readelf nm c++filt zstd gzip node".split(),
+    "spaa": ["spaa", *COMMON],
+    "mcp": ["spaa"],
+    "peers": [*COMMON, *"perf go heaptrack_print python3 addr2line objdump readelf nm c++filt zstd gzip node profiler-cli".split()],
 }
+NOT_NEEDED = {"profiler-cli": "npm install -g @firefox-devtools/profiler-cli"}
 PROMPT = """\
 You answer questions about recordings of profilers that stand in this folder ({folder}).
 
-Your only way to look at them is the script `./t` of this folder, one shell command a call:
-
-    ./t QUESTION 'shell command'
-
+{door}
 QUESTION is the id of the question it is for ("setup" for what is for none). {tools}
 Use nothing else: no other tools, no other folders, no sources (there are none here). It counts how often it is called and
 how much it prints: use it as little as you need to be sure.
@@ -39,211 +46,236 @@ one counts as wrong, and worse than none.
 
 When you are done, write `answers.json` in this folder: an object with a member for each question,
 {{"QUESTION": {{"answer": "…", "number": 1.5, "number2": 2.5, "cannot": false}}}}; number and number2 only where numbers are asked for (in
-that order), cannot is true where it cannot be known. Keep answers short.
+that order), cannot is true where it cannot be known. Keep answers short; where a name is asked for, it comes first.
+If you cannot write files, print that object last.
 
 {questions}
 """
+DOOR = """\
+Your only way to look at them is the script `./t` of this folder, one {what} a call:
+
+    ./t QUESTION {how}
+"""
+CLIENT = """\
+Your only way to look at them is the MCP server `spaa` (mcp.json): its tools take paths relative to this folder.
+"""
 TOOLS = {
     "spaa": "There is `spaa` (`spaa help`), besides the usual text tools.{skill}",
-    "peers": "There are perf, go (go tool pprof), heaptrack_print, binutils, python3, awk, jq.",
+    "mcp": "`./t setup tools` prints which tools there are and what they take: read that first; \
+`./t QUESTION URI` prints a resource of the server.{skill}",
+    "peers": "There are {names}; go is there for `go tool pprof`{profiler}.",
 }
-T = """\
-#!/bin/bash
-# One command of an agent, and what it printed: counted in {log}.
-cd "{folder}" || exit 1
-out=$(env -i HOME="$HOME" LANG=C.UTF-8 PATH="{path}" DEBUGINFOD_URLS= /bin/bash -c "$2" 2>&1 </dev/null)
-code=$?
-Q="$1" C="$2" O="$out" /usr/bin/python3 -c '
-import json, os
-e = os.environb
-with open("{log}", "a") as f:
-    json.dump({{"question": os.environ["Q"], "command": os.environ["C"], "bytes": len(e[b"O"]), "output": e[b"O"].decode("utf-8", "replace")[:20000]}}, f)
-    f.write("\\n")'
-printf '%s\\n' "$out"
-exit $code
-"""
 
 
-def questions(folder):
-    with open(os.path.join(HERE, "questions.json"), encoding="utf-8") as f:
-        return [q for q in json.load(f) if all(os.path.exists(os.path.join(folder, p)) for p in q["files"])]
+# ---- recordings ----
+
+def asked_of(args):
+    return scoring.questions(args.dir, args.questions)
 
 
-# ---- truths that have to be measured, by perf alone ----
-
-def stacks(path):
-    """The samples of a recording as lists of frame lines, leaf first; (symbol, object) each."""
-    text = subprocess.run(["perf", "script", "-i", path, "--no-inline", "-F", "ip,sym,dso"], capture_output=True, check=True).stdout
-    for block in text.decode("utf-8", "replace").split("\n\n"):
-        frames = [re.match(r"\s*[0-9a-f]+ (.*) \((.*)\)$", line) for line in block.splitlines()]
-        frames = [(m[1], m[2]) for m in frames if m]
-        if frames:
-            yield frames
-
-
-def regex_share(folder):
-    all_, mine = 0, 0
-    for frames in stacks(os.path.join(folder, "server.perf.data")):
-        all_ += 1
-        mine += any(re.search(r"basic_regex<.*>::(basic_regex|_M_compile)|_Compiler<", name) for name, _ in frames)
-    return 100 * mine / all_
-
-
-def images_share(folder):
-    leaves = [frames[0][1] for frames in stacks(os.path.join(folder, "images.perf.data"))]
-    return 100 * sum("libimages" in leaf for leaf in leaves) / len(leaves)
-
-
-def twins_factor(folder):
-    """By source line: both functions have one name, and as leaves no caller that tells."""
-    text = subprocess.run(["perf", "script", "-i", os.path.join(folder, "twins.perf.data"), "--no-inline", "-G", "-F", "ip,sym,srcline"],
-                          capture_output=True, check=True).stdout.decode()
-    lines = re.findall(r"^\s*[0-9a-f]+ mix\s*\n?\s*(twins_[ab])\.c:", text, re.M)
-    return lines.count("twins_b") / max(1, lines.count("twins_a"))
-
-
-TRUTHS = {f.__name__: f for f in (regex_share, images_share, twins_factor)}
+def find_truths(folder, chosen):
+    """{question: number or numbers}, and whether all is as it should be; says what was found."""
+    truths, sound = {}, True
+    for q in chosen:
+        try:
+            found = peers.CHECKS[q["id"]](folder)
+        except peers.Untrue as why:
+            print(f"UNTRUE   {q['id']}: {why}")
+            sound = False
+            continue
+        except (OSError, subprocess.CalledProcessError, ArithmeticError, LookupError, StopIteration) as why:
+            print(f"unknown  {q['id']}: {why!r}")
+            sound = False
+            continue
+        said, value = found if isinstance(found, tuple) else (found, None)
+        print(f"true     {q['id']}: {said}")
+        if value is not None:
+            truths[q["id"]] = [round(v, 3) for v in value] if isinstance(value, tuple) else round(value, 3)
+    return truths, sound
 
 
 def record(args):
     subprocess.run([os.path.join(HERE, "record.sh"), args.dir], check=True)
-    truths = {}
-    for name, find in TRUTHS.items():
-        try:
-            truths[name] = round(find(args.dir), 2)
-        except (OSError, subprocess.CalledProcessError, ZeroDivisionError) as why:
-            print(f"no truth {name}: {why}", file=sys.stderr)
+    truths, sound = find_truths(args.dir, asked_of(args))
     with open(os.path.join(args.dir, "truths.json"), "w", encoding="utf-8") as f:
         json.dump(truths, f, indent=1)
-    print(truths)
+    return 0 if sound else 1
+
+
+def check(args):
+    """As record finds it, and that truths.json is of these recordings."""
+    chosen = asked_of(args)
+    truths, sound = find_truths(args.dir, chosen)
+    known = scoring.load(os.path.join(args.dir, "truths.json"), {})
+    for name in sorted(truths.keys() | known.keys()):
+        if truths.get(name) != known.get(name):
+            print(f"UNTRUE   {name}: truths.json has {known.get(name)}, the recording {truths.get(name)}")
+            sound = False
+    say_which(args, chosen)
+    return 0 if sound else 1
+
+
+def say_which(args, chosen):
+    missing = [q["id"] for q in scoring.all_questions(args.questions) if q not in chosen]
+    print(f"{len(chosen)} questions, {sum(bool(q.get('cannot')) for q in chosen)} of them cannot be answered"
+          + (f"; not recorded here: {', '.join(missing)}" if missing else ""))
 
 
 # ---- an agent's folder ----
 
-def tools(run, side, spaa):
+def link_tools(run, side, spaa):
     """A folder of links: what the agent may call."""
     path = os.path.join(run, "tools")
     os.makedirs(path)
-    for name in COMMON + SIDES[side]:
+    for name in SIDES[side]:
         found = spaa if name == "spaa" else shutil.which(name)
         if found:
             os.symlink(os.path.abspath(os.path.realpath(found)), os.path.join(path, name))
         else:
-            print(f"prepare: no {name} here", file=sys.stderr)
+            print(f"prepare: no {name} here" + (f" ({NOT_NEEDED[name]})" if name in NOT_NEEDED else ""), file=sys.stderr)
     return path
 
 
+def door(args):
+    if args.client:
+        return CLIENT
+    return DOOR.format(what="tool", how="TOOL 'JSON object of arguments'") if args.side == "mcp" else \
+        DOOR.format(what="shell command", how="'shell command'")
+
+
+def write_prompt(args, run, path, chosen):
+    reads = "through ./t" if args.side == "spaa" else "it is in this folder" if args.client else "`./t setup skill` prints it"
+    skill = f" The manual for agents is skill/SKILL.md: read it first ({reads})." if args.skill else ""
+    profiler = ", profiler-cli (`profiler-cli guide`) reads what `perf script` prints" if "profiler-cli" in os.listdir(path) else ""
+    names = ", ".join(n for n in SIDES[args.side] if n in os.listdir(path) and n not in ("profiler-cli", *COMMON)) + ", awk, jq"
+    words = TOOLS[args.side].format(skill=skill, profiler=profiler, names=names)
+    listed = "\n".join(f"- {q['id']} ({', '.join(q['files'])}): {q['question']}" for q in chosen)
+    with open(os.path.join(run, "prompt.md"), "w", encoding="utf-8") as f:
+        f.write(PROMPT.format(folder=run, door=door(args), tools=words if not args.client else skill, questions=listed))
+
+
+def serve_from(args, run, known):
+    """What an agent with a client of MCP needs; and how dear the server's tools are, whoever reads them."""
+    known["mcp"] = args.server or [os.path.join(run, "tools", "spaa"), "mcp", "--root", "."]
+    with open(os.path.join(run, "mcp.json"), "w", encoding="utf-8") as f:
+        json.dump({"mcpServers": {"spaa": {"command": os.path.join(run, "t"), "args": ["--serve"]}}}, f, indent=1)
+    counted.FOLDER = run
+    try:
+        with counted.Server(known["mcp"], env=counted.environment(known)) as server:
+            known["schemas_bytes"] = len(server.tools().encode())
+            known["era"] = server.era
+    except OSError as why:
+        shutil.rmtree(run)
+        sys.exit(f"prepare: no server of MCP: {' '.join(known['mcp'])}: {why}")
+
+
 def prepare(args):
-    run = os.path.abspath(args.run)
+    run, chosen = os.path.abspath(args.run), asked_of(args)
     os.makedirs(run)
-    chosen = questions(args.dir)
+    stop_server(run)  # of a folder of that name that was deleted
     for name in sorted({p for q in chosen for p in q["files"]}):
         os.makedirs(os.path.dirname(os.path.join(run, name)), exist_ok=True)
         shutil.copy2(os.path.join(args.dir, name), os.path.join(run, name))
-    if args.side == "spaa" and args.skill:
+    known = {"side": args.side, "path": link_tools(run, args.side, args.spaa)}
+    if args.skill and args.side != "peers":
         shutil.copytree(args.skill, os.path.join(run, "skill"))
-    log = run + ".log.jsonl"
-    with open(os.path.join(run, "t"), "w", encoding="utf-8") as f:
-        f.write(T.format(log=log, folder=run, path=tools(run, args.side, args.spaa)))
+        known["skill_bytes"] = os.path.getsize(os.path.join(run, "skill", "SKILL.md"))
+    if args.side == "mcp":
+        serve_from(args, run, known)
+    shutil.copy(os.path.join(HERE, "counted.py"), os.path.join(run, "t"))
     os.chmod(os.path.join(run, "t"), 0o755)
-    words = TOOLS[args.side].format(skill=" Its manual for agents is skill/SKILL.md: read that first, through ./t." if args.skill else "")
-    listed = "\n".join(f"- {q['id']} ({', '.join(q['files'])}): {q['question']}" for q in chosen)
-    with open(os.path.join(run, "prompt.md"), "w", encoding="utf-8") as f:
-        f.write(PROMPT.format(folder=run, tools=words, questions=listed))
-    with open(run + ".side", "w", encoding="utf-8") as f:
-        f.write(args.side)
+    write_prompt(args, run, known["path"], chosen)
+    keep(run, known)
+    say_which(args, chosen)
+
+
+def keep(run, known):
+    with open(run + ".run.json", "w", encoding="utf-8") as f:
+        json.dump(known, f, indent=1)
+
+
+def stop_server(run):
+    """Ends the server that the first ./t of a folder started, if it runs."""
+    counted.FOLDER = run
+    counted.kept_server(None, start=False)
+
+
+def is_answer(value):
+    return isinstance(value, dict) and bool(value.keys() & {"answer", "cannot", "number"})
+
+
+def printed_answers(text):
+    """The last object of answers in what an agent printed, if it could not write a file."""
+    found = None
+    for at in re.finditer(r"\{", text):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, at.start())
+        except ValueError:
+            continue
+        if isinstance(value, dict) and value and all(is_answer(v) for v in value.values()):
+            found = value
+    return found
 
 
 def agent(args):
-    with open(os.path.join(args.run, "prompt.md"), encoding="utf-8") as prompt:
-        return subprocess.run(args.command, cwd=args.run, stdin=prompt, check=False).returncode
+    run = os.path.abspath(args.run)
+    known = scoring.load(run + ".run.json", {})
+    known["agent"], known["agent_began"] = args.command, time.time()
+    keep(run, known)
+    with open(os.path.join(run, "prompt.md"), encoding="utf-8") as prompt:
+        done = subprocess.run(args.command, cwd=run, stdin=prompt, stdout=subprocess.PIPE, text=True, errors="replace", check=False)
+    sys.stdout.write(done.stdout)
+    stop_server(run)
+    known["agent_seconds"] = round(time.time() - known["agent_began"], 1)
+    keep(run, known)
+    answers = os.path.join(run, "answers.json")
+    if not os.path.exists(answers) and (found := printed_answers(done.stdout)):
+        with open(answers, "w", encoding="utf-8") as f:
+            json.dump(found, f, indent=1)
+    return done.returncode
 
 
-# ---- scores ----
-
-def near(value, want, truths):
-    truth = want.get("value", truths.get(want.get("truth")))
-    try:
-        return truth is not None and abs(float(value) - truth) <= want["within"]
-    except (TypeError, ValueError):
-        return False
-
-
-def verdict(q, given, truths):
-    """right, abstained (where it could be known), wrong, or none."""
-    if not given:
-        return "none"
-    if q.get("cannot"):
-        return "right" if given.get("cannot") else "wrong"
-    if given.get("cannot"):
-        return "abstained"
-    text = str(given.get("answer", ""))
-    right = all(re.search(p, text, re.I) for p in q.get("all", []))
-    right = right and not any(re.search(p, text, re.I) for p in q.get("none", []))
-    for member in ("number", "number2"):
-        if member in q:
-            right = right and near(given.get(member), q[member], truths)
-    return "right" if right else "wrong"
-
-
-def read_run(args, run):
-    run = run.rstrip("/")
-    with open(os.path.join(args.dir, "truths.json"), encoding="utf-8") as f:
-        truths = json.load(f)
-    try:
-        with open(os.path.join(run, "answers.json"), encoding="utf-8") as f:
-            answers = json.load(f)
-    except (OSError, ValueError):
-        answers = {}
-    log = []
-    if os.path.exists(run + ".log.jsonl"):
-        with open(run + ".log.jsonl", encoding="utf-8") as f:
-            log = [json.loads(line) for line in f]
-    with open(run + ".side", encoding="utf-8") as f:
-        side = f.read()
-    rows = []
-    for q in questions(args.dir):
-        mine = [x for x in log if x["question"] == q["id"]]
-        rows.append((q["id"], verdict(q, answers.get(q["id"]), truths), len(mine), sum(x["bytes"] for x in mine)))
-    rest = [x for x in log if x["question"] not in {r[0] for r in rows}]
-    return side, rows, rest
-
+# ---- what came of it ----
 
 def score(args):
-    for run in args.runs:
-        side, rows, rest = read_run(args, run)
-        setup = sum(x["bytes"] for x in rest)
-        print(f"\n{run} ({side})\n\n| question | verdict | calls | bytes |\n|---|---|--:|--:|")
-        for name, said, calls, size in rows:
-            print(f"| {name} | {said} | {calls} | {size} |")
-        calls = sorted(r[2] for r in rows)
-        right = sum(r[1] == "right" for r in rows)
-        whole = setup + sum(r[3] for r in rows)
-        print(f"| for none (help, setup) | | {len(rest)} | {setup} |")
-        print(f"\n{right} of {len(rows)} right, {sum(r[1] == 'wrong' for r in rows)} wrong; calls: {sum(calls) + len(rest)}, median "
-              f"{statistics.median(calls):g}, p90 {calls[int(0.9 * (len(calls) - 1) + 0.5)]}; {whole} bytes, "
-              f"{whole / max(1, len(rows)):.0f} a question")
+    print(scoring.table([scoring.read_run(args.dir, run, asked_of(args)) for run in args.runs]))
+
+
+def transcript(args):
+    q = next((q for q in scoring.all_questions(args.questions) if q["id"] == args.question), None)
+    if not q and args.question != "setup":
+        sys.exit(f"no question {args.question}")
+    print(scoring.transcript(args.run, q or {"id": "setup", "question": "(for no question)"}))
+
+
+def worst(args):
+    chosen = {q["id"]: q for q in asked_of(args)}
+    one = scoring.read_run(args.dir, args.run, list(chosen.values()))
+    for row in scoring.worst(one)[:args.count]:
+        print(scoring.transcript(args.run, chosen[row.id], row.verdict))
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--questions", default=os.path.join(HERE, "questions.json"), help="other questions than those of this folder")
     sub = p.add_subparsers(dest="what", required=True)
-    one = sub.add_parser("record")
-    one.add_argument("dir")
-    one = sub.add_parser("prepare")
-    one.add_argument("dir")
-    one.add_argument("run")
-    one.add_argument("--side", choices=SIDES, required=True)
-    one.add_argument("--spaa", default=shutil.which("spaa"), help="the program (default: that of PATH)")
-    one.add_argument("--skill", help="a folder with SKILL.md to hand over")
-    one = sub.add_parser("agent")
-    one.add_argument("run")
-    one.add_argument("command", nargs="+")
-    one = sub.add_parser("score")
-    one.add_argument("dir")
-    one.add_argument("runs", nargs="+")
+    for name, *members in (("record", "dir"), ("check", "dir"), ("prepare", "dir", "run"), ("agent", "run"), ("score", "dir"),
+                           ("transcript", "run", "question"), ("worst", "dir", "run")):
+        one = sub.add_parser(name)
+        for member in members:
+            one.add_argument(member)
+    prepared, ran = sub.choices["prepare"], sub.choices["agent"]
+    prepared.add_argument("--side", choices=SIDES, required=True)
+    prepared.add_argument("--spaa", default=shutil.which("spaa"), help="the program (default: that of PATH)")
+    prepared.add_argument("--skill", help="a folder with SKILL.md to hand over")
+    prepared.add_argument("--client", action="store_true", help="the agent has a client of MCP (mcp.json) and needs no ./t")
+    prepared.add_argument("--server", nargs="+", help="another server of MCP than `spaa mcp --root .`")
+    ran.add_argument("command", nargs="+")
+    sub.choices["score"].add_argument("runs", nargs="+")
+    sub.choices["worst"].add_argument("count", nargs="?", type=int, default=2)
     args = p.parse_args()
-    return {"record": record, "prepare": prepare, "agent": agent, "score": score}[args.what](args)
+    return {"record": record, "check": check, "prepare": prepare, "agent": agent, "score": score, "transcript": transcript,
+            "worst": worst}[args.what](args)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""Turns text files into C arrays: embed.py OUT.c HEADER NAME=FILE[,FILE...]...
+"""Turns text files into C arrays.
 
-Full-line // comments, /* comments */ that fill whole lines, indentation and empty lines are left out,
-so the sources must not depend on them (no multi-line strings).
+    embed.py OUT.c HEADER NAME=FILE[,FILE...]...         an array for each NAME, and NAME_n
+    embed.py --texts OUT.c HEADER TABLE ROOT FILE...     a struct sp_guide_text TABLE[] of files beneath ROOT, as they are
+
+Of the first kind full-line // comments, /* comments */ that fill whole lines, indentation and empty lines are left
+out, so the sources must not depend on them (no multi-line strings).
 """
+import os
 import re
 import sys
 
@@ -14,21 +18,46 @@ def slim(text):
     return "".join(line + "\n" for line in lines if line and not line.startswith("//"))
 
 
-def main():
-    out, header = sys.argv[1:3]
-    parts = [f'#include "{header}"\n']
-    for arg in sys.argv[3:]:
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def array(name, data):
+    numbers = [str(b) if b < 128 else f"'\\x{b:02x}'" for b in data]  # char may be signed
+    body = ",\n".join("    " + ",".join(numbers[i:i + 24]) for i in range(0, len(numbers), 24))
+    return f"const char {name}[] = {{\n{body}\n}};\n"
+
+
+def assets(arguments):
+    for arg in arguments:
         name, paths = arg.split("=", 1)
-        data = b""
-        for path in paths.split(","):
-            with open(path, encoding="utf-8") as f:
-                data += slim(f.read()).encode("utf-8")
-        numbers = [str(b) if b < 128 else f"'\\x{b:02x}'" for b in data]  # char may be signed
-        body = ",\n".join("    " + ",".join(numbers[i:i + 24]) for i in range(0, len(numbers), 24))
-        parts.append(f"\nconst char {name}[] = {{\n{body}\n}};\n"
-                     f"const size_t {name}_n = sizeof {name};\n")
-    with open(out, "w", encoding="ascii") as f:
-        f.write("".join(parts))
+        data = "".join(slim(read(path)) for path in paths.split(",")).encode("utf-8")
+        yield "\n" + array(name, data) + f"const size_t {name}_n = sizeof {name};\n"
+
+
+def title(text):
+    """The first heading, or of SQL the first comment."""
+    return re.search(r"(?m)^(?:#|--) (.*?)[.:]?$", text)[1]
+
+
+def texts(table, root, paths):
+    rows = []
+    for i, path in enumerate(paths):
+        text = read(path)
+        yield "\nstatic " + array(f"{table}_{i}", text.encode("utf-8") + b"\0")
+        name = os.path.relpath(path, root).replace(os.sep, "/")
+        assert '"' not in name + title(text) and "\\" not in name + title(text), path
+        rows.append(f'    {{"{name}", "{title(text)}", {table}_{i}, sizeof {table}_{i} - 1}},\n')
+    yield f"\nconst struct sp_guide_text {table}[] = {{\n{''.join(rows)}    {{0}},\n}};\n"
+
+
+def main():
+    whole = sys.argv[1] == "--texts"
+    out, header, *rest = sys.argv[2 if whole else 1:]
+    parts = texts(rest[0], rest[1], rest[2:]) if whole else assets(rest)
+    with open(out, "w", encoding="utf-8") as f:
+        f.write(f'#include "{header}"\n' + "".join(parts))
 
 
 if __name__ == "__main__":

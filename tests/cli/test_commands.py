@@ -15,7 +15,8 @@ import profiles
 from conftest import BIN, ask, parse, run
 
 COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "function", "stacks", "timeline",
-            "flamegraph", "merge", "symbolize", "query", "upload", "dump", "spt", "waits", "leaks", "formats", "help"]
+            "flamegraph", "merge", "symbolize", "query", "upload", "dump", "spt", "waits", "leaks", "formats", "skill",
+            "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
 
@@ -164,7 +165,7 @@ def test_every_example_runs(command, example_files):
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         err = p.stderr.decode()
         assert p.returncode == 0 and "Sanitizer" not in err and "runtime error" not in err, (line, err)
-        named = re.search(r"-o (\S+)", line)
+        named = re.search(r"(?:-o|--install) (\S+)", line)
         if named and named.group(1) != "-":
             assert os.path.getsize(example_files / named.group(1)) > 0
         elif command not in ("flamegraph",):

@@ -5,6 +5,7 @@
 #include "heap.h"
 #include "spaa/spaa.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static const char memory[] =
     "\"metric\":\"live_bytes\",\"value\":8}]}\n";
 
 static char in[] = "/tmp/spaa-sweep-XXXXXX", mem[] = "/tmp/spaa-sweep-XXXXXX";
+static char install[] = "-install=/tmp/spaa-sweep-XXXXXX", *const folder = install + sizeof "-install=" - 1;
 
 /* Words that begin with a dash are options, NAME=VALUE. */
 static const char *const commands[][6] = {
@@ -61,6 +63,10 @@ static const char *const commands[][6] = {
     {"function", "f", in},
     {"stacks", in},
     {"leaks", mem},
+    {"skill"},
+    {"skill", "sql"},
+    {"skill", "nothing"},
+    {"skill", install},
     {"formats"},
     {"formats", "spaa", "-json"},
     {"validate", in},
@@ -110,6 +116,7 @@ static spaa_status once(size_t which, struct spaa_profile *given, uint64_t *hash
 static int sweep(size_t which, struct spaa_profile *given)
 {
     uint64_t expected, hash;
+    once(which, given, &expected); /* from now on the files that it writes are there */
     spaa_status good = once(which, given, &expected);
     for (unsigned long at = 1;; at++) {
         long before = atomic_load(&heap.live);
@@ -129,12 +136,18 @@ static int sweep(size_t which, struct spaa_profile *given)
     }
 }
 
+static int gone(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
 int main(void)
 {
     struct spaa_profile *given = NULL;
     int fd = mkstemp(in), other = mkstemp(mem), bad = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd) ||
+    if (fd < 0 || !mkdtemp(folder) || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd) ||
         spaa_profile_open(in, NULL, &given, NULL))
         return 1;
     if (other < 0 || write(other, memory, strlen(memory)) != (ssize_t)strlen(memory) || close(other))
@@ -147,5 +160,6 @@ int main(void)
     spaa_profile_free(given);
     unlink(in);
     unlink(mem);
+    bad += nftw(folder, gone, 8, FTW_DEPTH | FTW_PHYS) != 0;
     return bad > 0;
 }
