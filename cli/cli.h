@@ -26,6 +26,7 @@ struct cli {
     size_t split;
     bool json;                      /* asked for: errors are answered, too */
     bool answered;                  /* standard output has something */
+    bool mistaken;                  /* it ends without an answer, for what was asked */
     struct spaa_diagnostics *diags; /* what is to be said */
     size_t said;                    /* of them, on standard error already */
     size_t told;                    /* of them, notes and warnings that the answer has told */

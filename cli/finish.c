@@ -50,12 +50,17 @@ static bool colour_of_errors(const struct cli *c)
     return isatty(2) && !getenv("NO_COLOR") && !(asked && strcmp(asked, "never") == 0);
 }
 
-/* What the answer has told of, nobody needs to be told again. */
+/*
+ * What the answer has told of, nobody needs to be told again; and where there is none, because the question
+ * was mistaken, notes about the input say nothing of the mistake.
+ */
 static bool finish_says(const struct cli *c, const char *severity, bool told)
 {
     bool note = strcmp(severity, "info") == 0, error = strcmp(severity, "error") == 0;
     if (error || strcmp(severity, "fatal") == 0)
         return true;
+    if (note && c->mistaken && !cli_option(c, "verbose"))
+        return false;
     return !cli_option(c, "quiet") && !(told && (note || strcmp(severity, "warning") == 0));
 }
 
@@ -87,6 +92,7 @@ int cli_finish(struct cli *c, int code)
     if (code >= EXIT_NO && c->json && !c->answered && spaa_diagnostics_error(c->diags, &error) == SPAA_OK)
         cli_print(c, error);
     spaa_free(error);
+    c->mistaken = (code == EXIT_USAGE || code == EXIT_NO) && !c->answered;
     cli_say(c, c->diags);
     say_unkept(c);
     return code;

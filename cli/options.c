@@ -43,17 +43,36 @@ static void options_dashed(const char *near, char *out, size_t size)
     out[n] = 0;
 }
 
+/* "--by --sort": what the command has of its own; nothing where that is much, or nothing. */
+static void options_own(const struct cli *c, char *out, size_t size)
+{
+    struct spaa_command_option o;
+    size_t n = 0;
+    *out = '\0';
+    for (size_t k = 0; options_at(c, k, &o); k++) {
+        if (o.shared)
+            continue;
+        n += (size_t)snprintf(out + n, size - n, " --%s", o.name);
+        if (n >= size) {
+            *out = '\0';
+            return;
+        }
+    }
+}
+
 static int unknown_option(struct cli *c, const char *arg)
 {
     const char *names[256];
     struct spaa_command_option o;
-    char near[260], dashed[300], hint[400];
+    char near[260], dashed[300], own[160], hint[700];
     size_t n = 0;
     for (; n < sizeof names / sizeof *names && options_at(c, n, &o); n++)
         names[n] = o.name;
     cli_nearest(arg + strspn(arg, "-"), names, n, near, sizeof near);
     options_dashed(near, dashed, sizeof dashed);
-    snprintf(hint, sizeof hint, "%s`spaa help %s` lists the options", dashed, c->command.name);
+    options_own(c, own, sizeof own);
+    snprintf(hint, sizeof hint, "%s%s%s%s`spaa help %s --all` lists the options", dashed,
+             *own ? "its own:" : "", own, *own ? "; " : "", c->command.name);
     return cli_usage(c, hint, "%s has no option %s", c->command.name, arg);
 }
 

@@ -36,7 +36,7 @@ def ask(binary, *args):
 
 
 def parse_command(text):
-    """The output of `spaa help COMMAND`: title line, usage, titled lists of options, examples."""
+    """The output of `spaa help COMMAND --all`: title line, usage, titled lists of options, examples."""
     lines = text.splitlines()
     name, title = re.fullmatch(r"spaa (\S+) — (.*)", lines[0]).groups()
     usage = next(line for line in lines if line.startswith("usage: ")).removeprefix("usage: ")
@@ -70,7 +70,7 @@ def read_commands(binary):
     exits = " ".join(re.search(r"^exit: (.*(?:\n +.*)*)$", overview, re.M)[1].split())
     return {
         "about": overview.splitlines()[0].split(" — ")[1],
-        "commands": [parse_command(ask(binary, "help", name)) for name in names if name != "usage"],
+        "commands": [parse_command(ask(binary, "help", name, "--all")) for name in names if name != "usage"],
         "exits": re.findall(r"(\d) ([^,]+)", exits),
         "version": ask(binary, "--version").split()[-1],
     }

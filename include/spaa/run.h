@@ -48,6 +48,7 @@ struct spaa_command_option {
     const char *format; /* of options of one format only: its name; NULL */
     int repeats;        /* it may be given several times, and each value counts */
     int common;         /* often needed: `spaa mcp` lists it among the arguments of a tool */
+    int shared;         /* most commands take it: it is no option of this one's own */
 };
 
 SPAA_API size_t spaa_command_count(void);

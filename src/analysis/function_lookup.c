@@ -3,6 +3,7 @@
 #include "analysis/full_name.h"
 #include "analysis/function_handle.h"
 #include "analysis/match.h"
+#include "analysis/own_name.h"
 #include "analysis/short_name.h"
 #include "base/nearest.h"
 #include "base/num.h"
@@ -180,9 +181,15 @@ static void say_several(const char *text, size_t n, struct sp_buf *candidates, s
 static bool short_name_is(const struct sp_profile *p, uint32_t function, struct sp_str text, struct sp_buf *b)
 {
     struct sp_str name = sp_pstr(p, p->functions.v[function].name);
-    for (int how = SP_SHORTEST; how < SP_WHOLE_NAME; how++) {
+    if (name.n > text.n && name.p[text.n] == ' ' && memcmp(name.p, text.p, text.n) == 0 &&
+        sp_own_name_file(name).n)
+        return true; /* of a script: "sortRows /srv/app.js:11:18" */
+    for (int how = SP_SHORTEST; how <= SP_WHOLE_NAME; how++) {
         sp_buf_clear(b);
-        sp_short_name(b, name.p, name.n, (enum sp_shortness)how);
+        if (how == SP_WHOLE_NAME) /* last, without template arguments */
+            sp_own_plain_name(b, name);
+        else
+            sp_short_name(b, name.p, name.n, (enum sp_shortness)how);
         if (b->len < text.n || memcmp(b->data + b->len - text.n, text.p, text.n) != 0)
             continue;
         if (b->len == text.n || (b->len > text.n + 2 && memcmp(b->data + b->len - text.n - 2, "::", 2) == 0))

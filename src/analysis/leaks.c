@@ -55,7 +55,6 @@ struct builder {
     SP_VEC(uint32_t) keys;   /* functions of stacks, one after the other */
     SP_VEC(size_t) key_from; /* per row */
     SP_VEC(uint32_t) path;
-    uint32_t *row_of; /* per stack: 1 + its row, 0: none */
     bool peaks_add;
 };
 
@@ -100,10 +99,11 @@ static uint32_t find_row(struct builder *b, uint32_t selected)
     for (uint32_t i; (i = sp_map_next(&b->map, &at)) != SP_MAP_NONE;)
         if (leaks_same_path(b, i))
             return i;
-    struct sp_leak_row r = {.function = b->path.n ? b->path.v[0] : SP_NONE, .row = selected};
+    uint32_t number = (uint32_t)b->l.rows.n;
+    struct sp_leak_row r = {
+        .function = b->path.n ? b->path.v[0] : SP_NONE, .row = selected, .number = number};
     for (int m = 0; m < SP_LEAK_METRICS; m++)
         r.now.v[m] = r.base.v[m] = SP_ABSENT;
-    uint32_t number = (uint32_t)b->l.rows.n;
     if (!sp_vec_reserve(&b->keys, b->keys.n + b->path.n + 1) || !sp_vec_push(&b->key_from, b->keys.n) ||
         !sp_vec_push(&b->l.rows, r) || !sp_map_add(&b->map, hash, number))
         return SP_NONE;
@@ -175,7 +175,7 @@ static bool leaks_take(struct builder *b, uint32_t i)
         return false;
     struct sp_leak_row *r = &b->l.rows.v[number];
     b->l.skipped += skipped > 0;
-    b->row_of[x->stack] = hidden ? 0 : number + 1;
+    b->l.of[x->stack] = (struct sp_leak_of){hidden ? 0 : number + 1, skipped};
     if (hidden)
         hide(b, r, &w, base);
     if (r->row == i || x->weight > b->s->rows.v[r->row].weight) {
@@ -219,7 +219,7 @@ static void leaks_add_window(struct builder *b, const struct sp_sample_times *m,
     unsigned quarter = span > 0 ? (unsigned)(middle * 4 / span) : 0;
     for (uint32_t i = 0; i < x->n; i++) {
         const struct sp_window_row *r = &p->window_rows.v[x->first + i];
-        uint32_t row = r->stack == SP_NONE ? 0 : b->row_of[r->stack];
+        uint32_t row = r->stack == SP_NONE ? 0 : b->l.of[r->stack].row;
         if (!row)
             continue;
         int64_t v = gained(b, r, b->l.rows.v[row - 1].never_freed);
@@ -390,9 +390,9 @@ static spaa_status leaks_prepare(struct builder *b)
     }
     b->peaks_add = sp_peaks_add(p, b->s->event) && (b->l.two || sp_of_one_source(b->s));
     b->allocator = calloc(p->functions.n + 1, 1);
-    b->row_of = calloc(p->stacks.n + 1, sizeof *b->row_of);
+    b->l.of = calloc(p->stacks.n + 1, sizeof *b->l.of);
     b->alike = malloc((p->functions.n + 1) * sizeof *b->alike);
-    return b->allocator && b->row_of && b->alike && find_alike(b) ? SPAA_OK : sp_nomem(b->d);
+    return b->allocator && b->l.of && b->alike && find_alike(b) ? SPAA_OK : sp_nomem(b->d);
 }
 
 static spaa_status leaks_build(struct builder *b)
@@ -436,7 +436,6 @@ spaa_status sp_leaks_of(struct sp_selection *s, const struct sp_leaks_opts *o, s
     if (!st && b.l.rows.n)
         qsort_r(b.l.rows.v, b.l.rows.n, sizeof *b.l.rows.v, leaks_cmp_row, &b.l);
     free(b.allocator);
-    free(b.row_of);
     free(b.alike);
     sp_map_free(&b.map);
     sp_vec_free(&b.keys);
@@ -452,4 +451,6 @@ spaa_status sp_leaks_of(struct sp_selection *s, const struct sp_leaks_opts *o, s
 void sp_leaks_free(struct sp_leaks *l)
 {
     sp_vec_free(&l->rows);
+    free(l->of);
+    l->of = NULL;
 }

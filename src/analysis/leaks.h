@@ -49,7 +49,14 @@ enum sp_leak_kind {
 };
 extern const char *const sp_leak_kind_names[]; /* in enum order */
 
+/* What a stack is of. */
+struct sp_leak_of {
+    uint32_t row;     /* 1 + number of its row; 0: none, it is suppressed */
+    uint32_t skipped; /* so many allocators are at its leaf */
+};
+
 struct sp_leak_row {
+    uint32_t number;               /* sp_leak_of.row, whatever sorts the rows */
     uint32_t function;             /* SP_NONE: there is no stack */
     uint32_t row;                  /* in the selection: its heaviest record */
     uint32_t records[2];           /* of the profile (or the later one), and of the earlier */
@@ -81,6 +88,7 @@ struct sp_leaks {
     bool peaks_apart; /* there are peaks that cannot be added */
     struct sp_leak_sums now, base;
     SP_VEC(struct sp_leak_row) rows;
+    struct sp_leak_of *of; /* per stack of the profile */
     int64_t now_ns, base_ns;
     uint64_t skipped;    /* records with allocators at the leaf */
     uint64_t suppressed; /* records whose live bytes and blocks are left out; all else of them counts */

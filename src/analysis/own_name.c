@@ -57,6 +57,8 @@ struct sp_str sp_own_name_file(struct sp_str name)
 {
     const struct sp_str none = {"", 0};
     const char *p = name.p, *end = name.p + name.n, *from = end;
+    if (p == end)
+        return none;
     if (own_name_at(p, end, "py::")) {
         const char *colon = memchr(p + 4, ':', (size_t)(end - p - 4));
         return colon ? (struct sp_str){colon + 1, (uint32_t)(end - colon - 1)} : none;
@@ -69,7 +71,8 @@ struct sp_str sp_own_name_file(struct sp_str name)
         while (from > p && from[-1] != ' ')
             from--;
     }
-    if (from - p < 2 || (from[-1] == '(' && from[-2] != ' '))
+    bool whole = from == p && (*p == '/' || own_name_at(p, end, "file:") || own_name_at(p, end, "node:"));
+    if (!whole && (from - p < 2 || (from[-1] == '(' && from[-2] != ' ')))
         return none;
     struct sp_str file = without_lines(from, end);
     if (own_name_at(file.p, file.p + file.n, "file://"))

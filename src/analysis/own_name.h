@@ -14,7 +14,7 @@
 void sp_own_plain_name(struct sp_buf *out, struct sp_str name);
 /*
  * The source file that a name holds, as profilers of scripts give them: `py::f:/a/b.py`, `f (a/b.py:3)`,
- * `JS:*f /a/b.js:3:1`; n 0: none.
+ * `JS:*f /a/b.js:3:1`, of one without a name `/a/b.js:3:1`; n 0: none.
  */
 struct sp_str sp_own_name_file(struct sp_str name);
 /*

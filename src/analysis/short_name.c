@@ -1,5 +1,7 @@
 #include "analysis/short_name.h"
 
+#include "analysis/own_name.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -163,8 +165,35 @@ static bool short_name_step(struct shortening *s, enum sp_shortness how)
     return true;
 }
 
+/*
+ * "sortRows /srv/app/render.js:11:18" is "sortRows render.js:11", and with its column where that is not
+ * enough; false: the name has no such place.
+ */
+static bool short_script(struct sp_buf *out, const char *p, size_t n, enum sp_shortness how)
+{
+    struct sp_str file = sp_own_name_file((struct sp_str){p, (uint32_t)n});
+    const char *end = p + n, *behind = file.n ? file.p + file.n : end;
+    const char *begin = behind < end ? memrchr(p, ' ', (size_t)(file.p - p)) : NULL;
+    if (behind == end || *behind != ':' || (!begin && *p != '/' && *p != 'f' && *p != 'n'))
+        return false;
+    const char *column = memchr(behind + 1, ':', (size_t)(end - behind - 1));
+    struct sp_str base = {file.p, file.n};
+    const char *slash = memrchr(file.p, '/', file.n);
+    if (slash)
+        base = (struct sp_str){slash + 1, (uint32_t)(behind - slash - 1)};
+    if (!column || !base.n || end[-1] == ')')
+        return false;
+    if (begin)
+        sp_buf_add(out, p, (size_t)(begin + 1 - p));
+    sp_buf_add(out, base.p, base.n);
+    sp_buf_add(out, behind, (size_t)((how == SP_SHORTEST ? column : end) - behind));
+    return true;
+}
+
 void sp_short_name(struct sp_buf *out, const char *p, size_t n, enum sp_shortness how)
 {
+    if (how != SP_WHOLE_NAME && n && n < UINT32_MAX && short_script(out, p, n, how))
+        return;
     struct shortening s = {
         .p = p, .end = p + n, .operator_end = SIZE_MAX, .out = out, .from = out->len, .name_start = out->len};
     bool odd = how == SP_WHOLE_NAME || (!memchr(p, '<', n) && !memchr(p, '(', n)) ||

@@ -53,7 +53,8 @@ spaa_status spaa_command_option_get(size_t i, size_t k, struct spaa_command_opti
                                         .group = o.group,
                                         .format = o.format ? o.format->name : NULL,
                                         .repeats = o.option && sp_option_repeats(o.option),
-                                        .common = o.option && o.option->groups & G_TOOLS};
+                                        .common = o.option && o.option->groups & G_TOOLS,
+                                        .shared = o.shared};
     return sp_api_result(out, &found, sizeof found);
 }
 

@@ -134,6 +134,15 @@ bool sp_ask_limit(const struct sp_ask *q, size_t otherwise, size_t *out)
     return true;
 }
 
+bool sp_samples_follow(const struct sp_selection *s, int64_t weight, int64_t samples)
+{
+    if (s->cannot_add || s->whole_samples == SP_ABSENT || s->whole <= 0 || s->whole_samples <= 0)
+        return false;
+    double expected = (double)weight / (double)s->whole * (double)s->whole_samples;
+    double is = samples == SP_ABSENT ? 0 : (double)samples;
+    return is <= expected * 1.02 && is >= expected * 0.98;
+}
+
 /* ---- facts ---- */
 
 void sp_fact_str(struct sp_answer *a, const char *name, struct sp_str s)
@@ -180,7 +189,10 @@ void sp_text_weight_of(struct sp_buf *b, const struct sp_selection *s, int64_t v
     sp_buf_puts(b, "%)");
 }
 
-/* Where totals are bounds: a line for people, a diagnostic for answers without lines. */
+/*
+ * Where totals are bounds: a line for people, which under a label, or for --verbose, says why; a diagnostic
+ * for answers without lines.
+ */
 static void common_bounds(struct sp_asked *x, bool labelled)
 {
     struct sp_buf words;
@@ -191,7 +203,10 @@ static void common_bounds(struct sp_asked *x, bool labelled)
     sp_buf_init(&words, 0);
     if (labelled)
         sp_buf_printf(&words, "%-*s", SP_LABEL_COLUMNS, "callchains");
-    sp_bounds_text(&words, &x->s);
+    if (labelled || x->q->options->verbose)
+        sp_bounds_text(&words, &x->s);
+    else
+        sp_bounds_brief(&words, &x->s);
     sp_answer_line_of(x->out, labelled ? SP_LINE_LABEL : SP_LINE_PLAIN, &words);
     sp_buf_free(&words);
 }

@@ -62,6 +62,10 @@ struct sp_measure sp_measure_of(const struct sp_selection *s);
 void sp_text_weight_of(struct sp_buf *b, const struct sp_selection *s, int64_t v);
 void sp_text_share_of(struct sp_buf *b, const struct sp_selection *s, int64_t v); /* "12.00", "-" */
 
+/* Samples of a weight are to those of the whole as it is to the whole: they say nothing that its share does
+ * not. */
+bool sp_samples_follow(const struct sp_selection *s, int64_t weight, int64_t samples);
+
 /* Rows to show: --limit, else `otherwise`; SIZE_MAX: all. False: reported. */
 bool sp_ask_limit(const struct sp_ask *q, size_t otherwise, size_t *out);
 

@@ -2,7 +2,9 @@
 #include "ask/common.h"
 
 #include "analysis/function.h"
+#include "analysis/short_name.h"
 #include "model/edges.h"
+#include "model/functions.h"
 
 #include <stdio.h>
 
@@ -15,6 +17,9 @@ static const struct sp_answer_column function_facts[] = {
      .doc = "of its binary, where the profile has another of that name"},
     {"function.own", SP_COL_BOOL, .doc = "it is the program's own, of no library"},
     {"function.own_by", SP_COL_TEXT, .doc = "why: declaration, namespace, binary, option; null: all are own"},
+    {"function.file", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
+     .doc = "where it is declared, or the file of its symbol; left out where it is not known"},
+    {"function.line", SP_COL_COUNT, .flags = SP_COL_SOMETIMES, .doc = "the line of its declaration"},
     {"function.matches", SP_COL_COUNT,
      .doc = "how many functions the name fits; all of them are taken as one"},
     {"tags", SP_COL_TEXTS, .doc = "unresolved, idle, wait, kernel, inlined, irq-enable"},
@@ -90,11 +95,31 @@ static const struct sp_table_decl
 
 /* ---- rows ---- */
 
+/*
+ * For people: without what follows from the rest, samples that are to the whole as the weights are, and self
+ * where the function has none.
+ */
+static void function_shape(struct function *x, struct sp_answer_table *t, size_t samples, bool parts)
+{
+    const struct sp_selection *s = &x->x->s;
+    if (!x->x->q->brief)
+        return;
+    if (sp_samples_follow(s, x->v.total, x->v.total_samples))
+        sp_table_title(x->x->out, t, samples, NULL);
+    if (parts && !x->v.self && !s->cannot_add) {
+        sp_table_title(x->x->out, t, SELF, NULL);
+        sp_table_title(x->x->out, t, SELF + 1, NULL);
+    }
+}
+
 static struct sp_answer_table *function_table(struct function *x, const struct sp_table_decl *decl)
 {
     struct sp_answer_table *t = sp_answer_table(x->x->out, decl);
-    if (t)
-        t->limit = x->limit;
+    if (!t)
+        return t;
+    t->limit = x->limit;
+    bool neighbours = decl == &callers || decl == &callees;
+    function_shape(x, t, neighbours ? NEXT_SAMPLES : SAMPLES, !neighbours);
     return t;
 }
 
@@ -171,6 +196,8 @@ static void put_threads(struct function *x)
 {
     struct sp_answer_table *t = function_table(x, &threads);
     const struct sp_pools *pools = &x->x->s.pools;
+    if (t && x->x->q->brief && x->v.threads.n == 1)
+        t->quiet = true; /* it stands above */
     for (size_t i = 0; i < x->v.threads.n; i++) {
         const struct sp_part *y = &x->v.threads.v[i];
         struct sp_str name = part_name(x, y);
@@ -188,12 +215,24 @@ static unsigned tags_of(const struct function *x)
     return sp_function_tags(x->x->s.profile, x->x->s.event, x->lookup.first);
 }
 
+static void put_place(struct function *x)
+{
+    const struct sp_profile *p = x->x->s.profile;
+    const struct sp_func_info *info = sp_function_info(p, x->lookup.first);
+    if (!info || !info->file || x->v.matches.n > 1)
+        return;
+    sp_fact_str(x->x->out, "function.file", sp_pstr(p, info->file));
+    if (info->line)
+        sp_fact_count(x->x->out, "function.line", info->line);
+}
+
 static void put_facts(struct function *x)
 {
     struct sp_answer *a = x->x->out;
     const struct sp_function_view *v = &x->v;
     sp_fact_cstr(a, "asked", x->x->q->argument);
     sp_fact_function(x->x, "function", x->lookup.first);
+    put_place(x);
     sp_fact_count(a, "function.matches", (int64_t)v->matches.n);
     sp_answer_open(a, "tags", '[');
     for (unsigned i = 0, tags = tags_of(x); sp_tag_words[i]; i++)
@@ -224,10 +263,25 @@ static void say_weight(struct function *x, const char *before, int64_t v)
     sp_text_weight_of(&x->x->b, &x->x->s, v);
 }
 
+/* ", src/server.cpp:24": where it is declared. */
+static void say_place(struct function *x)
+{
+    const struct sp_profile *p = x->x->s.profile;
+    const struct sp_func_info *info = sp_function_info(p, x->lookup.first);
+    if (!info || !info->file)
+        return;
+    struct sp_str file = sp_pstr(p, info->file);
+    sp_buf_printf(&x->x->b, ", %.*s", (int)file.n, file.p);
+    if (info->line)
+        sp_buf_printf(&x->x->b, ":%u", info->line);
+}
+
 static void say_name(struct function *x)
 {
     const struct sp_profile *p = x->x->s.profile;
     const struct sp_function *f = &p->functions.v[x->lookup.first];
+    const char *names = x->x->q->options->names;
+    bool full = names && strcmp(names, "full") == 0;
     struct sp_buf *b = &x->x->b;
     struct sp_str name = sp_pstr(p, f->name), dso = sp_dso_name(p, f->dso);
     sp_buf_clear(b);
@@ -235,10 +289,19 @@ static void say_name(struct function *x)
         sp_buf_puts(b, x->x->q->argument);
         sp_buf_printf(b, ": %zu functions as one", x->v.matches.n);
     } else {
-        sp_buf_add(b, name.p, name.n);
+        sp_short_name(b, name.p, name.n, full ? SP_WHOLE_NAME : SP_SHORTEST);
+        dso = full ? dso : sp_short_dso(dso.p, dso.n);
         sp_buf_puts(b, " in ");
         sp_buf_add(b, dso.p, dso.n);
         sp_buf_printf(b, " (%s)", x->handle);
+        say_place(x);
+    }
+    if (x->v.threads.n == 1 && x->v.threads.v[0].name) {
+        struct sp_str thread = part_name(x, &x->v.threads.v[0]);
+        if (thread.n && *thread.p != '?') {
+            sp_buf_puts(b, ", all in ");
+            sp_buf_add(b, thread.p, thread.n);
+        }
     }
     sp_answer_line_buf(x->x->out, b);
 }
@@ -318,7 +381,7 @@ static spaa_status function_ask(struct sp_ask *q, struct sp_answer *out)
 {
     struct sp_asked asked;
     struct function x = {.x = &asked};
-    if (!sp_ask_limit(q, 10, &x.limit))
+    if (!sp_ask_limit(q, q->brief ? 6 : 10, &x.limit))
         return SPAA_ERR_USAGE;
     if (!q->argument)
         return sp_usage(q->diags, "as in spaa function FILE NAME, or ask_function('NAME')",

@@ -1,7 +1,7 @@
 /* leaks: what memory is live, who asked for it, what grows, and what only comes and goes. */
 #include "ask/common.h"
+#include "ask/leaks_words.h"
 
-#include "analysis/leaks.h"
 #include "analysis/own_fold.h"
 #include "analysis/short_name.h"
 #include "analysis/stacks.h"
@@ -30,7 +30,11 @@ enum {
     STACK = GAINED + QUARTERS,
     PATH,
     FUNCTION,
-    RECORDS = FUNCTION + SP_FUNCTION_NCOLUMNS,
+    CALLERS = FUNCTION + SP_FUNCTION_NCOLUMNS,
+    CALLERS_PERCENT,
+    CALLERS_OTHERS,
+    FOR,
+    RECORDS,
     SKIPPED,
 };
 #define SUMS(at, path, words)                                                                                \
@@ -67,6 +71,13 @@ static const struct sp_answer_column leaks_columns[] = {
     [PATH] = {"path", SP_COL_TEXTS, "allocated by < its callers", .flags = SP_COL_NO_JSON | SP_COL_FLEXIBLE,
               .doc = "the functions from the allocating one to the root"},
     SP_FUNCTION_COLUMNS(FUNCTION, "allocated by", "dso"),
+    [CALLERS] = {"own_callers", SP_COL_TEXTS,
+                 .doc = "the program's own functions above it, nearest first, along the way most of it goes"},
+    [CALLERS_PERCENT] = {"own_callers_percent", SP_COL_NUMBER,
+                         .doc = "how much of the row goes that way; null: there are none"},
+    [CALLERS_OTHERS] = {"own_callers_others", SP_COL_COUNT,
+                        .doc = "own functions that call it nearest, beside the first: it may be a wrapper"},
+    [FOR] = {"for", SP_COL_TEXT, "own callers", .flags = SP_COL_NO_JSON, .doc = "these in words"},
     [RECORDS] = {"records", SP_COL_COUNT, .doc = "call stacks in it"},
     [SKIPPED] = {"allocators_skipped", SP_COL_COUNT, .doc = "allocators at the leaf of that call stack"},
 };
@@ -118,6 +129,8 @@ struct leaks {
     struct sp_leaks l;
     bool by_stack;
     uint32_t bytes, count, rank; /* measures */
+    struct sp_leak_records records;
+    struct sp_diags *diags;
     size_t limit;
 };
 
@@ -141,7 +154,8 @@ static void titles_of_one(const struct leaks *x, struct sp_answer_table *t)
         [SP_LEAK_ALLOC_BYTES] = "allocated", [SP_LEAK_ALLOC_COUNT] = "calls",
         [SP_LEAK_TEMPORARY] = "temporary",   [SP_LEAK_PEAK_BYTES] = "at peak",
     };
-    static const size_t spare[] = {NOW + SP_LEAK_TEMPORARY, NOW + SP_LEAK_PEAK_BYTES, TEMPORARY};
+    static const size_t spare[] = {NOW + SP_LEAK_TEMPORARY, NOW + SP_LEAK_PEAK_BYTES, TEMPORARY,
+                                   NOW + SP_LEAK_ALLOC_COUNT, NOW + SP_LEAK_ALLOC_BYTES};
     for (size_t m = 0; m < SP_LEAK_METRICS; m++) {
         t->columns.v[NOW + m].title = x->l.has[m] ? titles[m] : NULL;
         sp_table_without(t, GROWN + m);
@@ -168,6 +182,7 @@ static void titles_of_two(const struct leaks *x, struct sp_answer_table *t)
         t->columns.v[BEYOND + rank].title = "beyond time";
     t->columns.v[BASE + rank].title = "before";
     t->columns.v[NOW + rank].title = "now";
+    t->columns.v[NOW + SP_LEAK_ALLOC_COUNT].flags |= SP_COL_SPARE;
     t->columns.v[GROWN + rank].flags |= SP_COL_OMITTED;
     for (size_t q = 0; q < QUARTERS; q++)
         sp_table_without(t, GAINED + q);
@@ -190,6 +205,12 @@ static void titles(const struct leaks *x, struct sp_answer_table *t)
     }
     if (!x->by_stack)
         t->columns.v[STACK].title = t->columns.v[PATH].title = NULL;
+    else
+        t->columns.v[FOR].title = NULL; /* the path has them */
+    if (!x->x->q->brief)
+        t->columns.v[FOR].title = NULL;
+    else
+        t->columns.v[FUNCTION + SP_FUNCTION_DSO].title = NULL; /* which says less than the callers */
     for (size_t i = 0; i < t->columns.n && !x->x->q->brief; i++)
         if (t->columns.v[i].title)
             t->columns.v[i].title = t->columns.v[i].name; /* which says bytes or blocks */
@@ -267,8 +288,36 @@ static void put_stack(struct leaks *x, struct sp_answer_table *t, struct sp_answ
     put_path(x, t, f, r->skipped < n ? r->skipped : n, n);
 }
 
-static void put_row(struct leaks *x, struct sp_answer_table *t, struct sp_answer_table *frames,
-                    const struct sp_leak_row *r)
+static bool names_full(const struct leaks *x)
+{
+    const char *names = x->x->q->options->names;
+    return names && strcmp(names, "full") == 0;
+}
+
+static spaa_status put_callers(struct leaks *x, struct sp_answer_table *t, const struct sp_leak_row *r)
+{
+    const struct sp_profile *p = x->l.profile;
+    struct sp_value_text names[SP_LEAK_CALLERS];
+    struct sp_leak_callers c;
+    spaa_status st = sp_leak_callers_of(&x->x->s, &x->l, &x->records, &x->x->own, r, x->diags, &c);
+    if (st)
+        return st;
+    for (unsigned i = 0; i < c.n; i++) {
+        struct sp_str name = sp_pstr(p, p->functions.v[c.v[i]].name);
+        names[i] = (struct sp_value_text){name.p, name.n};
+    }
+    sp_put_texts(x->x->out, t, CALLERS, names, c.n);
+    if (c.n)
+        put_share(t, CALLERS_PERCENT, c.weight, c.whole);
+    sp_put_int(t, CALLERS_OTHERS, c.others);
+    sp_buf_clear(&x->x->b);
+    sp_leak_callers_text(&x->x->b, p, &c, names_full(x));
+    sp_put_buf(x->x->out, t, FOR, &x->x->b);
+    return SPAA_OK;
+}
+
+static spaa_status put_row(struct leaks *x, struct sp_answer_table *t, struct sp_answer_table *frames,
+                           const struct sp_leak_row *r)
 {
     struct sp_answer *a = x->x->out;
     const char *kind = sp_leak_kind_names[r->kind];
@@ -287,6 +336,7 @@ static void put_row(struct leaks *x, struct sp_answer_table *t, struct sp_answer
     sp_put_int(t, RECORDS, (int64_t)r->records[0] + r->records[1]);
     sp_put_int(t, SKIPPED, r->skipped);
     put_stack(x, t, frames, r);
+    return put_callers(x, t, r);
 }
 
 /* ---- facts ---- */
@@ -494,17 +544,30 @@ static spaa_status later_first(struct sp_selection *s, uint32_t base, size_t *la
 
 /* ---- the question ---- */
 
-static void put_rows(struct leaks *x)
+/* For people who ask for no number: those with something of what ranks them, one at least. */
+static size_t rows_with_something(const struct leaks *x)
+{
+    size_t n = 0;
+    while (n < x->l.rows.n && x->l.rows.v[n].rank > 0)
+        n++;
+    return n ? n : 1;
+}
+
+static spaa_status put_rows(struct leaks *x)
 {
     struct sp_answer *a = x->x->out;
     struct sp_answer_table *t = sp_answer_table(a, &leaks_rows);
     struct sp_answer_table *frames = sp_answer_detail(a, &leaks_frames, t);
     if (!frames)
-        return;
-    t->limit = x->limit;
+        return SPAA_OK;
+    size_t some = x->x->q->brief && !x->x->q->options->limit ? rows_with_something(x) : SIZE_MAX;
+    t->limit = x->limit < some ? x->limit : some;
     titles(x, t);
-    for (size_t i = 0; i < x->l.rows.n; i++)
-        put_row(x, t, frames, &x->l.rows.v[i]);
+    spaa_status st = sp_leak_records_of(&x->x->s, &x->l, x->diags, &x->records);
+    for (size_t i = 0; !st && i < x->l.rows.n; i++)
+        st = put_row(x, t, frames, &x->l.rows.v[i]);
+    sp_leak_records_free(&x->records);
+    return st;
 }
 
 static void leaks_measures(struct leaks *x)
@@ -527,7 +590,7 @@ static spaa_status leaks_answer(struct leaks *x, const struct sp_leaks_opts *o)
     if (st)
         return sp_nomem(asked->q->diags);
     s->rows.n = later;
-    st = asked->q->brief ? SPAA_OK : sp_asked_own(asked);
+    st = sp_asked_own(asked);
     s->rows.n = all;
     if (!st)
         st = sp_leaks_of(s, o, asked->q->diags, &x->l);
@@ -540,13 +603,12 @@ static spaa_status leaks_answer(struct leaks *x, const struct sp_leaks_opts *o)
     leaks_measures(x);
     put_facts(x);
     say_totals(x);
-    put_rows(x);
+    st = put_rows(x);
     say_notes(x);
-    if (asked->has_own)
-        put_next(x);
+    put_next(x);
     sp_leaks_free(&x->l);
     s->rows.n = later;
-    return sp_asked_end(asked);
+    return st ? st : sp_asked_end(asked);
 }
 
 /* Of the profile, or of two as one. */
@@ -577,7 +639,7 @@ static spaa_status leaks_ask(struct sp_ask *q, struct sp_answer *out)
     struct sp_leaks_opts o = {.keep_allocators = q->options->keep_allocators != NULL,
                               .suppressed = q->options->suppressed != NULL};
     struct sp_asked asked = {0};
-    struct leaks x = {.x = &asked};
+    struct leaks x = {.x = &asked, .diags = q->diags};
     struct sp_ask whole = *q;
     struct sp_profile *two = NULL;
     spaa_status st = SPAA_OK;

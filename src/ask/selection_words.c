@@ -83,6 +83,18 @@ void sp_bounds_text(struct sp_buf *b, const struct sp_selection *s)
     sp_chains_hint(s, b);
 }
 
+void sp_bounds_brief(struct sp_buf *b, const struct sp_selection *s)
+{
+    const struct sp_chains *c = s->chains;
+    if (!sp_chains_tell(s))
+        return;
+    sp_buf_puts(b, "callers are missing in ");
+    sp_text_percent(b, c->broken, c->of);
+    sp_buf_printf(b, "%% of the weight: %s (-v says why)",
+                  c->filtered ? "filters of frames miss stacks whose frames are missing"
+                              : "totals are at least what they say, self is exact");
+}
+
 void sp_bounds_report(const struct sp_selection *s, struct sp_diags *d)
 {
     struct sp_buf words, hint;

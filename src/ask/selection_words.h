@@ -15,6 +15,8 @@ void sp_heading_text(struct sp_buf *b, const struct sp_selection *s);
 void sp_kept_text(struct sp_buf *b, const struct sp_selection *s, const char *before);
 /* Where chains are broken: that totals are bounds, why, and what settles it, in one line; else nothing. */
 void sp_bounds_text(struct sp_buf *b, const struct sp_selection *s);
+/* That they are bounds, in few words. */
+void sp_bounds_brief(struct sp_buf *b, const struct sp_selection *s);
 /* The same as a diagnostic, for answers without lines. */
 void sp_bounds_report(const struct sp_selection *s, struct sp_diags *d);
 

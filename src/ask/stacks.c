@@ -162,7 +162,7 @@ static void stacks_put_hex(struct stacks *x, size_t column, uint64_t v)
     sp_put_text(x->a.out, x->frames, column, t, 2 + sp_hex_text(v, t + 2));
 }
 
-static void stacks_put_frame(struct stacks *x, uint32_t frame)
+static void stacks_put_frame(struct stacks *x, uint32_t frame, size_t times)
 {
     const struct sp_profile *p = x->a.s.profile;
     const struct sp_frame *f = &p->frames.v[frame];
@@ -175,6 +175,8 @@ static void stacks_put_frame(struct stacks *x, uint32_t frame)
         sp_buf_puts(&x->a.b, " [inlined]");
     if (f->flags & SP_FRAME_INFERRED && !told)
         sp_buf_puts(&x->a.b, " [inferred]");
+    if (times > 1)
+        sp_buf_printf(&x->a.b, " ×%zu", times);
     sp_put_buf(x->a.out, t, STACK_FRAME + SP_FUNCTION_MARKS, &x->a.b);
     sp_put_str(x->a.out, t, STACK_LINE, sp_pstr(p, f->srcline));
     if (f->flags & SP_FRAME_IP)
@@ -212,6 +214,61 @@ static void stacks_put_head(struct stacks *x, const struct sp_stack_row *row)
     sp_buf_free(&words);
 }
 
+/* How many frames from `at` on are of one function. */
+static size_t stacks_run(const struct sp_profile *p, const uint32_t *f, size_t n, size_t at)
+{
+    size_t to = at + 1;
+    while (to < n && p->frames.v[f[to]].function == p->frames.v[f[at]].function)
+        to++;
+    return to - at;
+}
+
+/* In the place of frames that are left out. */
+static void stacks_put_gap(struct stacks *x, size_t frames)
+{
+    if (!frames)
+        return;
+    sp_table_row(x->a.out, x->frames);
+    sp_buf_printf(&x->a.b, "… %zu frames (--id shows them) …", frames);
+    sp_put_buf(x->a.out, x->frames, STACK_FRAME + SP_FUNCTION_NAME, &x->a.b);
+}
+
+/*
+ * For people: frames of one function in a row as one, and of a long stack its ends; --id and --names full
+ * show all.
+ */
+static void stacks_put_brief(struct stacks *x, const uint32_t *f, size_t n)
+{
+    enum { LEAVES = 12, ROOTS = 8, GAP = 4 };
+    const struct sp_profile *p = x->a.s.profile;
+    size_t runs = 0, run = 0, gap = 0;
+    for (size_t i = 0; i < n; i += stacks_run(p, f, n, i))
+        runs++;
+    bool ends = runs > LEAVES + ROOTS + GAP;
+    for (size_t i = 0, times; i < n; i += times, run++) {
+        times = stacks_run(p, f, n, i);
+        if (ends && run >= LEAVES && run < runs - ROOTS) {
+            gap += times;
+            continue;
+        }
+        stacks_put_gap(x, gap);
+        gap = 0;
+        stacks_put_frame(x, f[i], times);
+    }
+}
+
+static void stacks_put_frames(struct stacks *x, const uint32_t *f, size_t n)
+{
+    const struct sp_options *o = x->a.q->options;
+    bool full = o->id || (o->names && strcmp(o->names, "full") == 0);
+    if (x->a.q->brief && !full) {
+        stacks_put_brief(x, f, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        stacks_put_frame(x, f[i], 1);
+}
+
 static void stacks_put_row(struct stacks *x, const struct sp_stack_row *row)
 {
     const struct sp_profile *p = x->a.s.profile;
@@ -234,8 +291,8 @@ static void stacks_put_row(struct stacks *x, const struct sp_stack_row *row)
         sp_buf_puts(b, i ? ";" : "");
     }
     sp_put_buf(x->a.out, x->table, STACK_PATH, b);
-    for (size_t i = 0; f && i < n; i++)
-        stacks_put_frame(x, f[i]);
+    if (f)
+        stacks_put_frames(x, f, n);
 }
 
 static void stacks_put_rows(struct stacks *x, size_t limit)
@@ -298,7 +355,7 @@ static spaa_status stacks_ask(struct sp_ask *q, struct sp_answer *out)
 {
     struct stacks x = {0};
     size_t limit;
-    if (!sp_ask_limit(q, 5, &limit))
+    if (!sp_ask_limit(q, q->brief ? 3 : 5, &limit))
         return SPAA_ERR_USAGE;
     spaa_status st = sp_asked_begin(q, out, &x.a);
     if (!st)

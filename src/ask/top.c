@@ -3,8 +3,10 @@
 
 #include "analysis/names.h"
 #include "analysis/own_fold.h"
-#include "analysis/top.h"
+#include "analysis/top_keep.h"
+#include "ask/top_same.h"
 #include "ask/top_who.h"
+#include "model/identity.h"
 
 #include <stdio.h>
 
@@ -471,6 +473,45 @@ static spaa_status top_next(struct top *x)
     return st;
 }
 
+/* For people: without what follows from the rest; a binary that all rows are of stands in the title. */
+static void top_shape_brief(struct top *x, struct sp_answer_table *t, size_t limit)
+{
+    const size_t name = SP_TOP_ROW + SP_FUNCTION_NAME;
+    if (!x->a.q->brief || top_is_list(x) || !top_is_code(x))
+        return;
+    if (!sp_top_samples_tell(&x->t, &x->a.s, limit))
+        sp_table_title(x->a.out, t, SP_TOP_SAMPLES, NULL);
+    uint32_t dso = sp_top_only_dso(&x->t, limit);
+    if (dso == SP_NONE)
+        return;
+    const char *names = x->a.q->options->names;
+    struct sp_str file = sp_dso_name(x->t.profile, dso);
+    if (!names || strcmp(names, "full") != 0)
+        file = sp_base_name(file);
+    sp_buf_clear(&x->a.b);
+    sp_buf_printf(&x->a.b, "%s", sp_by_names[x->by]);
+    if (!sp_str_is(file, "[unknown]"))
+        sp_buf_printf(&x->a.b, " of %.*s", (int)file.n, file.p);
+    sp_table_title(x->a.out, t, name, sp_buf_cstr(&x->a.b));
+    sp_table_title(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_DSO, NULL);
+    sp_buf_clear(&x->a.b);
+}
+
+/* --rows: those of this name, of all. */
+static spaa_status top_keep(struct top *x, const char *pattern)
+{
+    struct sp_answer *a = x->a.out;
+    size_t all = x->t.rows.n;
+    spaa_status st = pattern ? sp_top_keep(&x->t, pattern, x->a.q->diags) : SPAA_OK;
+    if (st || !pattern)
+        return st;
+    sp_fact_cstr(a, "matching.regex", pattern);
+    sp_fact_count(a, "matching.rows", (int64_t)x->t.rows.n);
+    sp_fact_count(a, "matching.of", (int64_t)all);
+    sp_answer_line(a, "--rows %s: %zu of %zu rows", pattern, x->t.rows.n, all);
+    return SPAA_OK;
+}
+
 static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
 {
     struct sp_diags *d = x->a.q->diags;
@@ -479,6 +520,8 @@ static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
         st = sp_thread_info_of(x->a.s.profile, d, &x->info);
     if (!st)
         st = top_add_all_with(x);
+    if (!st)
+        st = top_keep(x, x->a.q->options->rows);
     if (st)
         return st;
     top_with_facts(x);
@@ -486,6 +529,7 @@ static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
     if (!t)
         return SPAA_OK;
     top_shape(x, t);
+    top_shape_brief(x, t, limit);
     top_with_columns(x, t);
     top_key_columns(x, t);
     t->limit = limit;
@@ -551,10 +595,10 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
     bool by_total;
     size_t limit;
     if (sp_by_parse(v->by, q->diags, &x.list) || !sp_option_sort(q->diags, v->sort, &by_total) ||
-        !sp_ask_limit(q, 22, &limit) || !sp_ask_select_opts(q, &how))
+        !sp_ask_limit(q, q->brief ? 15 : 22, &limit) || !sp_ask_select_opts(q, &how))
         return SPAA_ERR_USAGE;
     x.by = top_is_list(&x) ? SP_TOP_LABEL : x.list.v[0].kind;
-    if (x.by == SP_TOP_EVENT && !v->event && !v->withs.n && !v->sum)
+    if (x.by == SP_TOP_EVENT && !v->event && !v->withs.n && !v->sum && !v->rows)
         return sp_top_events(q, limit, out);
     if (sp_by_has(&x.list, SP_TOP_STATE) && !v->view && !v->state)
         how.view = "all"; /* the split is of everything */
@@ -579,6 +623,7 @@ const struct sp_question sp_question_top = {
     .examples = "spaa top perf.data\n"
                 "spaa top perf.data --sort total -n 0 # every function, callers first\n"
                 "spaa top perf.data --by thread\n"
+                "spaa top stacks.folded --sort total --rows malloc # by name or binary\n"
                 "spaa top perf.data --with samples # another weight beside\n"
                 "spaa top perf.data --sum 'malloc|free' # exact weight of stacks through any of these",
     .schema = "spaa.top/3",

@@ -87,6 +87,8 @@ struct tree {
     int64_t *elided;         /* per node: weight of the children not shown; NULL: as the node says */
     uint32_t *missing;       /* per node: how many these are; likewise */
     uint32_t *number;        /* per node: its row; likewise */
+    unsigned char *passing;  /* per node: tree_find_passing; NULL: all are shown */
+    size_t most;             /* so many rows are shown of the nodes at most; 0: any */
     SP_VEC(unsigned) indent; /* by depth: of the last node there */
     char handle[32];
     struct sp_buf marks;
@@ -100,6 +102,7 @@ static void tree_free(void *p)
     free(x->elided);
     free(x->missing);
     free(x->number);
+    free(x->passing);
     sp_vec_free(&x->indent);
     sp_buf_free(&x->marks);
     sp_asked_free(&x->asked);
@@ -132,21 +135,76 @@ static bool tree_room(struct tree *x, struct sp_answer_table *t)
            sp_vec_reserve(&x->indent, deepest + 1);
 }
 
+/*
+ * Nodes that only hand on what they got, of no function of the program's own, three or more in a row: the
+ * start of a runtime takes the screen, and says nothing. The first of a row stays.
+ */
+static spaa_status tree_find_passing(struct tree *x)
+{
+    enum { FEW = 3 };
+    const struct sp_tree_node *v = x->t.nodes.v;
+    size_t n = x->t.nodes.n, run = 0;
+    spaa_status st = sp_asked_own(&x->asked);
+    if (st)
+        return st;
+    x->passing = calloc(n + 1, 1);
+    if (!x->passing)
+        return sp_nomem(x->asked.q->diags);
+    for (size_t i = 0; i + 1 < n; i++) {
+        bool lone = v[i].depth > 1 && v[i].alone && v[i].function != SP_NONE && !v[i].inferred;
+        bool hands_on = !v[i].self && v[i + 1].parent == i && v[i + 1].alone && v[i + 1].total == v[i].total;
+        run = lone && hands_on && !sp_is_own(&x->asked.own, v[i].function) ? run + 1 : 0;
+        if (run >= FEW)
+            memset(x->passing + i + 1 - run, 1, run);
+    }
+    return SPAA_OK;
+}
+
+/* How many passing nodes follow a node. */
+static unsigned tree_passing_behind(const struct tree *x, size_t i)
+{
+    unsigned n = 0;
+    while (x->passing && i + 1 + n < x->t.nodes.n && x->passing[i + 1 + n])
+        n++;
+    return n;
+}
+
+/* The order up to which nodes are shown, so that `most` are that do not only pass. */
+static size_t tree_shown(const struct tree *x, size_t most)
+{
+    size_t n = x->t.nodes.n, passing = 0;
+    if (!x->passing || most >= n)
+        return most;
+    /* Each that is taken in may be one that passes, too. */
+    for (size_t shown = most, before = SIZE_MAX; shown < n && shown != before; shown = most + passing) {
+        before = shown;
+        passing = 0;
+        for (size_t i = 0; i < n; i++)
+            passing += x->passing[i] && x->t.nodes.v[i].order < shown;
+        if (most + passing == shown)
+            return shown;
+    }
+    return most + passing;
+}
+
 /* The heaviest nodes, and what they leave out. */
 static void tree_cut(void *arg, struct sp_answer_table *t, size_t most)
 {
     struct tree *x = arg;
     const struct sp_tree_node *v = x->t.nodes.v;
-    size_t shown = most ? most : 1; /* the root is always there */
+    most = x->most && most > x->most ? x->most : most;
+    size_t shown = tree_shown(x, most ? most : 1); /* the root is always there */
     uint32_t rows = 0;
     *t->made = 0;
     t->left_out = shown < x->t.nodes.n ? 0 : x->t.pruned;
     t->left_out_sum = shown < x->t.nodes.n ? 0 : x->t.pruned_total;
     for (uint32_t i = 0; i < x->t.nodes.n; i++) {
-        bool all = shown >= x->t.nodes.n;
+        bool all = shown >= x->t.nodes.n, here = all || v[i].order < shown;
         x->elided[i] = v[i].elided;
         x->missing[i] = v[i].elided_children;
-        if (all || v[i].order < shown) {
+        if (here && x->passing && x->passing[i] && (all || v[i + 1].order < shown)) {
+            tree_indent(x, &v[i]); /* of those below */
+        } else if (here) {
             x->rows[rows] = i;
             t->depth.v[rows] = tree_indent(x, &v[i]);
             x->number[i] = rows++;
@@ -242,6 +300,8 @@ static void make_marks(struct tree *x, uint32_t i, bool irq, struct sp_cell *cel
     sp_buf_puts(b, n->inlined ? " [inlined]" : "");
     sp_buf_puts(b, irq ? " [irq-enable]" : "");
     sp_buf_puts(b, sp_inferred_mark(x->t.profile, n->function, n->inferred));
+    if (tree_passing_behind(x, i) && !(x->passing[i]))
+        sp_buf_printf(b, " [then %u that only pass it on]", tree_passing_behind(x, i));
     if (tree_missing(x, i) && x->asked.q->brief) {
         sp_buf_printf(b, " (+%u: ", tree_missing(x, i));
         sp_text_share_of(b, &x->asked.s, tree_elided(x, i));
@@ -363,12 +423,26 @@ static bool tree_limit(const struct sp_ask *q, size_t *most)
     return true;
 }
 
+/* People who ask for no number of rows and no whole names are spared nodes that only pass weight on. */
+static bool tree_spares(const struct sp_ask *q)
+{
+    const char *names = q->options->names;
+    return q->brief && !q->options->limit && !(names && strcmp(names, "full") == 0);
+}
+
 /* All nodes, of which the answer may leave out some again. */
 static spaa_status tree_keep(struct tree *x, struct sp_answer_table *t)
 {
+    enum { PASSING = 100 }; /* as many at most stand in the way of the rows that are shown */
+    const struct sp_ask *q = x->asked.q;
+    size_t most = x->how.max_nodes;
+    x->how.max_nodes += tree_spares(q) && most ? PASSING : 0;
     spaa_status st = sp_tree_build(&x->asked.s, &x->how, x->asked.q->diags, &x->t);
+    if (!st && tree_spares(q))
+        st = tree_find_passing(x);
     if (st)
         return st;
+    x->most = tree_spares(q) ? most : 0;
     if (!tree_room(x, t))
         return sp_nomem(x->asked.q->diags);
     x->maker.cut = tree_cut;
@@ -378,6 +452,16 @@ static spaa_status tree_keep(struct tree *x, struct sp_answer_table *t)
     return SPAA_OK;
 }
 
+/* Of the nodes that are shown some only pass weight on, and are not. */
+static bool tree_spared(const struct tree *x)
+{
+    size_t shown = x->passing ? tree_shown(x, x->most ? x->most : SIZE_MAX) : 0;
+    for (size_t i = 0; x->passing && i < x->t.nodes.n; i++)
+        if (x->passing[i] && x->t.nodes.v[i].order < shown)
+            return true;
+    return false;
+}
+
 /* For people, where a row stands in its parent's column. */
 static void tree_say_chains(const struct tree *x)
 {
@@ -385,8 +469,9 @@ static void tree_say_chains(const struct tree *x)
     for (uint32_t i = 0; x->asked.q->brief && i < x->t.nodes.n && !any; i++)
         any = x->t.nodes.v[i].depth > 1 && x->t.nodes.v[i].alone;
     if (any)
-        sp_answer_line(x->asked.out, "a lone %s stands below its %s, not indented",
-                       x->how.inverted ? "caller" : "callee", x->how.inverted ? "callee" : "caller");
+        sp_answer_line(x->asked.out, "a lone %s stands below its %s, not indented%s",
+                       x->how.inverted ? "caller" : "callee", x->how.inverted ? "callee" : "caller",
+                       tree_spared(x) ? "; --names full shows those that only pass weight on" : "");
 }
 
 static spaa_status tree_answer(struct tree *x)

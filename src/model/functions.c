@@ -101,14 +101,23 @@ static size_t functions_tier(struct sp_str s)
     return 0;
 }
 
-/* Bytes of what V8 puts before the name of a function to say how it was compiled: "LazyCompile:*", "JS:~". */
+/*
+ * Bytes of what V8 puts before the name of a function to say how it was compiled: "LazyCompile:*", "JS:~".
+ * One without a name is its place: "JS:* /srv/app.js:3:1".
+ */
 static size_t mark_of_tier(struct sp_str s)
 {
     static const char *const kinds[] = {"LazyCompile:", "Function:", "JS:", NULL};
     for (size_t i = 0; kinds[i]; i++) {
         size_t n = strlen(kinds[i]);
-        if (functions_begins(s, kinds[i]) && s.n > n + 1 && strchr("*~^+", s.p[n]) && s.p[n + 1] != ' ')
+        if (!functions_begins(s, kinds[i]) || s.n <= n + 2 || !strchr("*~^+", s.p[n]))
+            continue;
+        if (s.p[n + 1] != ' ')
             return n + 1;
+        struct sp_str place = {s.p + n + 2, s.n - (uint32_t)n - 2};
+        bool known = *place.p == '/' || functions_begins(place, "file:") || functions_begins(place, "node:");
+        if (known && !memchr(place.p, ' ', place.n))
+            return n + 2;
     }
     return 0;
 }

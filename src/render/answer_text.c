@@ -4,6 +4,8 @@
 #include "render/text.h"
 #include "render/wrap.h"
 
+#include <stdio.h>
+
 static bool is_markdown(const struct sp_drawing *g)
 {
     return g->opts->form == SP_FORM_MARKDOWN;
@@ -222,6 +224,47 @@ static bool text_is_told(const struct sp_answer *a, enum sp_code code)
     return false;
 }
 
+/* Whether all that is told is of one input, or of none: then it need not be named. */
+static bool text_notes_of_one_file(const struct sp_diags *d)
+{
+    for (size_t i = 1; i < d->list.n; i++) {
+        const char *a = d->list.v[0].file, *b = d->list.v[i].file;
+        if ((!a) != (!b) || (a && strcmp(a, b) != 0))
+            return false;
+    }
+    return true;
+}
+
+/* A note in one line: the end of what it says gives way to its code; --verbose has all of it. */
+static bool text_note(const struct sp_drawing *g, const struct sp_diag *one, uint64_t count, struct sp_buf *b)
+{
+    struct sp_diag bare = *one;
+    bool info = one->severity == SP_INFO;
+    char tail[96];
+    size_t n = 0;
+    if (info && text_notes_of_one_file(g->answer->diags))
+        bare.file = NULL;
+    sp_buf_clear(b);
+    sp_buf_printf(b, "%s: ", sp_diag_word(one));
+    sp_diag_text(b, &bare);
+    if (count > 1)
+        n = (size_t)snprintf(tail, sizeof tail, ", and %llu more (%s)", (unsigned long long)(count - 1),
+                             info ? "-v" : "--verbose");
+    if (info && !is_markdown(g) && g->opts->width && sp_text_width(b->data, b->len) + n > g->opts->width) {
+        char code[32];
+        size_t c = (size_t)snprintf(code, sizeof code, "… [%s]", sp_code_info(one->code)->name);
+        size_t room = g->opts->width > n + c ? g->opts->width - n - c : 0; /* bytes: at most as wide */
+        while (room && room < b->len && (b->data[room] & 0xc0) == 0x80)
+            room--; /* never inside a character */
+        b->len = room < b->len ? room : b->len;
+        sp_buf_add(b, code, c);
+    }
+    sp_buf_add(b, tail, n);
+    if (*one->hint && !info)
+        sp_buf_printf(b, ": %s", one->hint);
+    return !b->failed;
+}
+
 /* Each kind once, with how many there are; what is lost or failed is said elsewhere. */
 static bool text_notes(const struct sp_drawing *g, struct sp_buf *b)
 {
@@ -234,13 +277,7 @@ static bool text_notes(const struct sp_drawing *g, struct sp_buf *b)
             before++;
         if (before < i || one->severity >= SP_LOSS || text_is_told(g->answer, one->code))
             continue;
-        sp_buf_clear(b);
-        sp_buf_printf(b, "%s: ", sp_diag_word(one));
-        sp_diag_text(b, one);
-        if (d->count[one->code] > 1)
-            sp_buf_printf(b, ", and %llu more (--verbose)", (unsigned long long)(d->count[one->code] - 1));
-        if (*one->hint && one->severity != SP_INFO)
-            sp_buf_printf(b, ": %s", one->hint);
+        ok = text_note(g, one, d->count[one->code], b) && ok;
         sp_puts(g->out, any ? "" : "\n");
         any = true;
         struct sp_buf line = *b;

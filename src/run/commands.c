@@ -55,7 +55,8 @@ static bool option_of_group(const struct sp_command *command, unsigned group, co
         if (!(mine & group) || mine & (group - 1))
             continue;
         if (!(*k)--) {
-            *out = (struct sp_command_option){o->name, o->letter, o->value, o->help, title, o, NULL};
+            *out = (struct sp_command_option){o->name, o->letter,        o->value, o->help,
+                                              title,   group >= G_EVENT, o,        NULL};
             return true;
         }
     }
@@ -69,7 +70,7 @@ static bool option_of_formats(const struct sp_command *command, size_t k, struct
         for (const struct sp_format_option *o = spaa_formats[i]->options; o && o->name; o++)
             if (o->when & own_when(command) && !k--) {
                 *out = (struct sp_command_option){
-                    o->name, 0, o->value, o->help, "options of one format", NULL, spaa_formats[i]};
+                    o->name, 0, o->value, o->help, "options of one format", true, NULL, spaa_formats[i]};
                 return true;
             }
     return false;

@@ -1,5 +1,5 @@
 /* spaa query: SQL over the profile's tables. */
-#include "run/heading.h"
+#include "run/query_schema.h"
 
 #include "base/num.h"
 #include "io/input.h"
@@ -19,138 +19,6 @@ enum {
     BATCH = 1024,      /* rows of CSV and Markdown that are written together */
     SQL_MAX = 1 << 20,
 };
-
-/* ---- .tables and .schema ---- */
-
-struct listing {
-    struct sp_run *run;
-    struct sp_jw w;
-    struct sp_table t;
-    size_t rows;
-};
-
-static void list_row(struct listing *l, const char *const *cells, size_t n)
-{
-    l->rows++;
-    if (l->run->form == SP_FORM_JSON)
-        sp_jw_open(&l->w, NULL, '[');
-    for (size_t i = 0; i < n; i++) {
-        if (l->run->form == SP_FORM_JSON)
-            sp_jw_cstr(&l->w, NULL, cells[i]);
-        else
-            sp_table_cell(&l->t, cells[i], strlen(cells[i]));
-    }
-    if (l->run->form == SP_FORM_JSON)
-        sp_jw_close(&l->w, ']');
-}
-
-static void json_columns(struct listing *l, const struct sp_table_column *columns, size_t n)
-{
-    sp_jw_init(&l->w, l->run->out);
-    sp_jw_open(&l->w, NULL, '{');
-    sp_jw_cstr(&l->w, "schema", "spaa.query/2");
-    sp_jw_open(&l->w, "columns", '[');
-    for (size_t i = 0; i < n; i++)
-        sp_jw_cstr(&l->w, NULL, columns[i].title);
-    sp_jw_close(&l->w, ']');
-    sp_jw_open(&l->w, "rows", '[');
-}
-
-/* All tables, or all columns of one table or of all. */
-static int cmd_query_list(struct sp_run *run, bool with_columns, const char *table)
-{
-    static const struct sp_table_column of_tables[] = {{"table", false, SP_CUT_NEVER},
-                                                       {"about", false, SP_CUT_NEVER}};
-    static const struct sp_table_column of_columns[] = {{"table", false, SP_CUT_NEVER},
-                                                        {"column", false, SP_CUT_NEVER},
-                                                        {"type", false, SP_CUT_NEVER},
-                                                        {"about", false, SP_CUT_NEVER}};
-    const struct sp_table_column *columns = with_columns ? of_columns : of_tables;
-    size_t n = with_columns ? 4 : 2;
-    struct listing l = {.run = run};
-    struct sp_sql_about a;
-    int rc = SP_EXIT_FINE;
-    if (run->form == SP_FORM_JSON)
-        json_columns(&l, columns, n);
-    sp_table_init(&l.t, columns, n);
-    for (size_t i = 0; sp_sql_about(i, &a); i++) {
-        const char *cells[] = {a.table, a.about, NULL, NULL};
-        if (with_columns && a.column) {
-            cells[1] = a.column;
-            cells[2] = a.type;
-            cells[3] = a.about;
-        }
-        if (with_columns == (a.column != NULL) && (!table || strcmp(a.table, table) == 0))
-            list_row(&l, cells, n);
-    }
-    if (run->form == SP_FORM_JSON) {
-        sp_jw_close(&l.w, ']');
-        sp_run_json_close(run, &l.w);
-    } else {
-        rc = sp_run_table_write(run, &l.t);
-    }
-    sp_table_free(&l.t);
-    return rc;
-}
-
-/* As CREATE TABLE with comments: what people and agents read most easily. */
-static void schema_text(struct sp_run *run, const char *table)
-{
-    struct sp_sql_about a, after;
-    for (size_t i = 0; sp_sql_about(i, &a); i++) {
-        if (table && strcmp(a.table, table) != 0)
-            continue;
-        if (!a.column) {
-            sp_printf(run->out, "CREATE TABLE %s ( -- %s\n", a.table, a.about);
-            continue;
-        }
-        bool last = !sp_sql_about(i + 1, &after) || !after.column;
-        char type[32];
-        snprintf(type, sizeof type, "%s%s%s", a.type, a.parameter ? " HIDDEN" : "", last ? "" : ",");
-        sp_printf(run->out, "    %-18s %-12s -- %s\n%s", a.column, type, a.about, last ? ");\n" : "");
-    }
-}
-
-static int no_table(struct sp_run *run, const char *table)
-{
-    const char *names[64];
-    struct sp_sql_about a;
-    size_t n = 0;
-    for (size_t i = 0; n < 63 && sp_sql_about(i, &a); i++) {
-        if (!a.column && strcmp(a.table, table) == 0)
-            return SP_EXIT_FINE;
-        if (!a.column)
-            names[n++] = a.table;
-    }
-    names[n] = NULL;
-    char near[256], hint[320];
-    sp_near_hint(table, names, near, sizeof near);
-    snprintf(hint, sizeof hint, "%s%s`.tables` lists them", near, *near ? " " : "");
-    return sp_run_usage(run, hint, "there is no table \"%s\"", table);
-}
-
-static int dot_command(struct sp_run *run, const char *sql)
-{
-    char table[64] = "";
-    size_t n = strcspn(sql, " \t;");
-    const char *rest = sql + n + strspn(sql + n, " \t;");
-    size_t word = strcspn(rest, " \t;");
-    bool schema = n == 7 && memcmp(sql, ".schema", 7) == 0, tables = n == 7 && memcmp(sql, ".tables", 7) == 0;
-    if ((!schema && !tables) || word >= sizeof table || rest[word + strspn(rest + word, " \t;")] ||
-        (tables && word))
-        return sp_run_usage(run, "there are .tables and .schema [TABLE]", "no such command: %s", sql);
-    memcpy(table, rest, word);
-    int rc = word ? no_table(run, table) : SP_EXIT_FINE;
-    if (!rc)
-        rc = sp_run_stdout(run);
-    if (rc)
-        return rc;
-    if (schema && run->form == SP_FORM_TEXT)
-        schema_text(run, word ? table : NULL);
-    else
-        return cmd_query_list(run, schema, word ? table : NULL);
-    return SP_EXIT_FINE;
-}
 
 /* ---- values ---- */
 
@@ -499,13 +367,13 @@ int sp_cmd_query(struct sp_run *run)
         if (strcmp(run->files.v[i], ".schema") == 0 && i + 2 == run->files.n) {
             char two[128];
             snprintf(two, sizeof two, ".schema %.100s", run->files.v[i + 1]);
-            return dot_command(run, two);
+            return sp_query_dot(run, two);
         }
     sp_buf_init(&sql, SQL_MAX + 1);
     int rc = sql_text(run, &sql);
     const char *text = rc ? "" : sp_buf_cstr(&sql);
     if (!rc && *text == '.') {
-        rc = dot_command(run, text);
+        rc = sp_query_dot(run, text);
     } else if (!rc) {
         rc = sp_run_exit(run, sp_sql_open(run->diags, memory_limit(), &q));
         if (!rc)

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static spaa_status ask_read_each(struct sp_run *run, struct sp_run_asked *x)
 {
@@ -149,6 +150,26 @@ static int ask_read(struct sp_run *run, struct sp_run_asked *x)
     return rc;
 }
 
+/*
+ * "function main perf.data": the argument is behind the files, but where it cannot be meant to be. Of an
+ * argument of several words, all in front of the files go.
+ */
+static void ask_argument_last(struct sp_run *run, const struct sp_question *x)
+{
+    const char **v = run->files.v;
+    size_t n = run->files.n;
+    if (run->ngiven || n < 2 || access(v[0], F_OK) == 0 || strcmp(v[0], "-") == 0 ||
+        access(v[n - 1], F_OK) != 0)
+        return;
+    for (size_t i = 1; i < n; i++) {
+        const char *argument = v[0];
+        memmove(v, v + 1, (n - 1) * sizeof *v);
+        v[n - 1] = argument;
+        if (!x->is_argument || !x->is_argument(v[0]))
+            return;
+    }
+}
+
 /* The last word, and those in front of it that are of the argument too. */
 static int ask_argument(struct sp_run *run, struct sp_ask *q)
 {
@@ -180,6 +201,8 @@ static int ask_begin(struct sp_run *run, struct sp_ask *q)
         snprintf(how, sizeof how, "spaa %s %s", x->name, x->args);
         return sp_run_usage(run, how, "%s needs %s", x->name, last ? last + 1 : x->args);
     }
+    if (x->argument)
+        ask_argument_last(run, x);
     run->needs = needs;
     return x->argument ? ask_argument(run, q) : SP_EXIT_FINE;
 }

@@ -53,6 +53,7 @@ struct sp_command_option {
     const char *value; /* NULL: a flag */
     const char *help;
     const char *group;              /* its heading */
+    bool shared;                    /* of a heading that most commands have: no option of this one's own */
     const struct sp_option *option; /* NULL: it is of `format` */
     const struct spaa_format *format;
 };

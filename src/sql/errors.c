@@ -30,38 +30,98 @@ static void sql_errors_add(struct sp_buf *hint, const char *words)
     sp_buf_puts(hint, words);
 }
 
+/* "functions has id, handle, name, …": as many as a line holds. */
+static void table_columns(struct sp_buf *hint, const char *table)
+{
+    enum { ROOM = 160 };
+    struct sp_sql_about a;
+    size_t from = 0;
+    for (size_t i = 0; sp_sql_about(i, &a); i++) {
+        if (!a.column || sqlite3_stricmp(a.table, table) != 0)
+            continue;
+        if (!from) {
+            sql_errors_add(hint, a.table);
+            from = hint->len;
+        } else if (hint->len - from > ROOM) {
+            sp_buf_puts(hint, ", …");
+            return;
+        }
+        sp_buf_printf(hint, "%s%s", hint->len > from ? ", " : " has ", a.column);
+    }
+}
+
 static void near_table(struct sp_buf *hint, const char *asked)
 {
+    static const char begin[] = "did you mean ";
+    const size_t word = sizeof begin - 1;
     struct sp_str names[64];
+    char found[64] = "";
     size_t n = 0;
     for (; sql_tables[n]; n++)
         names[n] = (struct sp_str){sql_tables[n]->name, (uint32_t)strlen(sql_tables[n]->name)};
     sp_nearest_words(hint, asked, names, n);
+    const char *said = sp_buf_cstr(hint);
+    if (strncmp(said, begin, word) == 0 && strcspn(said + word, ",?") < sizeof found)
+        memcpy(found, said + word, strcspn(said + word, ",? "));
+    if (*found)
+        table_columns(hint, found);
     sql_errors_add(hint, "`.tables` lists the tables");
 }
 
-/* Among the columns of the tables that the query names; of all tables when it names none. */
+/* Of all tables that the query names, the columns; of what is no table of the profile (ask_top) too. */
+static void mentioned_columns(const struct sp_sql *q, struct sp_buf *hint)
+{
+    struct sp_sql_about a;
+    for (size_t i = 0; sp_sql_about(i, &a); i++) {
+        char table[64];
+        if (a.column || !mentions(q, a.table))
+            continue;
+        snprintf(table, sizeof table, "%s", a.table); /* lent until the next one is asked for */
+        table_columns(hint, table);
+    }
+}
+
+/* Whether a table is meant: the query names it, or names none. */
+static bool table_is_meant(const struct sp_sql *q, const char *table)
+{
+    struct sp_sql_about a;
+    char asked[64];
+    snprintf(asked, sizeof asked, "%s", table); /* lent until the next one is asked for */
+    if (mentions(q, asked))
+        return true;
+    for (size_t i = 0; sp_sql_about(i, &a); i++)
+        if (!a.column && mentions(q, a.table))
+            return false;
+    return true;
+}
+
+/* Among the columns of the tables that are meant. */
 static void near_column(const struct sp_sql *q, struct sp_buf *hint, const char *asked)
 {
     struct sp_str names[512];
+    struct sp_sql_about a;
+    struct sp_arena kept;
     size_t n = 0;
-    bool any = false;
+    bool meant = false;
     const char *dot = strrchr(asked, '.');
-    for (int i = 0; sql_tables[i]; i++)
-        any = any || mentions(q, sql_tables[i]->name);
-    for (int i = 0; sql_tables[i]; i++)
-        for (int c = 0;
-             (!any || mentions(q, sql_tables[i]->name)) && sql_tables[i]->columns[c].name && n < 512; c++) {
-            const char *name = sql_tables[i]->columns[c].name;
-            if (sql_tables[i]->columns[c].flags & SQL_OLD)
-                continue;
-            names[n++] = (struct sp_str){name, (uint32_t)strlen(name)};
+    sp_arena_init(&kept, 1 << 20);
+    for (size_t i = 0; n < 512 && sp_sql_about(i, &a); i++) {
+        if (!a.column) {
+            meant = table_is_meant(q, a.table);
+            continue;
         }
+        size_t len = strlen(a.column);
+        const char *name = meant ? sp_arena_dup(&kept, a.column, len) : NULL;
+        if (name)
+            names[n++] = (struct sp_str){name, (uint32_t)len};
+    }
     sp_nearest_words(hint, dot ? dot + 1 : asked, names, n);
+    sp_arena_free(&kept);
     char quoted[80];
     if (snprintf(quoted, sizeof quoted, "\"%s\"", asked) < (int)sizeof quoted && strstr(q->text, quoted))
         sql_errors_add(hint, "text stands in single quotes: 'main'");
-    sql_errors_add(hint, "`.schema TABLE` lists the columns");
+    mentioned_columns(q, hint);
+    sql_errors_add(hint, "`.schema TABLE` says what each is");
 }
 
 static void near_function(struct sp_sql *q, struct sp_buf *hint, const char *asked)

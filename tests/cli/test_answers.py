@@ -204,11 +204,47 @@ def test_tables_say_what_was_left_out(folded):
     assert len(out) == 7 and re.match(r"\d more subtrees with \d+\.\d\d% of total weight; marked ", out[-2])
 
 
+def test_columns_that_say_nothing_are_left_out(tmp_path):
+    """The binary that all rows are of stands in the title; samples that follow from self are left out. JSON has both."""
+    def stacks(ratio, other):
+        path = tmp_path / "s.spaa"
+        path.write_text(profiles.text([
+            ([{"func": "f", "dso": "/bin/app"}, {"func": "main", "dso": "/bin/app"}], {"samples": 10, "period": 1000}),
+            ([{"func": "g", "dso": "/bin/app"}, {"func": "main", "dso": other}], {"samples": 10, "period": ratio})]))
+        return path
+    alike = stacks(1000, "/bin/app")
+    head = run("top", alike, code=0).out.splitlines()[1]
+    assert head.split() == ["self", "self%", "total", "total%", "id", "function", "of", "app"]
+    assert "function of /bin/app" in run("top", alike, "--names", "full", code=0).out
+    assert [(r["dso"], r["samples"]) for r in ask("top", alike)["rows"]][0] == ("/bin/app", 10)
+    assert run("top", stacks(500, "/lib/other.so"), code=0).out.splitlines()[1].split() == [
+        "self", "self%", "total", "total%", "samples", "id", "function", "dso"]
+
+
+def test_rows_by_name_or_binary(tmp_path):
+    """--rows takes rows away and changes no weight, in every form; nothing that matches is an answer of its own."""
+    path = tmp_path / "r.spaa"
+    path.write_text(profiles.text([
+        ([{"func": "read_a", "dso": "/lib/libio.so"}, {"func": "main", "dso": "/bin/app"}], {"samples": 3, "period": 30}),
+        ([{"func": "work", "dso": "/bin/app"}, {"func": "main", "dso": "/bin/app"}], {"samples": 9, "period": 70})]))
+    every = {r["function"]: r for r in ask("top", path)["rows"]}
+    answer = ask("top", path, "--rows", "^read|libio")
+    assert answer["rows"] == [every["read_a"]] and answer["whole"] == 100
+    assert answer["matching"] == {"regex": "^read|libio", "rows": 1, "of": 3}
+    assert [r["function"] for r in ask("top", path, "--rows", "app$", "--sort", "total")["rows"]] == ["main", "work"]
+    assert [r["name"] for r in ask("top", path, "--by", "dso", "--rows", "io")["rows"]] == ["/lib/libio.so"]
+    assert ask("top", path, "--rows", "read", "--with", "samples")["rows"][0]["with"][0]["self"] == 3
+    assert "--rows read: 1 of 3 rows" in run("top", path, "--rows", "read", code=0).out
+    assert ask("query", path, "SELECT function FROM ask_top('--rows work')")["rows"] == [["work"]]
+    assert "no row: nothing" in run("top", path, "--rows", "nothing", code=1).err
+    assert run("top", path, "--rows", "(", code=2)
+
+
 def test_tables_align(folded):
     out = run("top", folded, code=0).out.splitlines()
     head = out[1]
     end = head.index("self") + 4
-    assert head.split() == ["self", "self%", "total", "total%", "samples", "id", "function", "dso"]
+    assert head.split() == ["self", "self%", "total", "total%", "samples", "id", "function"]  # no dso is known
     assert all(line[end - 1].isdigit() and line[end] == " " for line in out[2:])
     assert len({line.index("%") for line in out[2:]}) == 1
 

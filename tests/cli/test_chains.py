@@ -191,14 +191,18 @@ def test_below_five_percent_nothing_is_said(tmp_path):
 LINE = ("callers are missing in 60% of the weight, whose stacks begin at no thread's entry (in libc.so.6 60%): "
         "totals are at least what they say, self is exact; record with --call-graph dwarf or lbr, or build these with "
         "-fno-omit-frame-pointer")
+BRIEF = "callers are missing in 60.00% of the weight: totals are at least what they say, self is exact (-v says why)"
 
 
 @pytest.mark.parametrize("command", [["summary"], ["top"], ["tree"], ["function", "work"]])
 def test_views_warn_in_one_line(tmp_path, command):
     path = profile(tmp_path, BOUNDS)
     result = run(command[0], path, *command[1:])
+    if command != ["summary"]:
+        assert BRIEF in result.out.splitlines() and LINE not in unwrapped(result.out)
+        result = run(command[0], path, *command[1:], "--verbose")
     assert LINE in unwrapped(result.out)
-    assert "W612" not in result.err
+    assert "W612" not in run(command[0], path, *command[1:]).err
     answer = ask(command[0], path, *command[1:])
     told = [d for d in answer["diagnostics"] if d["code"] == "SPAA-W612"]
     assert len(told) == 1 and LINE.startswith(told[0]["message"].removeprefix("totals are bounds: "))
@@ -227,10 +231,10 @@ def test_text_shows_what_totals_are_at_most(tmp_path):
 def test_the_remedy_fits_the_loss(tmp_path):
     cut = lib("[truncated]", "[unknown]")
     path = profile(tmp_path, [(["leaf", "work", cut], 50), (WORK, 50)])
-    assert "--call-graph dwarf,65528" in run("top", path).out
+    assert "--call-graph dwarf,65528" in run("top", path, "-v").out
     deep = ["leaf"] + ["again"] * 126
     path = profile(tmp_path, [(deep, 50), (WORK, 50)])
-    assert "stacks end at 127 frames" in run("top", path).out
+    assert "stacks end at 127 frames" in run("top", path, "-v").out
 
 
 def test_what_was_filtered_out_is_not_missing(tmp_path):

@@ -60,7 +60,34 @@ def test_help_of_a_command(command):
     assert answer.out.startswith("spaa %s — " % command) and answer.err == ""
     assert "examples" in answer.out and "usage: spaa %s" % command in answer.out
     assert run(command, "--help", code=0).out == run(command, "-h", code=0).out == answer.out
-    assert max(map(len, answer.out.splitlines())) <= 160
+    assert max(map(len, answer.out.splitlines())) <= 120 or "examples" in answer.out
+    assert len(answer.out.encode()) <= 1850  # what an agent reads before its first question
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_explains_its_own_options_and_names_the_rest(command):
+    short = run("help", command, code=0).out
+    whole = run("help", command, "--all", code=0).out
+    assert whole.startswith("spaa %s — " % command) and whole.split("\nexamples\n")[1] == short.split("\nexamples\n")[1]
+    assert max(map(len, whole.splitlines())) <= 160
+    own, _, shared = short.partition("\nshared, explained by spaa help options\n")
+    for letter, name in re.findall(r"^  (?:-(\w), |    )--([\w-]+)", whole.partition("\noptions of one format\n")[0], re.M):
+        explained = re.search(r"^  (?:-%s|--%s)(?:  | \S)" % (letter or "-", name), own, re.M)
+        named = re.search(r" (?:-%s|--%s)(?= |$)" % (letter or "-", name), shared.partition("\nexamples\n")[0], re.M)
+        assert bool(explained) != bool(named), (name, short)
+    assert "--" + name in whole
+
+
+def test_help_of_the_options_that_commands_share():
+    out = run("help", "options", code=0).out
+    explained = re.findall(r"^  (?:-\w, |    )--([\w-]+)", out, re.M)
+    assert len(explained) == len(set(explained))
+    for command in COMMANDS:
+        shared = run("help", command).out.partition("\nshared, explained by spaa help options\n")[2].partition("\nexamples\n")[0]
+        for name in re.findall(r" --([\w-]+)", shared):
+            assert name in explained, (command, name)
+        for letter in re.findall(r" -(\w)\b", shared):
+            assert re.search(r"^  -%s, --" % letter, out, re.M), (command, letter)
 
 
 def table_calls(path, macro):
@@ -86,7 +113,7 @@ def test_help_lists_every_option():
     formats = json.loads(run("formats", "--json", code=0).out)["formats"]
     for name, _, groups, *_ in table_calls("src/run/commands.def", "SPAA_(?:COMMAND|PROGRAM)"):
         groups = set(groups.split(" | ")) | {"G_ALL"}
-        out, _, own = run("help", name, code=0).out.partition("\noptions of one format\n")
+        out, _, own = run("help", name, "--all", code=0).out.partition("\noptions of one format\n")
         listed = re.findall(r"^  (?:-\w, |    )--([\w-]+)", out, re.M)
         assert sorted(listed) == sorted(o for o, g in options if g & groups), name
         when = {"read"} if "G_READ" in groups else set()

@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+import profiles
 from conftest import CORPUS, ROOT, ask, run
 
 METRICS = ["live_bytes", "live_count", "alloc_bytes", "alloc_count", "free_bytes", "free_count", "x_temporary_count",
@@ -413,3 +414,56 @@ def test_peaks_of_several_inputs_are_not_added(tmp_path):
     run("merge", one, other, "-o", merged, code=0)
     assert "at the peak" in run("leaks", one, code=0).out.splitlines()[1]
     assert "at the peak" not in run("leaks", merged, code=0).out.splitlines()[1]
+
+
+def heap(tmp_path, stacks):
+    """A profile of live bytes, of stacks from the leaf; lib_ functions are of a library."""
+    path = tmp_path / "heap.spaa"
+    event = {"name": "malloc", "kind": "allocation", "sampling": {"mode": "event", "primary_metric": "live_bytes"}}
+    frame = lambda f: {"func": f, "dso": "/usr/lib/libother.so.1" if f.startswith(("lib_", "malloc")) else "/opt/app/bin/app"}
+    path.write_text(profiles.text([([frame(f) for f in names], {"live_bytes": n}) for names, n in stacks], [event]))
+    return path
+
+
+def callers_of(path):
+    share = lambda v: v if v is None else float(v)
+    return {r["function"]: (r["own_callers"], share(r["own_callers_percent"]), r["own_callers_others"])
+            for r in ask("leaks", path)["rows"]}
+
+
+def test_own_callers_of_what_allocates(tmp_path):
+    """Along the way that most of a row goes: recursion once, functions of libraries passed over, four at most."""
+    path = heap(tmp_path, [
+        (["malloc", "checked", "copy_of", "lib_each", "remember", "remember", "main"], 90),
+        (["malloc", "checked", "parse", "main"], 10),
+        (["malloc", "lib_grow", "lib_push", "append", "main"], 7),
+        (["malloc", "lib_alone", "lib_init"], 5),
+        (["malloc", "deep", "a", "b", "c", "d", "main"], 3)])
+    assert callers_of(path) == {
+        "checked": (["copy_of", "remember", "main"], 90, 1), "lib_grow": (["append", "main"], 100, 0),
+        "lib_alone": ([], None, 0), "deep": (["a", "b", "c", "d"], 100, 0)}
+    lines = run("leaks", path, code=0).out.splitlines()
+    assert next(line for line in lines if " checked " in line).endswith("copy_of < remember < main 90.00%; 1 other caller")
+    assert next(line for line in lines if " lib_grow " in line).endswith("append < main")
+
+
+def test_own_callers_end_where_no_way_is_most(tmp_path):
+    """The first one is the heaviest, further ones have half of the row at least."""
+    path = heap(tmp_path, [(["malloc", "checked", "put", "a", "main"], 30), (["malloc", "checked", "put", "b", "main"], 30),
+                           (["malloc", "checked", "get", "main"], 40)])
+    assert callers_of(path) == {"checked": (["put"], 60, 1)}
+    path = heap(tmp_path, [(["malloc", "checked", f, "main"], n) for f, n in (("a", 5), ("b", 4), ("c", 4))])
+    assert callers_of(path) == {"checked": (["a"], 38.46, 2)}
+
+
+def test_of_two_profiles_callers_are_of_the_later_one(tmp_path):
+    early = heap(tmp_path, [(["malloc", "checked", "old", "main"], 1000)]).rename(tmp_path / "early.spaa")
+    late = heap(tmp_path, [(["malloc", "checked", "old", "main"], 10), (["malloc", "checked", "new", "main"], 2000)])
+    assert [(r["own_callers"], r["own_callers_percent"]) for r in ask("leaks", early, late)["rows"]] == [(["new", "main"], 99.5)]
+
+
+def test_people_see_rows_of_what_is_live(tmp_path):
+    path = heap(tmp_path, [(["malloc", "kept", "main"], 10), (["malloc", "gone", "main"], 0)])
+    assert " gone " not in run("leaks", path, code=0).out and "1 more row" in run("leaks", path).out
+    assert " gone " in run("leaks", path, "-n", 0).out
+    assert {r["function"] for r in ask("leaks", path)["rows"]} == {"kept", "gone"}

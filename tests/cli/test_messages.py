@@ -1,11 +1,12 @@
 """What is said where something was asked wrongly, or would be done that nobody wants."""
 
 import json
+import os
 
 import pytest
 
 import profiles
-from conftest import run
+from conftest import ROOT, run
 
 
 @pytest.fixture
@@ -43,8 +44,8 @@ def test_two_forms_are_refused(folded):
 
 
 def test_leaks_lists_no_option_that_it_refuses(folded):
-    assert "--time" not in run("help", "leaks", code=0).out.replace("--timeout", "")
-    assert "--time A..B" in run("help", "top", code=0).out
+    assert "--time" not in run("help", "leaks", "--all", code=0).out.replace("--timeout", "")
+    assert "--time A..B" in run("help", "top", "--all", code=0).out
 
 
 def test_a_flame_graph_replaces_only_flame_graphs(folded):
@@ -69,3 +70,12 @@ def test_a_tree_says_where_callees_are_not_indented(tmp_path, folded):
     path = tmp_path / "flat.folded"
     path.write_text("main;a 5\nmain;b 3\n")
     assert "not indented" not in run("tree", path, code=0).out
+
+
+def test_a_mistaken_question_is_not_told_about_its_input():
+    """Notes of reading say nothing of the mistake; --verbose has them."""
+    path = os.path.join(ROOT, "tests", "fixtures", "perf_data", "lbr.perf.data")
+    assert "note:" in run("top", path, "--verbose", code=0).err
+    said = run("top", path, "--event", "nope", code=2)
+    assert said.err.startswith("spaa: error: no such event: nope") and "note:" not in said.err and len(said.err) < 200
+    assert "note:" in run("top", path, "--event", "nope", "--verbose", code=2).err

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -137,3 +138,22 @@ def test_names_that_are_not_utf8_are_marked_and_harmless(tmp_path):
     back = tmp_path / "back.spaa"
     back.write_text(converted)
     assert run("convert", back, "--to", "spaa", "-o", "-").out == converted
+
+
+def test_functions_of_scripts_are_one_whatever_compiled_them_and_have_short_names(tmp_path):
+    """V8's tiers of one function, named or not, are one row; its place is that of the file's name, and line."""
+    stacks = [(["JS:* /srv/app/render.js:12:27", "JS:*sortRows /srv/app/render.js:11:18", "main"], 3),
+              (["JS:~ /srv/app/render.js:12:27", "JS:~sortRows /srv/app/render.js:11:18", "main"], 2),
+              (["JS:^ /srv/app/a/x.js:1:1", "main"], 1), (["JS:^ /srv/app/a/x.js:1:9", "main"], 1)]
+    path = tmp_path / "node.txt"
+    path.write_text("".join("node 1 %d.0: 1 cycles:\n%s\n" % (i, "".join("\t%x %s+0x1 (/tmp/perf-1.map)\n" % (k + 16, f)
+                                                                         for k, f in enumerate(frames)))
+                            for i, (frames, n) in enumerate(stacks) for _ in range(n)))
+    rows = {r["function"]: r["total"] for r in ask("top", path)["rows"]}
+    assert rows == {"main": 7, "sortRows /srv/app/render.js:11:18": 5, "/srv/app/render.js:12:27": 5,
+                    "/srv/app/a/x.js:1:1": 1, "/srv/app/a/x.js:1:9": 1}
+    out = run("top", path, code=0).out
+    for name in ["sortRows render.js:11", "render.js:12", "x.js:1:1", "x.js:1:9"]:  # a column where the line is no name
+        assert re.search(r"  %s$" % re.escape(name), out, re.M), out
+    assert ask("function", path, "sortRows")["function"]["function"] == "sortRows /srv/app/render.js:11:18"
+    assert run("function", path, "sort", code=1)

@@ -31,18 +31,27 @@ def test_schema_is_that_of_the_tables(one, tmp_path):
         there = [r[1] for r in query(one, "PRAGMA table_xinfo(%s)" % table)]
         assert listed[table] == there[:len(listed[table])]
         assert set(there[len(listed[table]):]) <= {"more", "total_overlapping", "event_total"}, "old names"
-        alone = run("query", ".schema", table, code=0, cwd=tmp_path).out
-        assert alone == run("query", ".schema " + table, code=0, cwd=tmp_path).out
-        assert alone in run("query", ".schema", code=0, cwd=tmp_path).out
+        alone = run("query", ".schema", table, "--names", "full", code=0, cwd=tmp_path).out
+        assert alone == run("query", ".schema " + table, "--names", "full", code=0, cwd=tmp_path).out
+        assert alone in run("query", ".schema", "all", code=0, cwd=tmp_path).out
         assert re.findall(r"^    (\w+)", alone, re.M) == listed[table]
+        short = run("query", ".schema", table, code=0, cwd=tmp_path).out
+        assert len(short.encode()) <= 1500 and (short == alone or "--names full" in short), table
+        assert short == alone or re.findall(r"(?:^    |, )(\w+)", short.partition("\n")[2], re.M) == listed[table]
     assert "did you mean functions" in run("query", ".schema function", code=2, cwd=tmp_path).err
     assert "did you mean" not in run("query", ".schem", code=2, cwd=tmp_path).out
+
+
+def test_schema_of_no_table_lists_the_tables(tmp_path):
+    out = run("query", ".schema", code=0, cwd=tmp_path).out
+    assert out.startswith(run("query", ".tables", code=0, cwd=tmp_path).out) and ".schema TABLE" in out
+    assert len(out.encode()) < 2200
 
 
 def test_schema_in_the_documentation():
     with open(DOC, encoding="utf-8") as f:
         text = f.read()
-    out = run("query", ".schema", code=0).out
+    out = run("query", ".schema", "all", code=0).out
     block = re.compile(r"(<!-- schema -->\n```sql\n).*?(```\n)", re.S)
     fresh = block.sub(lambda m: m[1] + out + m[2], text)
     assert block.search(text)

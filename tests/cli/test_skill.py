@@ -74,7 +74,7 @@ STANDS_FOR = {
 WORD = re.compile("|".join(r"(?<![\w/])%s(?!\w)" % re.escape(w) for w in sorted(STANDS_FOR, key=len, reverse=True)))
 # Commands whose question needs another file.
 FILES = {"waits": "report.spindump.txt", "leaks": "heap.spaa"}
-EXPECTED = {"--fail-on": (0, 1, 5)}
+EXPECTED = {"--rows": (0, 1), "--fail-on": (0, 1, 5)}
 
 
 def prompts():
@@ -100,7 +100,7 @@ def filled_in(example):
 
 
 # Named ahead of the command or the option that they are of: to be emptied.
-AHEAD = {"whatif", "--explain", "--rows"}
+AHEAD = {"whatif", "--explain"}
 
 
 def to_come(example):
@@ -152,7 +152,7 @@ def test_tables_of_the_sql_text_have_these_columns():
     rows = re.findall(r"^\| (\w+) \| (.*?) \|$", read("references/sql.md"), re.M)
     assert len(rows) >= 6
     for table, columns in rows[1:]:
-        schema = run("query", ".schema", table, code=0).out
+        schema = run("query", ".schema", table, "--names", "full", code=0).out
         for column in re.findall(r"(?:^|, )(\w+)(?= \(|,|$|:|;)", columns.split(":")[0]):
             assert re.search(r"^    %s\b" % column, schema, re.M), (table, column)
 

@@ -62,7 +62,7 @@ def alike(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("command", [["top"], ["tree"], ["function"], ["top", "--by", "comm,function"], ["stacks"]])
+@pytest.mark.parametrize("command", [["top"], ["tree"], ["function"], ["top", "--by", "comm,function"], ["stacks", "-n", 5]])
 def test_names_that_are_cut_still_differ(alike, command):
     out = run(command[0], alike, *(["main"] if command[0] == "function" else []), *command[1:], code=0).out
     names = [word for line in out.splitlines() for word in line.split() if "outer" in word and "…" in word]
@@ -148,7 +148,7 @@ def test_lines_are_broken_at_blanks_and_commands_as_a_shell_takes_them(tmp_path)
 
 
 def test_full_names_are_not_cut(alike):
-    for command in (["top"], ["tree"], ["stacks"], ["top", "--by", "comm,function"]):
+    for command in (["top"], ["tree"], ["stacks", "-n", 5], ["top", "--by", "comm,function"]):
         out = run(command[0], alike, *command[1:], "--names", "full", code=0).out
         assert all(name in out for name in ALIKE)
 

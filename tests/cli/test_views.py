@@ -458,3 +458,58 @@ def test_the_page_says_the_thresholds():
     assert len(table) == 15 and set(table) <= set(page)
     for name, threshold in table.items():
         assert re.search(r"\b%s\b" % threshold, page[name]), name
+
+
+def test_long_stacks_for_people(tmp_path):
+    """Frames of one function in a row are one line, the middle of what is still long is left out; JSON has every frame."""
+    path = tmp_path / "deep.folded"
+    path.write_text("main;" + "again;" * 98 + "leaf 5\n" +
+                    "root;" + ";".join("f%d" % i for i in range(60)) + " 3\n")
+    rows = ask("stacks", path)["rows"]
+    assert [len(r["frames"]) for r in rows] == [100, 61]
+    out = run("stacks", path, code=0).out
+    assert re.search(r"^    leaf\b.*\n    again ×98\b.*\n    main\b", out, re.M)
+    assert re.search(r"^    f59\b(.*\n    f\d+\b){11}.*\n    … 41 frames \(--id shows them\) ….*(\n    f\d\b.*){7}\n    root\b", out, re.M)
+    for args in (["--id", rows[1]["id"]], ["--names", "full"]):
+        assert all(re.search(r"^    f%d\b" % i, run("stacks", path, *args, code=0).out, re.M) for i in range(60))
+    short = tmp_path / "short.folded"
+    short.write_text(";".join("f%d" % i for i in range(24)) + " 3\n")
+    assert "frames (--id" not in run("stacks", short, code=0).out and "×" not in run("stacks", short).out
+
+
+def test_function_for_people(tmp_path):
+    """One thread stands in the first line, columns that are of nothing are left out; name and file may be in any order."""
+    name = "int ns::work<std::vector<int>>(std::string const&, int)"
+    frames = [{"func": name, "dso": "/opt/app/bin/app", "srcline": "w.cc:3"}, {"func": "main", "dso": "/opt/app/bin/app"}]
+    path = tmp_path / "f.spaa"
+    path.write_text(profiles.text([([{"func": "leaf", "dso": "/lib/l.so"}, *frames], {"samples": 3, "period": 300},
+                                    {"pid": 1, "tid": 2, "comm": "t"})]))
+    out = run("function", path, "ns::work", code=0).out
+    assert re.match(r"event .*\nns::work<?.* in app \(f:[0-9a-f]+\).*, all in t \(tid 2\)\nself 0 .*, total 300 ", out), out
+    assert "samples" not in out.partition("\n")[2] and "self%" not in out and name not in out
+    assert name in run("function", path, "ns::work", "--names", "full").out
+    answer = ask("function", path, "ns::work")
+    assert len(answer["threads"]) == 1 and answer["callers"][0]["samples"] == 3
+    assert run("function", "ns::work", path, code=0).out == out
+    assert "cannot open" in run("function", "nofile", "nofile", code=3).err
+
+
+def test_nodes_that_only_pass_weight_on(tmp_path):
+    """For people three and more of libraries in a row are a number behind the node above them; whoever asks sees all."""
+    lib = [{"func": "rt%d" % i, "dso": "/usr/lib/librt.so.1"} for i in range(6)]
+    own = lambda name: {"func": name, "dso": "/opt/app/bin/app"}
+    path = tmp_path / "deep.spaa"
+    path.write_text(profiles.text([([own("leaf"), own("work"), *lib, own("main")], 90), ([own("leaf"), *lib[:2], own("other")], 10)]))
+    out = run("tree", path, code=0).out
+    assert re.search(r"  main \[then 6 that only pass it on\]\n.*  work\n.*  leaf\n", out) and "--names full shows" in out
+    assert " rt3" not in out and " rt0\n" in out, "two in a row are shown"
+    for args in (["-n", 0], ["--names", "full"]):
+        whole = run("tree", path, *args, code=0).out
+        assert all(" rt%d" % i in whole for i in range(6)) and "then 6" not in whole
+    assert [n["name"] for n in ask("tree", path)["nodes"]].count("rt3") == 1
+    path.write_text(profiles.text([([own("leaf"), *lib, own("main")], 90), ([own("leaf"), *lib[2:], own("main")], 10)]))
+    out = run("tree", path, code=0).out
+    assert re.search(r" rt5 \[then 2", out) is None and " rt2" in out, "weight goes two ways there"
+    own_chain = [own("f%d" % i) for i in range(6)]
+    path.write_text(profiles.text([([*own_chain, own("main")], 1)]))
+    assert all(" f%d" % i in run("tree", path, code=0).out for i in range(6)), "the program's own are shown"

@@ -41,6 +41,8 @@ static const struct {
              {"top", "--by dso"},
              {"top", "--with samples -n 1"},
              {"top", "--sum f"},
+             {"top", "--rows f"},
+             {"tree", ""},
              {"top", "--by line"},
              {"tree", "-n 2"},
              {"tree", "--min-percent 0 -n 0"},

@@ -24,7 +24,19 @@ static const char text[] =
     "\"metric\":"
     "\"period\",\"value\":3}]}\n";
 
-static char in[] = "/tmp/spaa-sweep-XXXXXX";
+/* Memory of a function behind a wrapper of malloc. */
+static const char memory[] =
+    "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"t\",\"frame_order\":"
+    "\"leaf_to_root\",\"events\":[{\"name\":\"m\",\"kind\":\"allocation\",\"sampling\":{\"mode\":\"event\","
+    "\"primary_metric\":\"live_bytes\"}}],\"stack_id_mode\":\"local\"}\n"
+    "{\"type\":\"dso\",\"id\":1,\"name\":\"/bin/a\",\"is_kernel\":false}\n"
+    "{\"type\":\"frame\",\"id\":1,\"func\":\"malloc\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":2,\"func\":\"checked\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":3,\"func\":\"keep\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"stack\",\"id\":\"s1\",\"frames\":[1,2,3],\"context\":{\"event\":\"m\"},\"weights\":[{"
+    "\"metric\":\"live_bytes\",\"value\":8}]}\n";
+
+static char in[] = "/tmp/spaa-sweep-XXXXXX", mem[] = "/tmp/spaa-sweep-XXXXXX";
 static char install[] = "-install=/tmp/spaa-sweep-XXXXXX", *const folder = install + sizeof "-install=" - 1;
 
 /* Words that begin with a dash are options, NAME=VALUE. */
@@ -45,6 +57,12 @@ static const char *const commands[][6] = {
     {"query", in, "SELECT name, self FROM functions"},
     {"query", in, "SELECT * FROM ask_top", "-json"},
     {"query", ".schema functions"},
+    {"query", ".schema all"},
+    {"query", ".schema", "ask_leaks"},
+    {"query", in, "SELECT nam FROM functions"},
+    {"function", "f", in},
+    {"stacks", in},
+    {"leaks", mem},
     {"skill"},
     {"skill", "sql"},
     {"skill", "nothing"},
@@ -55,6 +73,8 @@ static const char *const commands[][6] = {
     {"dump", in, "-from=spt"},
     {"help"},
     {"help", "top"},
+    {"help", "options"},
+    {"help", "diff", "-all"},
 };
 
 /* The answer as a number. */
@@ -125,10 +145,12 @@ static int gone(const char *path, const struct stat *st, int kind, struct FTW *a
 int main(void)
 {
     struct spaa_profile *given = NULL;
-    int fd = mkstemp(in), bad = 0;
+    int fd = mkstemp(in), other = mkstemp(mem), bad = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (fd < 0 || !mkdtemp(folder) || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd) ||
         spaa_profile_open(in, NULL, &given, NULL))
+        return 1;
+    if (other < 0 || write(other, memory, strlen(memory)) != (ssize_t)strlen(memory) || close(other))
         return 1;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         bad += sweep(i, NULL);
@@ -137,6 +159,7 @@ int main(void)
         bad += sweep(of_profiles[i], given);
     spaa_profile_free(given);
     unlink(in);
+    unlink(mem);
     bad += nftw(folder, gone, 8, FTW_DEPTH | FTW_PHYS) != 0;
     return bad > 0;
 }

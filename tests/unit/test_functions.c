@@ -30,7 +30,9 @@ static void names_are_shown_without_parts_and_tiers(void **state)
         {"", ""},
         {"LazyCompile:*run /srv/app.js:3:1", "run /srv/app.js:3:1"},
         {"JS:~run /srv/app.js:3:1", "run /srv/app.js:3:1"},
-        {"JS:* /srv/app.js:3:1", "JS:* /srv/app.js:3:1"},
+        {"JS:* /srv/app.js:3:1", "/srv/app.js:3:1"},
+        {"JS:~ node:internal/main:1:1", "node:internal/main:1:1"},
+        {"JS:* a b", "JS:* a b"},
         {"void [App] Shop::Run()[OptimizedTier1]", "void [App] Shop::Run()"},
         {"void [App] Shop::Run(int[])", "void [App] Shop::Run(int[])"},
     };

@@ -1,0 +1,13 @@
+/* Rows of a top by their names: what a person would look for in a long list. */
+#ifndef SP_TOP_KEEP_H
+#define SP_TOP_KEEP_H
+
+#include "analysis/top.h"
+
+/*
+ * Takes away rows whose name and binary do not match (PCRE2); weights stay. SPAA_ERR_NOT_FOUND, reported:
+ * none does.
+ */
+spaa_status sp_top_keep(struct sp_top *t, const char *pattern, struct sp_diags *d);
+
+#endif
