@@ -3,45 +3,54 @@
  */
 #include "ask/summary.h"
 
-/* The hottest function, the first finding of weight, and the drawing. */
+/* The hottest function has no name: which binaries lack them. */
+static bool summary_lacks_names(const struct sp_summary *x)
+{
+    return x->quality.unresolved_leaf > 0 && (double)x->quality.unresolved_leaf >= 0.5 * (double)x->x.s.whole;
+}
+
+/* One command: what brings names, the first finding's, or the hottest function. */
 static void summary_next(struct sp_summary *x)
 {
     struct sp_answer *a = x->x.out;
     char handle[32];
     struct sp_buf word;
-    if (x->hottest != SP_NONE) {
-        sp_handle_text(&x->x.handles, x->hottest, handle);
-        sp_answer_next(a, "function", handle, NULL);
+    if (summary_lacks_names(x)) {
+        sp_answer_next(a, "top", NULL, "--by dso");
+        return;
     }
     sp_buf_init(&word, 0);
-    for (size_t i = 0; i < x->findings.list.n && a->next.n < SP_SUMMARY_NEXT - 1; i++) {
+    for (size_t i = 0; i < x->findings.list.n && !a->next.n; i++) {
         const struct sp_finding *f = &x->findings.list.v[i];
-        uint32_t about = f->from != SP_NONE ? f->from : f->function;
-        if ((about == SP_NONE && f->context == SP_NONE) || (about != SP_NONE && about == x->hottest))
+        if (!sp_finding_is_rule(f->kind) || f->function == SP_NONE)
             continue;
         struct sp_next next = sp_finding_next(&x->x, f, &word);
         sp_answer_next(a, next.question, next.argument, next.tail);
         a->failed |= word.failed;
     }
     sp_buf_free(&word);
-    if (a->next.n < SP_SUMMARY_NEXT - 1)
-        sp_answer_next(a, "tree", NULL, "--inverted --depth 4");
-    sp_answer_next(a, "flamegraph", NULL, "-o flame.svg");
+    if (!a->next.n && x->hottest != SP_NONE) {
+        sp_handle_text(&x->x.handles, x->hottest, handle);
+        sp_answer_next(a, "function", handle, NULL);
+    }
+    if (!a->next.n)
+        sp_answer_next(a, "info", NULL, NULL);
 }
 
-static void summary_answer(struct sp_summary *x)
+static spaa_status summary_answer(struct sp_summary *x)
 {
-    sp_asked_facts(&x->x);
-    sp_summary_head(x);
-    sp_summary_shares(x);
-    sp_summary_say_quality(x);
-    sp_summary_hot(x);
-    sp_summary_path(x);
-    sp_summary_found(x);
-    if (!x->x.q->brief)
-        sp_quality_facts(&x->x, &x->quality);
+    sp_summary_recorded(x);
+    spaa_status st = sp_summary_cautions(x);
+    if (st)
+        return st;
     summary_next(x);
-    sp_summary_say_next(x);
+    if (x->x.q->brief)
+        return sp_summary_brief(x);
+    sp_asked_facts(&x->x);
+    sp_bounds_report(&x->x.s, x->x.q->diags);
+    sp_summary_put(x);
+    sp_quality_facts(&x->x, &x->quality);
+    return SPAA_OK;
 }
 
 static spaa_status summary_ask(struct sp_ask *q, struct sp_answer *out)
@@ -51,7 +60,7 @@ static spaa_status summary_ask(struct sp_ask *q, struct sp_answer *out)
     if (!st)
         st = sp_summary_gather(&x);
     if (!st)
-        summary_answer(&x);
+        st = summary_answer(&x);
     sp_summary_free(&x);
     return st;
 }
@@ -71,7 +80,7 @@ const struct sp_question sp_question_summary = {
     .title = "the brief an engineer would write: what is hot, where, how sure, what next",
     .examples = "spaa summary perf.data\n"
                 "spaa perf.data # the same",
-    .schema = "spaa.summary/3",
+    .schema = "spaa.summary/4",
     .facts = sp_summary_facts,
     .tables = sp_summary_tables,
     .needs = summary_needs,

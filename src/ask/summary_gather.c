@@ -6,6 +6,8 @@ static bool summary_names(struct sp_summary *x)
     bool ok = true;
     for (size_t i = 0; ok && i < x->fold.rows.n && i < SP_SUMMARY_HOT; i++)
         ok = sp_said_add(&x->names, x->fold.rows.v[i].function);
+    for (size_t i = 0; ok && i < x->calls.n; i++)
+        ok = sp_said_add(&x->names, x->fold.rows.v[x->calls.row[i]].function);
     for (size_t i = 0; ok && i < x->fold.nsteps; i++)
         ok = sp_said_add(&x->names, x->fold.steps[i].function);
     for (size_t i = 0; ok && i < x->findings.list.n && i < SP_SUMMARY_FINDINGS; i++) {
@@ -27,6 +29,8 @@ spaa_status sp_summary_gather(struct sp_summary *x)
     if (!st)
         st = sp_own_fold(s, &x->x.own, d, &x->fold);
     if (!st)
+        st = sp_own_calls_of(s, &x->x.own, &x->fold, d, &x->calls);
+    if (!st)
         st = sp_top_build(s, SP_TOP_THREAD, false, d, &x->threads);
     if (!st)
         st = sp_top_build(s, SP_TOP_DSO, false, d, &x->dsos);
@@ -43,7 +47,9 @@ spaa_status sp_summary_gather(struct sp_summary *x)
 
 void sp_summary_free(struct sp_summary *x)
 {
+    sp_vec_free(&x->cautions);
     sp_said_free(&x->names);
+    sp_own_calls_free(&x->calls);
     sp_findings_free(&x->findings);
     sp_own_fold_free(&x->fold);
     sp_top_free(&x->threads);

@@ -1,0 +1,155 @@
+#include "analysis/own_calls.h"
+
+#include "analysis/chains.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OWN_HOT = 6, OWN_CALLER_PERCENT = 10, NOBODY = SP_OWN_CALLS };
+
+struct calls {
+    struct sp_selection *s;
+    const struct sp_own *o;
+    struct sp_own_calls *out;
+    unsigned char *place;                         /* per function: 1 + its place in out */
+    int64_t *outside;                             /* per DSO */
+    int64_t from[SP_OWN_CALLS][SP_OWN_CALLS + 1]; /* per function: weight by who calls it, or NOBODY */
+};
+
+/* ---- which ---- */
+
+static bool is_chosen(const struct sp_own_calls *x, size_t row)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->row[i] == row)
+            return true;
+    return false;
+}
+
+/* Code that nobody knows the name of tells nothing by what it may be. */
+static bool has_name(const struct calls *c, uint32_t function)
+{
+    const struct sp_profile *p = c->s->profile;
+    struct sp_str name = sp_pstr(p, p->functions.v[function].name);
+    return name.n < 2 || memcmp(name.p, "0x", 2) != 0;
+}
+
+/* The least of the totals that hold the heaviest function's: who is called by all others of them. */
+static size_t nearest_caller(const struct sp_own_fold *f, const struct sp_own_calls *x, int64_t least)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < f->rows.n; i++) {
+        const struct sp_own_row *r = &f->rows.v[i];
+        if (r->function == SP_NONE || r->total < least || is_chosen(x, i))
+            continue;
+        if (best == SIZE_MAX || r->total < f->rows.v[best].total)
+            best = i;
+    }
+    return best;
+}
+
+static void choose(struct calls *c, const struct sp_own_fold *f)
+{
+    struct sp_own_calls *x = c->out;
+    double percent = (double)c->s->whole / 100;
+    for (size_t i = 0; i < f->rows.n && x->n < OWN_HOT; i++) {
+        const struct sp_own_row *r = &f->rows.v[i];
+        if (r->function == SP_NONE)
+            continue;
+        bool may_be = r->at_most != SP_ABSENT && (double)r->at_most >= OWN_CALLER_PERCENT * percent &&
+                      has_name(c, r->function);
+        if ((!x->n || (double)r->sum.weight >= percent || may_be))
+            x->row[x->n++] = i;
+    }
+    if (!x->n)
+        return;
+    int64_t least = f->rows.v[x->row[0]].total, floor = (int64_t)(percent * OWN_CALLER_PERCENT);
+    least = least > floor ? least : floor;
+    for (size_t i; x->n < SP_OWN_CALLS && (i = nearest_caller(f, x, least)) != SIZE_MAX;)
+        x->row[x->n++] = i;
+    for (size_t i = 0; i < x->n; i++)
+        c->place[f->rows.v[x->row[i]].function] = (unsigned char)(i + 1);
+}
+
+/* ---- who calls whom ---- */
+
+static bool calls_add_row(struct calls *c, size_t i)
+{
+    const struct sp_profile *p = c->s->profile;
+    const struct sp_chains *chains = c->s->chains;
+    size_t n, last = NOBODY;
+    unsigned seen = 0;
+    bool own = false, broken = chains && chains->rows && chains->rows[i] != SP_CHAIN_WHOLE;
+    const uint32_t *frames = sp_selected_frames(c->s, i, &n);
+    if (!frames)
+        return false;
+    c->out->deepest = n > c->out->deepest ? n : c->out->deepest;
+    for (size_t k = n; k-- > 0;) {
+        uint32_t function = p->frames.v[frames[k]].function;
+        size_t at = c->place[function];
+        own = own || sp_is_own(c->o, function);
+        if (!at--)
+            continue;
+        if (!(seen & 1u << at) && !(broken && last == NOBODY))
+            c->from[at][last] += c->s->rows.v[i].weight;
+        seen |= 1u << at;
+        last = at;
+    }
+    if (n && !own) {
+        uint32_t dso = p->functions.v[p->frames.v[frames[0]].function].dso;
+        if (dso != SP_NONE)
+            c->outside[dso] += c->s->rows.v[i].weight;
+    }
+    return true;
+}
+
+static void find_parents(struct calls *c)
+{
+    for (size_t i = 0; i < c->out->n; i++) {
+        double all = 0;
+        size_t best = NOBODY;
+        for (size_t k = 0; k <= NOBODY; k++) {
+            all += (double)c->from[i][k];
+            if (k != i && c->from[i][k] > c->from[i][best])
+                best = k;
+        }
+        bool calls = best != NOBODY && (double)c->from[i][best] >= 0.9 * all;
+        c->out->parent[i] = calls ? best : SIZE_MAX;
+    }
+}
+
+size_t sp_own_caller(const struct sp_own_calls *x, size_t i, size_t n)
+{
+    size_t at = x->parent[i];
+    for (size_t steps = 0; at != SIZE_MAX && at >= n; at = x->parent[at])
+        if (++steps > x->n)
+            return SIZE_MAX;
+    return at;
+}
+
+spaa_status sp_own_calls_of(struct sp_selection *s, const struct sp_own *o, const struct sp_own_fold *f,
+                            struct sp_diags *d, struct sp_own_calls *out)
+{
+    struct calls c = {.s = s, .o = o, .out = out};
+    *out = (struct sp_own_calls){0};
+    c.place = calloc(s->profile->functions.n + 1, 1);
+    c.outside = calloc(s->profile->dsos.n + 1, sizeof *c.outside);
+    bool ok = c.place && c.outside;
+    if (ok)
+        choose(&c, f);
+    for (size_t i = 0; ok && i < s->rows.n; i++)
+        ok = calls_add_row(&c, i);
+    if (ok)
+        find_parents(&c);
+    ok = ok && sp_dso_weights_of(s->profile, c.outside, &out->outside);
+    free(c.place);
+    free(c.outside);
+    if (!ok)
+        sp_own_calls_free(out);
+    return ok ? SPAA_OK : sp_nomem(d);
+}
+
+void sp_own_calls_free(struct sp_own_calls *x)
+{
+    sp_dso_weights_free(&x->outside);
+}
