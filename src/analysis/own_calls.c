@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OWN_HOT = 6, OWN_CALLER_PERCENT = 10, NOBODY = SP_OWN_CALLS };
+enum { OWN_HOT = 6, OWN_NAMELESS = 3, OWN_CALLER_PERCENT = 10, NOBODY = SP_OWN_CALLS };
 
 struct calls {
     struct sp_selection *s;
@@ -35,12 +35,13 @@ static bool has_name(const struct calls *c, uint32_t function)
 }
 
 /* The least of the totals that hold the heaviest function's: who is called by all others of them. */
-static size_t nearest_caller(const struct sp_own_fold *f, const struct sp_own_calls *x, int64_t least)
+static size_t nearest_caller(const struct calls *c, const struct sp_own_fold *f, int64_t least)
 {
+    const struct sp_own_calls *x = c->out;
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < f->rows.n; i++) {
         const struct sp_own_row *r = &f->rows.v[i];
-        if (r->function == SP_NONE || r->total < least || is_chosen(x, i))
+        if (r->function == SP_NONE || r->total < least || !has_name(c, r->function) || is_chosen(x, i))
             continue;
         if (best == SIZE_MAX || r->total < f->rows.v[best].total)
             best = i;
@@ -52,12 +53,15 @@ static void choose(struct calls *c, const struct sp_own_fold *f)
 {
     struct sp_own_calls *x = c->out;
     double percent = (double)c->s->whole / 100;
+    size_t nameless = 0;
     for (size_t i = 0; i < f->rows.n && x->n < OWN_HOT; i++) {
         const struct sp_own_row *r = &f->rows.v[i];
         if (r->function == SP_NONE)
             continue;
         bool may_be = r->at_most != SP_ABSENT && (double)r->at_most >= OWN_CALLER_PERCENT * percent &&
                       has_name(c, r->function);
+        if (!has_name(c, r->function) && nameless++ >= OWN_NAMELESS)
+            continue;
         if ((!x->n || (double)r->sum.weight >= percent || may_be))
             x->row[x->n++] = i;
     }
@@ -65,7 +69,7 @@ static void choose(struct calls *c, const struct sp_own_fold *f)
         return;
     int64_t least = f->rows.v[x->row[0]].total, floor = (int64_t)(percent * OWN_CALLER_PERCENT);
     least = least > floor ? least : floor;
-    for (size_t i; x->n < SP_OWN_CALLS && (i = nearest_caller(f, x, least)) != SIZE_MAX;)
+    for (size_t i; x->n < SP_OWN_CALLS && (i = nearest_caller(c, f, least)) != SIZE_MAX;)
         x->row[x->n++] = i;
     for (size_t i = 0; i < x->n; i++)
         c->place[f->rows.v[x->row[i]].function] = (unsigned char)(i + 1);

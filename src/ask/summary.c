@@ -40,6 +40,7 @@ static void summary_next(struct sp_summary *x)
 static spaa_status summary_answer(struct sp_summary *x)
 {
     sp_summary_recorded(x);
+    sp_summary_measure(x);
     spaa_status st = sp_summary_cautions(x);
     if (st)
         return st;

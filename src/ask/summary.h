@@ -19,6 +19,15 @@ struct sp_caution {
     const char *settle;    /* what would settle it; NULL: nothing that is known */
 };
 
+/* Processes of one name; n 0: what it is called is not known. */
+struct sp_recorded {
+    struct sp_str name;
+    int64_t pid; /* of the first; SP_ABSENT: not known */
+    size_t n;
+    int64_t weight;
+    bool is_command; /* it is called as what was started */
+};
+
 struct sp_summary {
     struct sp_asked x;
     struct sp_quality quality;
@@ -26,14 +35,14 @@ struct sp_summary {
     struct sp_findings findings;
     struct sp_own_fold fold;
     struct sp_own_calls calls;
-    struct sp_said_names names; /* of the functions that words are about */
-    uint32_t hottest;           /* function to ask about, or SP_NONE */
-    struct sp_str program;      /* the base name of what was recorded; n 0: not known */
-    struct sp_str command;      /* the program and its arguments; n 0: not known */
-    int64_t program_pid;        /* of its process; SP_ABSENT: not known */
-    int64_t of_program;         /* weight of its processes; SP_ABSENT: processes are not told apart */
-    const char *noun;           /* what shares are of: "CPU", "allocated bytes" */
-    bool cpu;                   /* the weight is time or cycles of CPUs, or samples of running threads */
+    struct sp_said_names names;          /* of the functions that words are about */
+    uint32_t hottest;                    /* function to ask about, or SP_NONE */
+    struct sp_str program;               /* the base name of what was recorded; n 0: not known */
+    struct sp_str command;               /* the program and its arguments; n 0: not known */
+    SP_VEC(struct sp_recorded) recorded; /* processes by name, heaviest first */
+    const char *noun;                    /* what shares are of: "CPU", "allocated bytes" */
+    bool all_cpus;                       /* recorded of all CPUs, whatever was started */
+    bool cpu; /* the weight is time or cycles of CPUs, or samples of running threads */
     SP_VEC(struct sp_caution) cautions;
 };
 
@@ -44,8 +53,11 @@ extern const struct sp_table_decl *const sp_summary_tables[];
 spaa_status sp_summary_gather(struct sp_summary *x);
 void sp_summary_free(struct sp_summary *x); /* the selection, too */
 
-/* summary_head.c: what was recorded, and the answer in one line. */
-void sp_summary_recorded(struct sp_summary *x); /* program, command, noun */
+/* summary_recorded.c: the program, its command, the processes. */
+void sp_summary_recorded(struct sp_summary *x);
+
+/* summary_head.c: what is measured, and the answer in one line. */
+void sp_summary_measure(struct sp_summary *x); /* noun, cpu */
 void sp_summary_head_text(struct sp_buf *b, const struct sp_summary *x);
 
 /* summary_cautions.c: x->cautions. */

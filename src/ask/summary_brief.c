@@ -15,6 +15,7 @@ enum {
     BRIEF_TOKEN_BYTES = 3,
     BRIEF_LINES = 40,
     BRIEF_COLUMNS = 120,
+    BRIEF_NOTE = 220,
     BRIEF_INDENT = 8 /* of what goes on in a further line, and its end */
 };
 
@@ -165,7 +166,12 @@ static void brief_notes(struct brief *b)
             continue;
         sp_buf_clear(line);
         sp_buf_printf(line, "warning: %s [%s]", one->message, sp_code_info(one->code)->name);
-        if (d->count[one->code] > 1)
+        if (line->len > BRIEF_NOTE) {
+            line->len = BRIEF_NOTE;
+            while (line->len && ((unsigned char)line->data[line->len] & 0xC0) == 0x80)
+                line->len--;
+            sp_buf_puts(line, "… (--verbose)");
+        } else if (d->count[one->code] > 1)
             sp_buf_printf(line, ", and %llu more (--verbose)", (unsigned long long)(d->count[one->code] - 1));
         brief_take(b, SP_LINE_ITEM, line);
     }

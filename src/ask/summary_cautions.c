@@ -71,7 +71,7 @@ static void caution_record(struct sp_buf *b, const struct sp_summary *x, const c
         sp_buf_printf(b, " -e %.*s", (int)name.n, name.p);
     if (e->mode == SP_FREQUENCY && hz.n)
         sp_buf_printf(b, " -F %.*s", (int)hz.n, hz.p);
-    sp_buf_printf(b, " %s", how);
+    sp_buf_printf(b, "%s %s", x->all_cpus ? " -a" : "", how);
     if (x->command.n && x->command.n <= CAUTION_ARGUMENTS)
         sp_buf_printf(b, " %.*s", (int)x->command.n, x->command.p);
     else
@@ -87,8 +87,10 @@ static bool caution_of_perf(const struct sp_summary *x)
 static bool caution_has_jit(const struct sp_summary *x)
 {
     for (size_t i = 0; i < x->dsos.rows.n; i++)
-        if (sp_str_is(sp_str_at(&x->dsos.names, x->dsos.rows.v[i].name), "[jit]"))
-            return x->dsos.rows.v[i].total > 0;
+        if ((sp_str_is(sp_str_at(&x->dsos.names, x->dsos.rows.v[i].name), "[jit]") ||
+             sp_str_is(sp_str_at(&x->dsos.names, x->dsos.rows.v[i].name), "[anon]")) &&
+            (double)x->dsos.rows.v[i].total > 0.01 * (double)x->x.s.whole)
+            return true;
     return false;
 }
 
@@ -98,16 +100,19 @@ static bool caution_has_jit(const struct sp_summary *x)
 static void caution_total(struct sp_buf *b, const struct sp_summary *x)
 {
     const struct sp_own_row *widest = NULL;
+    bool any = false; /* bounds are known, all close */
     for (size_t i = 0; i < x->calls.n; i++) {
         const struct sp_own_row *r = &x->fold.rows.v[x->calls.row[i]];
         struct sp_str name = sp_pstr(x->x.s.profile, x->x.s.profile->functions.v[r->function].name);
+        any = any || r->at_most != SP_ABSENT;
         if (name.n > 1 && memcmp(name.p, "0x", 2) == 0)
             continue;
-        if (r->at_most != SP_ABSENT && (!widest || r->at_most - r->total > widest->at_most - widest->total))
+        if (!widest && r->at_most != SP_ABSENT &&
+            (double)(r->at_most - r->total) >= 0.05 * (double)x->x.s.whole)
             widest = r;
     }
-    if (!widest || widest->at_most <= widest->total) {
-        sp_buf_puts(b, "exact totals of functions");
+    if (!widest) {
+        sp_buf_puts(b, any ? "" : "exact totals of functions");
         return;
     }
     sp_summary_name(b, x, widest->function);
@@ -151,7 +156,8 @@ static void caution_callers(struct sp_summary *x)
                     "libraries built with -fno-omit-frame-pointer (of JIT code dwarf knows nothing)");
     else
         sp_chains_hint(s, &settle);
-    caution(x, "totals", NULL, &b, &settle);
+    if (b.len)
+        caution(x, "totals", NULL, &b, &settle);
     sp_buf_free(&b);
     sp_buf_free(&settle);
 }
@@ -186,7 +192,10 @@ static void caution_names(struct sp_summary *x, struct sp_buf *b)
     caution_share(b, x, q->unresolved_leaf);
     sp_buf_puts(b, " is in functions without a name");
     caution_dsos(b, x, &q->dsos, x->x.s.whole);
-    sp_buf_puts(b, ": debug symbols of these, or --debug-dir DIR, name them.");
+    bool nowhere =
+        q->dsos.list.n && sp_str_is(sp_dso_name(x->x.s.profile, q->dsos.list.v[0].dso), "[unknown]");
+    sp_buf_puts(b, nowhere ? ", and of which binary is not recorded."
+                           : ": debug symbols or --debug-dir DIR name them.");
     caution(x, "names_missing", "NAMES MISSING", b, NULL);
 }
 
@@ -242,21 +251,26 @@ static void caution_few(struct sp_summary *x, struct sp_buf *b)
 
 /* ---- whose weight it is ---- */
 
+/* Whether the heaviest is something else than what was started; only where all that weighs has a name. */
 static void caution_process(struct sp_summary *x, struct sp_buf *b)
 {
-    const struct sp_top *t = &x->processes;
-    const struct sp_top_row *r = t->rows.v;
-    if (x->of_program == SP_ABSENT || !t->rows.n || x->x.s.cannot_add || x->x.s.filters.len ||
-        sp_str_is(x->program, "sleep") || (double)x->of_program >= 0.5 * (double)x->x.s.whole ||
-        !caution_of_perf(x) || (double)r->self < 0.5 * (double)x->x.s.whole)
+    const struct sp_recorded *r = x->recorded.v, *started = NULL;
+    int64_t of_program = 0;
+    if (!x->recorded.n || !x->program.n || x->x.s.cannot_add || x->x.s.filters.len || !caution_of_perf(x) ||
+        sp_str_is(x->program, "sleep") || !r->name.n || (double)r->weight < 0.5 * (double)x->x.s.whole)
         return;
-    struct sp_str name = sp_str_at(&t->names, r->name);
-    caution_share(b, x, r->self);
-    sp_buf_printf(b, " is %.*s, not the command %.*s, which has ", (int)name.n, name.p, (int)x->program.n,
-                  x->program.p);
-    sp_text_about(b, x->of_program, x->x.s.whole);
-    if (x->program_pid != SP_ABSENT)
-        sp_buf_printf(b, ": --pid %lld", (long long)x->program_pid);
+    for (size_t i = 0; i < x->recorded.n; i++) {
+        started = !started && r[i].is_command ? &r[i] : started;
+        of_program += r[i].is_command || !r[i].name.n ? r[i].weight : 0;
+    }
+    if (r->is_command || (double)of_program >= 0.5 * (double)x->x.s.whole)
+        return;
+    caution_share(b, x, r->weight);
+    sp_buf_printf(b, " is %.*s, not the command %.*s, which has ", (int)r->name.n, r->name.p,
+                  (int)x->program.n, x->program.p);
+    sp_text_about(b, started ? started->weight : 0, x->x.s.whole);
+    if (started && started->pid != SP_ABSENT)
+        sp_buf_printf(b, ": --pid %lld", (long long)started->pid);
     caution(x, "other_process", "OTHER PROCESS", b, NULL);
 }
 

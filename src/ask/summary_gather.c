@@ -47,6 +47,7 @@ spaa_status sp_summary_gather(struct sp_summary *x)
 
 void sp_summary_free(struct sp_summary *x)
 {
+    sp_vec_free(&x->recorded);
     sp_vec_free(&x->cautions);
     sp_said_free(&x->names);
     sp_own_calls_free(&x->calls);

@@ -1,10 +1,7 @@
 /* What was recorded, in words: the metric, the program, its threads. The first line of the brief. */
 #include "ask/summary.h"
 
-#include "analysis/process.h"
-#include "model/identity.h"
-
-enum { HEAD_COLUMNS = 120, COMM_MOST = 15 };
+enum { HEAD_COLUMNS = 120, HEAD_MOST = 4, HEAD_MORE = 10 };
 
 static bool head_begins(struct sp_str s, const char *with)
 {
@@ -66,13 +63,13 @@ static bool head_is_offcpu(const struct sp_summary *x)
 static const char *head_noun(const struct sp_summary *x)
 {
     const struct sp_selection *s = &x->x.s;
-    return x->cpu                                            ? "CPU"
-           : head_is_offcpu(x)                               ? "off-CPU time"
-           : sp_str_is(s->unit, "bytes")                     ? head_bytes_of(x)->noun
-           : sp_str_is(s->unit, "ns")                        ? "time"
-           : sp_str_is(head_metric(x), "samples")            ? "samples"
-           : s->profile->events.v[s->event].kind == SP_PROBE ? "events"
-                                                             : "weight";
+    return x->cpu                                                               ? "CPU"
+           : head_is_offcpu(x)                                                  ? "off-CPU time"
+           : sp_str_is(s->unit, "bytes")                                        ? head_bytes_of(x)->noun
+           : sp_str_is(s->unit, "ns")                                           ? "time"
+           : sp_str_is(head_metric(x), "samples")                               ? "samples"
+           : sp_str_is(head_metric(x), "count") || sp_str_is(s->unit, "events") ? "events"
+                                                                                : "weight";
 }
 
 static void head_add(struct sp_buf *b, struct sp_str s)
@@ -92,44 +89,67 @@ static void head_samples(struct sp_buf *b, const struct sp_summary *x)
     }
 }
 
-/* "CPU 2.30 s", "16,828 sched:sched_switch events", "allocated 12.00 MiB (malloc)". */
-static void head_weight(struct sp_buf *b, const struct sp_summary *x)
+/* "live 12.00 MiB (heap)" */
+static void head_of_bytes(struct sp_buf *b, const struct sp_summary *x)
+{
+    const struct sp_selection *s = &x->x.s;
+    sp_buf_puts(b, head_bytes_of(x)->word);
+    sp_buf_ch(b, ' ');
+    sp_text_weight(b, s->unit, s->scale, s->whole);
+    sp_buf_puts(b, " (");
+    head_add(b, head_event(x));
+    sp_buf_ch(b, ')');
+}
+
+/* "contention delay 1.2 s", "cache-references 165,909", "folded 80 (no unit)" */
+static void head_of_event(struct sp_buf *b, const struct sp_summary *x)
 {
     const struct sp_selection *s = &x->x.s;
     struct sp_str event = head_event(x), metric = head_metric(x);
-    bool bytes = sp_str_is(s->unit, "bytes"), ns = sp_str_is(s->unit, "ns");
-    bool counts = !s->unit.n && s->profile->events.v[s->event].kind == SP_PROBE;
-    sp_buf_puts(b, x->cpu ? "CPU " : head_is_offcpu(x) ? "off-CPU " : "");
-    if (sp_str_is(metric, "samples") && !s->unit.n) {
-        head_samples(b, x);
-        return;
-    }
-    if (counts) {
-        sp_text_grouped(b, s->whole, s->scale);
+    bool plain = sp_str_is(metric, "period") || sp_str_is(metric, "value") || sp_str_cmp(metric, event) == 0;
+    bool counted = sp_str_is(s->unit, "events") || sp_str_is(s->unit, "count");
+    head_add(b, event);
+    if (!plain) {
         sp_buf_ch(b, ' ');
-        head_add(b, event);
-        sp_buf_puts(b, " events");
-        return;
-    }
-    if (!x->cpu && !head_is_offcpu(x)) {
-        if (bytes && head_bytes_of(x)->metric)
-            sp_buf_puts(b, head_bytes_of(x)->word);
-        else
-            head_add(b, metric);
-        sp_buf_ch(b, ' ');
-    }
-    sp_text_weight(b, s->unit, s->scale, s->whole);
-    if (s->unit.n && !bytes && !ns) {
-        sp_buf_ch(b, ' ');
-        head_add(b, s->unit);
-    } else if (!s->unit.n && x->cpu) { /* nobody said of what */
-        sp_buf_puts(b, " of metric ");
         head_add(b, metric);
     }
-    if (!x->cpu && !head_is_offcpu(x) && event.n) {
-        sp_buf_puts(b, " (");
-        head_add(b, event);
-        sp_buf_ch(b, ')');
+    sp_buf_ch(b, ' ');
+    sp_text_weight(b, s->unit, s->scale, s->whole);
+    if (!s->unit.n)
+        sp_buf_puts(b, " (no unit)");
+    else if (!counted && !sp_str_is(s->unit, "bytes") && !sp_str_is(s->unit, "ns"))
+        sp_buf_printf(b, " %.*s", (int)s->unit.n, s->unit.p);
+}
+
+/* "CPU 2.30 s", "off-CPU 12 s"; of what nobody said the unit of, the name of the metric */
+static void head_of_time(struct sp_buf *b, const struct sp_summary *x)
+{
+    const struct sp_selection *s = &x->x.s;
+    struct sp_str unit = s->unit.n ? s->unit : head_metric(x);
+    sp_text_weight(b, s->unit, s->scale, s->whole);
+    if (!sp_str_is(unit, "ns"))
+        sp_buf_printf(b, "%s%.*s", s->unit.n ? " " : " of metric ", (int)unit.n, unit.p);
+}
+
+static void head_weight(struct sp_buf *b, const struct sp_summary *x)
+{
+    const struct sp_selection *s = &x->x.s;
+    bool samples = sp_str_is(head_metric(x), "samples") && !s->unit.n;
+    bool time = x->cpu || head_is_offcpu(x);
+    sp_buf_puts(b, x->cpu ? "CPU " : time ? "off-CPU " : "");
+    if (samples) {
+        head_samples(b, x);
+    } else if (time) {
+        head_of_time(b, x);
+    } else if (!s->unit.n && sp_str_is(head_metric(x), "count")) {
+        sp_text_grouped(b, s->whole, s->scale);
+        sp_buf_ch(b, ' ');
+        head_add(b, head_event(x));
+        sp_buf_puts(b, s->whole == 1 ? " event" : " events");
+    } else if (sp_str_is(s->unit, "bytes") && head_bytes_of(x)->metric) {
+        head_of_bytes(b, x);
+    } else {
+        head_of_event(b, x);
     }
 }
 
@@ -155,88 +175,68 @@ static void head_measure(struct sp_buf *b, const struct sp_summary *x)
         sp_buf_printf(b, " @%.*s Hz", (int)hz.n, hz.p);
 }
 
-/* ---- which program ---- */
-
-static struct sp_str head_word(struct sp_str *rest)
+void sp_summary_measure(struct sp_summary *x)
 {
-    while (rest->n && *rest->p == ' ')
-        *rest = (struct sp_str){rest->p + 1, rest->n - 1};
-    const char *space = rest->n ? memchr(rest->p, ' ', rest->n) : NULL;
-    struct sp_str word = {rest->p, space ? (uint32_t)(space - rest->p) : rest->n};
-    *rest = (struct sp_str){rest->p + word.n, rest->n - word.n};
-    return word;
+    x->cpu = head_is_cpu(x);
+    x->noun = head_noun(x);
 }
 
-/* The kernel keeps 15 bytes of the name of what it starts. */
-static bool head_is_comm(struct sp_str base, struct sp_str comm)
+/* ---- whose it is ---- */
+
+static bool head_is_weighty(const struct sp_summary *x, int64_t weight)
 {
-    uint32_t n = base.n < COMM_MOST ? base.n : COMM_MOST;
-    return n && comm.n == n && memcmp(base.p, comm.p, n) == 0;
+    return (double)weight >= 0.01 * (double)x->x.s.whole;
 }
 
-/* What perf was asked to start: the first word behind its own that a process is called. */
-static void head_of_perf(struct sp_summary *x, const struct sp_processes *all, struct sp_str rest)
+/* Adds the item where the line has room for it, and for how many there are more. */
+static bool head_add_item(struct sp_buf *b, const struct sp_buf *item, bool last, size_t columns)
 {
-    const struct sp_profile *p = x->x.s.profile;
-    while (rest.n && !sp_str_is(head_word(&rest), "record"))
-        continue;
-    for (struct sp_str word; (word = head_word(&rest)).n;) {
-        struct sp_str base = sp_base_name(word);
-        for (size_t i = 0; *word.p != '-' && i < all->list.n; i++)
-            if (head_is_comm(base, sp_pstr(p, all->list.v[i].comm))) {
-                x->program = base;
-                x->program_pid = all->list.v[i].pid;
-                x->command = (struct sp_str){word.p, (uint32_t)(rest.p + rest.n - word.p)};
-                return;
-            }
+    b->failed |= item->failed;
+    return b->len + item->len + (last ? 0 : HEAD_MORE) <= columns && sp_buf_add(b, item->data, item->len);
+}
+
+static void head_share(struct sp_buf *b, const struct sp_summary *x, int64_t weight)
+{
+    sp_buf_ch(b, ' ');
+    sp_text_about(b, weight, x->x.s.whole);
+}
+
+/* ": sh 90 %, stall (3) 10 %, 3 more" */
+static void head_processes(struct sp_buf *b, const struct sp_summary *x, size_t columns)
+{
+    size_t n = x->recorded.n, i = 0;
+    struct sp_buf item;
+    sp_buf_init(&item, 0);
+    for (; i < n && i < HEAD_MOST && (!i || head_is_weighty(x, x->recorded.v[i].weight)); i++) {
+        const struct sp_recorded *r = &x->recorded.v[i];
+        sp_buf_clear(&item);
+        sp_buf_puts(&item, i ? ", " : ": ");
+        if (r->name.n)
+            head_add(&item, r->name);
+        else if (r->pid != SP_ABSENT)
+            sp_buf_printf(&item, "pid %lld", (long long)r->pid);
+        else
+            sp_buf_puts(&item, "pid ?");
+        if (r->n > 1)
+            sp_buf_printf(&item, " (%zu)", r->n);
+        head_share(&item, x, r->weight);
+        if (!head_add_item(b, &item, i + 1 == n, columns))
+            break;
     }
+    sp_buf_free(&item);
+    if (i && i < n)
+        sp_buf_printf(b, ", %zu more", n - i);
 }
 
-/* A name of the list without what tells it from others: "stall (pid 5)". */
+/* "stall" of "stall (tid 5)" */
 static struct sp_str head_bare(struct sp_str name)
 {
     for (uint32_t i = name.n; i-- > 1;)
         if (name.p[i] == '(' && name.p[i - 1] == ' ' &&
-            (head_begins((struct sp_str){name.p + i, name.n - i}, "(pid ") ||
-             head_begins((struct sp_str){name.p + i, name.n - i}, "(tid ")))
+            head_begins((struct sp_str){name.p + i, name.n - i}, "(tid "))
             return (struct sp_str){name.p, i - 1};
     return name;
 }
-
-static void head_program(struct sp_summary *x)
-{
-    const struct sp_profile *p = x->x.s.profile;
-    struct sp_str command = sp_pstr(p, p->header.command), rest = command;
-    struct sp_processes all;
-    x->program_pid = SP_ABSENT;
-    if (sp_processes_of(p, x->x.q->diags, &all)) {
-        x->x.out->failed = true;
-        return;
-    }
-    if (sp_str_is(sp_base_name(head_word(&rest)), "perf") && memmem(command.p, command.n, " record", 7)) {
-        head_of_perf(x, &all, command);
-    } else if (command.n) {
-        rest = command;
-        x->program = sp_base_name(head_word(&rest));
-        x->command = command;
-    }
-    sp_processes_free(&all);
-    x->of_program = x->processes.rows.n && x->command.n ? 0 : SP_ABSENT;
-    for (size_t i = 0; x->of_program != SP_ABSENT && i < x->processes.rows.n; i++) {
-        const struct sp_top_row *r = &x->processes.rows.v[i];
-        if (head_is_comm(x->program, head_bare(sp_str_at(&x->processes.names, r->name))))
-            x->of_program += r->self;
-    }
-}
-
-void sp_summary_recorded(struct sp_summary *x)
-{
-    x->cpu = head_is_cpu(x);
-    x->noun = head_noun(x);
-    head_program(x);
-}
-
-/* ---- its threads ---- */
 
 static bool head_is_repeated(const struct sp_top *t, size_t row)
 {
@@ -258,76 +258,67 @@ static size_t head_threads(const struct sp_summary *x)
     return n;
 }
 
-/* A thread that is called as one of the processes that were named is that. */
+/* A thread that is called as one of several processes is that, which was said. */
 static bool head_is_process(const struct sp_summary *x, struct sp_str name)
 {
-    for (size_t i = 0; i < x->processes.rows.n; i++)
-        if (sp_str_cmp(head_bare(sp_str_at(&x->processes.names, x->processes.rows.v[i].name)), name) == 0)
+    for (size_t i = 0; x->recorded.n > 1 && i < x->recorded.n; i++)
+        if (sp_str_cmp(x->recorded.v[i].name, name) == 0)
             return true;
     return false;
 }
 
-/* ": sh 90 %, stall 10 %, 3 more", as many as the line has room for; but_processes: without these. */
-static void head_shares(struct sp_buf *b, const struct sp_summary *x, const struct sp_top *t,
-                        bool but_processes, size_t columns)
+/* ": http-* (40) 90 %, refresher 10 %" */
+static void head_add_threads(struct sp_buf *b, const struct sp_summary *x)
 {
-    enum { MOST = 4, MORE = 10 };
-    size_t weighty = 0, named = 0, shown = 0;
+    const struct sp_top *t = &x->threads;
+    size_t weighty = 0, said = 0, shown = 0;
     struct sp_buf item;
     sp_buf_init(&item, 0);
     while (weighty < t->rows.n && t->rows.v[weighty].self)
         weighty++;
-    for (size_t i = 0; i < weighty && shown < MOST; i++) {
-        const struct sp_top_row *r = &t->rows.v[i];
-        struct sp_str name = sp_str_at(&t->names, r->name);
-        if (but_processes && head_is_process(x, head_bare(name))) {
-            named++;
+    for (size_t i = 0; i < weighty && shown < HEAD_MOST; i++) {
+        struct sp_str name = sp_str_at(&t->names, t->rows.v[i].name);
+        if (head_is_process(x, head_bare(name))) {
+            said++;
             continue;
         }
         sp_buf_clear(&item);
         sp_buf_puts(&item, shown ? ", " : ": ");
         head_add(&item, head_is_repeated(t, i) ? name : head_bare(name));
-        sp_buf_ch(&item, ' ');
-        sp_text_about(&item, r->self, x->x.s.whole);
-        bool negligible = i && (double)r->self < 0.01 * (double)x->x.s.whole;
-        if (negligible || b->len + item.len + (shown + named + 1 < weighty ? MORE : 0) > columns)
+        head_share(&item, x, t->rows.v[i].self);
+        if ((shown && !head_is_weighty(x, t->rows.v[i].self)) ||
+            !head_add_item(b, &item, shown + said + 1 == weighty, HEAD_COLUMNS))
             break;
-        sp_buf_add(b, item.data, item.len);
         shown++;
     }
-    b->failed |= item.failed;
     sp_buf_free(&item);
-    if (shown && shown + named < weighty)
-        sp_buf_printf(b, ", %zu more", weighty - shown - named);
-}
-
-static bool head_several(const struct sp_top *t)
-{
-    return t->rows.n > 1 && t->rows.v[1].self;
+    if (shown && shown + said < weighty)
+        sp_buf_printf(b, ", %zu more", weighty - shown - said);
 }
 
 void sp_summary_head_text(struct sp_buf *b, const struct sp_summary *x)
 {
     const struct sp_profile *p = x->x.s.profile;
-    bool processes = head_several(&x->processes), threads = p->threads.n && x->threads.rows.n;
-    size_t n = threads ? head_threads(x) : 0;
+    bool shares = !x->x.s.cannot_add, processes = x->processes.rows.n > 1;
+    size_t n = p->threads.n ? head_threads(x) : 0;
     struct sp_str name = x->program;
     head_measure(b, x);
-    if (!name.n && !processes && x->processes.rows.n && p->threads.n)
-        name = head_bare(sp_str_at(&x->processes.names, x->processes.rows.v[0].name));
-    if (name.n && !sp_str_is(name, "?")) {
+    if (!name.n && x->recorded.n == 1 && p->threads.n)
+        name = x->recorded.v[0].name;
+    bool waits = sp_str_is(name, "sleep") && processes; /* which says how long all else was recorded */
+    if (name.n && *name.p != '?' && !waits) {
         sp_buf_puts(b, ", ");
         head_add(b, name);
     }
-    if (!x->x.s.cannot_add && processes) {
+    if (processes)
         sp_buf_printf(b, ", %zu processes", x->processes.rows.n);
-        head_shares(b, x, &x->processes, false, HEAD_COLUMNS - 20);
-    }
+    if (shares && x->recorded.n > 1)
+        head_processes(b, x, HEAD_COLUMNS - 12);
     if (n) {
         sp_buf_puts(b, processes ? "; " : ", ");
         sp_text_count(b, n, "thread");
-        if (n > 1 && !x->x.s.cannot_add)
-            head_shares(b, x, &x->threads, processes, HEAD_COLUMNS);
+        if (n > 1 && shares)
+            head_add_threads(b, x);
     }
     if (p->events.n > 1) {
         sp_buf_puts(b, "; ");

@@ -225,14 +225,19 @@ static int64_t own_self(const struct own_table *t, const struct sp_own_row *r)
     return t->bounds ? r->self : r->sum.weight;
 }
 
+static bool own_is_address(struct sp_str name)
+{
+    return name.n > 1 && memcmp(name.p, "0x", 2) == 0;
+}
+
 /* What most of a function's weight is in, where that is a call into a library. */
 static void own_callee(struct own_table *t, const struct sp_own_row *r)
 {
     const struct sp_summary *x = t->x;
     const struct sp_own_callee *c = r->sum.n ? &x->fold.callees.v[r->sum.first] : NULL;
-    if (!c || (double)c->weight < 0.05 * (double)x->x.s.whole)
+    struct sp_str name = c ? sp_str_at(&x->fold.names, c->name) : (struct sp_str){"", 0};
+    if (!name.n || *name.p == '[' || own_is_address(name) || (double)c->weight < 0.05 * (double)x->x.s.whole)
         return;
-    struct sp_str name = sp_str_at(&x->fold.names, c->name);
     sp_buf_clear(&t->cell);
     sp_buf_puts(&t->cell, "  ");
     sp_text_about(&t->cell, c->weight, x->x.s.whole);
