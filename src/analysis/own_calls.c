@@ -5,15 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OWN_HOT = 6, OWN_NAMELESS = 3, OWN_CALLER_PERCENT = 10, NOBODY = SP_OWN_CALLS };
+enum { OWN_HOT = 6, OWN_NAMELESS = 3, OWN_CALLER_PERCENT = 10 };
 
 struct calls {
     struct sp_selection *s;
     const struct sp_own *o;
     struct sp_own_calls *out;
-    unsigned char *place;                         /* per function: 1 + its place in out */
-    int64_t *outside;                             /* per DSO */
-    int64_t from[SP_OWN_CALLS][SP_OWN_CALLS + 1]; /* per function: weight by who calls it, or NOBODY */
+    unsigned char *place;                      /* per function: 1 + its place in out */
+    int64_t *outside;                          /* per DSO */
+    int64_t all[SP_OWN_CALLS];                 /* per function: weight whose callers are known */
+    int64_t above[SP_OWN_CALLS][SP_OWN_CALLS]; /* per function: of that, where another is above it */
 };
 
 /* ---- which ---- */
@@ -75,13 +76,14 @@ static void choose(struct calls *c, const struct sp_own_fold *f)
         c->place[f->rows.v[x->row[i]].function] = (unsigned char)(i + 1);
 }
 
-/* ---- who calls whom ---- */
+/* ---- who stands below whom ---- */
 
 static bool calls_add_row(struct calls *c, size_t i)
 {
     const struct sp_profile *p = c->s->profile;
     const struct sp_chains *chains = c->s->chains;
-    size_t n, last = NOBODY;
+    int64_t weight = c->s->rows.v[i].weight;
+    size_t n;
     unsigned seen = 0;
     bool own = false, broken = chains && chains->rows && chains->rows[i] != SP_CHAIN_WHOLE;
     const uint32_t *frames = sp_selected_frames(c->s, i, &n);
@@ -92,33 +94,47 @@ static bool calls_add_row(struct calls *c, size_t i)
         uint32_t function = p->frames.v[frames[k]].function;
         size_t at = c->place[function];
         own = own || sp_is_own(c->o, function);
-        if (!at--)
+        if (!at-- || seen & 1u << at)
             continue;
-        if (!(seen & 1u << at) && !(broken && last == NOBODY))
-            c->from[at][last] += c->s->rows.v[i].weight;
+        c->all[at] += broken && !seen ? 0 : weight;
+        for (size_t above = 0; above < c->out->n; above++)
+            c->above[at][above] += seen & 1u << above ? weight : 0;
         seen |= 1u << at;
-        last = at;
     }
     if (n && !own) {
         uint32_t dso = p->functions.v[p->frames.v[frames[0]].function].dso;
         if (dso != SP_NONE)
-            c->outside[dso] += c->s->rows.v[i].weight;
+            c->outside[dso] += weight;
     }
     return true;
+}
+
+static bool is_above(const struct calls *c, size_t above, size_t i)
+{
+    return above != i && c->above[i][above] > 0 && (double)c->above[i][above] >= 0.9 * (double)c->all[i];
+}
+
+/* How many are above one: the nearest caller has most. */
+static size_t depth_of(const struct calls *c, size_t i)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < c->out->n; k++)
+        n += is_above(c, k, i);
+    return n;
 }
 
 static void find_parents(struct calls *c)
 {
     for (size_t i = 0; i < c->out->n; i++) {
-        double all = 0;
-        size_t best = NOBODY;
-        for (size_t k = 0; k <= NOBODY; k++) {
-            all += (double)c->from[i][k];
-            if (k != i && c->from[i][k] > c->from[i][best])
-                best = k;
+        size_t best = SIZE_MAX, deepest = 0;
+        for (size_t k = 0; k < c->out->n; k++) {
+            size_t depth = depth_of(c, k) + 1;
+            if (!is_above(c, k, i) || is_above(c, i, k) || depth <= deepest)
+                continue;
+            best = k;
+            deepest = depth;
         }
-        bool calls = best != NOBODY && (double)c->from[i][best] >= 0.9 * all;
-        c->out->parent[i] = calls ? best : SIZE_MAX;
+        c->out->parent[i] = best;
     }
 }
 

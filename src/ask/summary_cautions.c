@@ -133,7 +133,7 @@ static void caution_callers(struct sp_summary *x)
     const struct sp_chains *c = s->chains;
     struct sp_buf b, settle;
     unsigned most = SP_CHAIN_NO_ENTRY;
-    if (!sp_chains_tell(s))
+    if (!sp_chains_tell(s) || x->calls.deepest == 1)
         return;
     sp_buf_init(&b, 0);
     sp_buf_init(&settle, 0);
@@ -174,7 +174,7 @@ static void caution_no_callers(struct sp_summary *x)
     caution(x, "no_callers", "NO CALLERS", &b, NULL);
     if (caution_of_perf(x)) {
         sp_buf_puts(&b, "who calls these functions");
-        caution_record(&settle, x, "-g");
+        caution_record(&settle, x, sp_chains_tell(&x->x.s) ? "--call-graph dwarf,16384" : "-g");
         caution(x, "callers", NULL, &b, &settle);
     }
     sp_buf_free(&b);

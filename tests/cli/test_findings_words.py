@@ -128,7 +128,7 @@ def test_a_file_that_is_cut_off_says_so_in_the_brief(tmp_path):
     whole = profiles.text([(["f"], {"samples": 2000, "period": 9}), (["g"], {"samples": 2000, "period": 9})])
     path = tmp_path / "f.spaa"
     path.write_text(whole)
-    assert ask("summary", path)["incomplete"] == [] and "incomplete" not in run("summary", path, code=0).out
+    assert ask("summary", path)["incomplete"] == [] and "INCOMPLETE" not in run("summary", path, code=0).out
     for name, text in [("f.spaa", whole[:-40]), ("f.folded", "a;b 3\na;c 4\na;d")]:
         path = tmp_path / name
         path.write_text(text)
