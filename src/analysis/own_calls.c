@@ -35,7 +35,7 @@ static bool has_name(const struct calls *c, uint32_t function)
     return name.n < 2 || memcmp(name.p, "0x", 2) != 0;
 }
 
-/* The least of the totals that hold the heaviest function's: who is called by all others of them. */
+/* The least of the totals from `least` on: the nearest that may have called what has so much. */
 static size_t nearest_caller(const struct calls *c, const struct sp_own_fold *f, int64_t least)
 {
     const struct sp_own_calls *x = c->out;
@@ -66,12 +66,16 @@ static void choose(struct calls *c, const struct sp_own_fold *f)
         if ((!x->n || (double)r->sum.weight >= percent || may_be))
             x->row[x->n++] = i;
     }
-    if (!x->n)
-        return;
-    int64_t least = f->rows.v[x->row[0]].total, floor = (int64_t)(percent * OWN_CALLER_PERCENT);
-    least = least > floor ? least : floor;
-    for (size_t i; x->n < SP_OWN_CALLS && (i = nearest_caller(c, f, least)) != SIZE_MAX;)
-        x->row[x->n++] = i;
+    int64_t floor = (int64_t)(percent * OWN_CALLER_PERCENT);
+    for (size_t hot = x->n, before = 0; x->n < SP_OWN_CALLS && x->n > before;) {
+        before = x->n;
+        for (size_t i = 0; i < hot && x->n < SP_OWN_CALLS; i++) {
+            int64_t total = f->rows.v[x->row[i]].total;
+            size_t caller = nearest_caller(c, f, total > floor ? total : floor);
+            if (caller != SIZE_MAX)
+                x->row[x->n++] = caller;
+        }
+    }
     for (size_t i = 0; i < x->n; i++)
         c->place[f->rows.v[x->row[i]].function] = (unsigned char)(i + 1);
 }

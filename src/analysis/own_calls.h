@@ -1,5 +1,5 @@
 /*
- * A few own functions as a call tree: those that hold the weight, with the callers nearest to the heaviest.
+ * A few own functions as a call tree: those that hold the weight, with what calls them.
  *
  * One stands below another that is above it in nine tenths of its weight, whatever is between them; of
  * several, below the nearest. Stacks that have lost their callers say nothing about that.
