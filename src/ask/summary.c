@@ -3,13 +3,22 @@
  */
 #include "ask/summary.h"
 
+#include "analysis/names.h"
+
 /* The hottest function has no name: which binaries lack them. */
 static bool summary_lacks_names(const struct sp_summary *x)
 {
     return x->quality.unresolved_leaf > 0 && (double)x->quality.unresolved_leaf >= 0.5 * (double)x->x.s.whole;
 }
 
-/* One command: what brings names, the first finding's, or the hottest function. */
+/* What leaks can be asked of: memory that is live, or that was allocated and may be. */
+static bool summary_is_memory(const struct sp_summary *x)
+{
+    const struct sp_profile *p = x->x.s.profile;
+    return sp_str_is(x->x.s.unit, "bytes") && sp_event_metric(p, x->x.s.event, "live_bytes") != SP_NONE;
+}
+
+/* One command: which binaries lack names, what is live, the first finding's, or the hottest function. */
 static void summary_next(struct sp_summary *x)
 {
     struct sp_answer *a = x->x.out;
@@ -17,6 +26,10 @@ static void summary_next(struct sp_summary *x)
     struct sp_buf word;
     if (summary_lacks_names(x)) {
         sp_answer_next(a, "top", NULL, "--by dso");
+        return;
+    }
+    if (summary_is_memory(x)) {
+        sp_answer_next(a, "leaks", NULL, NULL);
         return;
     }
     sp_buf_init(&word, 0);

@@ -9,7 +9,13 @@
 #include "ask/findings_words.h"
 
 /* Rows that a table has at most. */
-enum { SP_SUMMARY_HOT = 5, SP_SUMMARY_FINDINGS = 8, SP_SUMMARY_SHARES = 5, SP_SUMMARY_CALLEES = 3 };
+enum {
+    SP_SUMMARY_HOT = 5,
+    SP_SUMMARY_NAMED = 16,
+    SP_SUMMARY_FINDINGS = 8,
+    SP_SUMMARY_SHARES = 5,
+    SP_SUMMARY_CALLEES = 3
+};
 
 /* What changes what may be concluded, or what cannot be known at all. Texts are the answer's. */
 struct sp_caution {
@@ -40,9 +46,11 @@ struct sp_summary {
     struct sp_str program;               /* the base name of what was recorded; n 0: not known */
     struct sp_str command;               /* the program and its arguments; n 0: not known */
     SP_VEC(struct sp_recorded) recorded; /* processes by name, heaviest first */
-    const char *noun;                    /* what shares are of: "CPU", "allocated bytes" */
-    bool all_cpus;                       /* recorded of all CPUs, whatever was started */
-    bool cpu; /* the weight is time or cycles of CPUs, or samples of running threads */
+    int64_t live; /* bytes that are live, of an answer about allocated ones; SP_ABSENT */
+    unsigned live_scale;
+    const char *noun; /* what shares are of: "CPU", "allocated bytes" */
+    bool all_cpus;    /* recorded of all CPUs, whatever was started */
+    bool cpu;         /* the weight is time or cycles of CPUs, or samples of running threads */
     SP_VEC(struct sp_caution) cautions;
 };
 

@@ -183,6 +183,22 @@ static void caution_no_callers(struct sp_summary *x)
 
 /* ---- names, losses, samples ---- */
 
+/* What the first of these binaries has in all: more, where some of its functions have names. */
+static void caution_of_whole(struct sp_buf *b, const struct sp_summary *x)
+{
+    const struct sp_dso_weights *w = &x->quality.dsos;
+    struct sp_str name = w->list.n ? sp_dso_name(x->x.s.profile, w->list.v[0].dso) : (struct sp_str){"", 0};
+    for (size_t i = 0; name.n && i < x->dsos.rows.n; i++) {
+        const struct sp_top_row *r = &x->dsos.rows.v[i];
+        double named = (double)r->self - (double)w->list.v[0].weight;
+        if (r->dso != w->list.v[0].dso || named < 0.005 * (double)x->x.s.whole)
+            continue;
+        name = sp_base_name(name);
+        sp_buf_printf(b, "; all of %.*s ", (int)name.n, name.p);
+        sp_text_about(b, r->self, x->x.s.whole);
+    }
+}
+
 static void caution_names(struct sp_summary *x, struct sp_buf *b)
 {
     const struct sp_quality *q = &x->quality;
@@ -192,6 +208,7 @@ static void caution_names(struct sp_summary *x, struct sp_buf *b)
     caution_share(b, x, q->unresolved_leaf);
     sp_buf_puts(b, " is in functions without a name");
     caution_dsos(b, x, &q->dsos, x->x.s.whole);
+    caution_of_whole(b, x);
     bool nowhere =
         q->dsos.list.n && sp_str_is(sp_dso_name(x->x.s.profile, q->dsos.list.v[0].dso), "[unknown]");
     sp_buf_puts(b, nowhere ? ", and of which binary is not recorded."

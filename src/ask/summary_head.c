@@ -99,6 +99,10 @@ static void head_of_bytes(struct sp_buf *b, const struct sp_summary *x)
     sp_buf_puts(b, " (");
     head_add(b, head_event(x));
     sp_buf_ch(b, ')');
+    if (x->live != SP_ABSENT) {
+        sp_buf_puts(b, ", live at the end ");
+        sp_text_weight(b, s->unit, x->live_scale, x->live);
+    }
 }
 
 /* "contention delay 1.2 s", "cache-references 165,909", "folded 80 (no unit)" */

@@ -4,7 +4,13 @@
 #include "analysis/own_name.h"
 #include "model/identity.h"
 
-enum { OWN_NAME_COLUMNS = 52, OWN_NUMBER_COLUMNS = 9, OWN_LINE_COLUMNS = 118, OWN_OUTSIDE_CALLEES = 4 };
+enum {
+    OWN_NAME_COLUMNS = 52,
+    OWN_NUMBER_COLUMNS = 9,
+    OWN_LINE_COLUMNS = 118,
+    OWN_OUTSIDE_CALLEES = 4,
+    OWN_REST_COLUMNS = 24
+};
 
 /* ---- what functions are called ---- */
 
@@ -291,12 +297,19 @@ static void own_heading(struct own_table *t)
     own_give(t, SP_LINE_STRONG);
 }
 
+static struct sp_str own_name_of(const struct sp_summary *x, uint32_t function)
+{
+    const struct sp_profile *p = x->x.s.profile;
+    return sp_pstr(p, p->functions.v[function].name);
+}
+
 /* What the rows leave: other own functions, and the stacks that have none. */
 static void own_rest(struct own_table *t)
 {
     const struct sp_summary *x = t->x;
+    enum { NAMED = 3 };
     int64_t left = 0;
-    size_t more = 0;
+    size_t more = 0, named[NAMED], n = 0;
     for (size_t i = 0; i < x->fold.rows.n; i++) {
         const struct sp_own_row *r = &x->fold.rows.v[i];
         bool shown = false;
@@ -305,13 +318,22 @@ static void own_rest(struct own_table *t)
         if (r->function == SP_NONE || shown)
             continue;
         left += own_self(t, r);
+        if (n < NAMED && own_self(t, r) && !own_is_address(own_name_of(x, r->function)))
+            named[n++] = i;
         more++;
     }
     if (!more || (double)left < 0.005 * (double)x->x.s.whole)
         return;
-    sp_buf_printf(&t->b, "%zu more function%s: ", more, more > 1 ? "s" : "");
+    sp_buf_printf(&t->b, "%zu more function%s, ", more, more > 1 ? "s" : "");
     sp_text_about(&t->b, left, x->x.s.whole);
-    sp_buf_printf(&t->b, " self%s (spaa top)", t->bounds || x->x.own.all ? "" : "+lib");
+    sp_buf_printf(&t->b, " self%s", t->bounds || x->x.own.all ? "" : "+lib");
+    for (size_t i = 0; i < n; i++) {
+        sp_buf_puts(&t->b, i ? ", " : ": ");
+        sp_buf_clear(&t->cell);
+        sp_summary_name(&t->cell, x, x->fold.rows.v[named[i]].function);
+        own_fitted(&t->b, &t->cell, OWN_REST_COLUMNS);
+    }
+    sp_buf_puts(&t->b, " (spaa top)");
     own_give(t, SP_LINE_ITEM);
 }
 
