@@ -71,15 +71,14 @@ void sp_summary_head_text(struct sp_buf *b, const struct sp_summary *x);
 /* summary_cautions.c: x->cautions. */
 spaa_status sp_summary_cautions(struct sp_summary *x);
 
-/*
- * summary_own.c: the own functions as a call tree, of at most `rows` functions; line by line to take. And
- * one of them, as it is called there, and where it stands.
- */
+/* summary_names.c: a function as the brief calls it, and its file and line: "srv.cpp:23". */
+void sp_summary_name(struct sp_buf *b, const struct sp_summary *x, uint32_t function);
+void sp_summary_place(struct sp_buf *b, const struct sp_summary *x, uint32_t function);
+
+/* summary_own.c: own functions as a call tree, at most `rows` of them, line by line to `take`. */
 void sp_summary_own_lines(const struct sp_summary *x, size_t rows,
                           void (*take)(void *arg, enum sp_line_style style, const struct sp_buf *line),
                           void *arg);
-void sp_summary_name(struct sp_buf *b, const struct sp_summary *x, uint32_t function);
-void sp_summary_place(struct sp_buf *b, const struct sp_summary *x, uint32_t function); /* "srv.cpp:23" */
 
 /* summary_brief.c: all of it for people, within its budget. */
 spaa_status sp_summary_brief(struct sp_summary *x);

@@ -265,7 +265,7 @@ static size_t head_threads(const struct sp_summary *x)
 /* A thread that is called as one of several processes is that, which was said. */
 static bool head_is_process(const struct sp_summary *x, struct sp_str name)
 {
-    for (size_t i = 0; x->recorded.n > 1 && i < x->recorded.n; i++)
+    for (size_t i = 0; x->processes.rows.n > 1 && i < x->recorded.n; i++)
         if (sp_str_cmp(x->recorded.v[i].name, name) == 0)
             return true;
     return false;
@@ -310,6 +310,8 @@ void sp_summary_head_text(struct sp_buf *b, const struct sp_summary *x)
     if (!name.n && x->recorded.n == 1 && p->threads.n)
         name = x->recorded.v[0].name;
     bool waits = sp_str_is(name, "sleep") && processes; /* which says how long all else was recorded */
+    if (x->x.q->nnames > 1)
+        sp_buf_printf(b, ", sum of %zu inputs", x->x.q->nnames);
     if (name.n && *name.p != '?' && !waits) {
         sp_buf_puts(b, ", ");
         head_add(b, name);

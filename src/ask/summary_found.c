@@ -1,0 +1,144 @@
+/* Findings as rows of tables. */
+#include "ask/summary_rows.h"
+
+#include "analysis/interval.h"
+#include "base/num.h"
+
+#include <math.h>
+
+/* ---- declarations ---- */
+
+enum {
+    FOUND_ID,
+    FOUND_STATEMENT,
+    FOUND_WEIGHT,
+    FOUND_PERCENT,
+    FOUND_COUNT,
+    FOUND_METHOD,
+    FOUND_FUNCTION,
+    FOUND_THROUGH = FOUND_FUNCTION + SP_FUNCTION_NCOLUMNS,
+    FOUND_FROM,
+    FOUND_FROM_WEIGHT = FOUND_FROM + SP_FUNCTION_NCOLUMNS,
+    FOUND_DEEPEST,
+    FOUND_BY_NAME,
+    FOUND_COMMAND,
+};
+static const struct sp_answer_column summary_finding_columns[] = {
+    [FOUND_ID] = {"id", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "of its kind: docs/views.md"},
+    [FOUND_STATEMENT] = {"statement", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "it in a sentence"},
+    [FOUND_WEIGHT] = {"weight", SP_COL_WEIGHT, .flags = SP_COL_CSV,
+                      .doc = "of the stacks that it is about; null: it is about counts"},
+    [FOUND_PERCENT] = {"percent", SP_COL_NUMBER, .flags = SP_COL_CSV,
+                       .doc = "the share that passes its threshold; null: it is no share"},
+    [FOUND_COUNT] = {"count", SP_COL_COUNT, .flags = SP_COL_OPTIONAL, .doc = "what is counted instead"},
+    [FOUND_METHOD] = {"method", SP_COL_TEXT, .flags = SP_COL_OPTIONAL, .doc = "of the intervals"},
+    SUMMARY_FUNCTION(FOUND_FUNCTION, "function.", "function", SP_COL_OPTIONAL),
+    [FOUND_THROUGH] = {"function.weight", SP_COL_WEIGHT, .flags = SP_COL_OPTIONAL,
+                       .doc = "of the stacks with this one, the heaviest of the kind"},
+    SUMMARY_FUNCTION(FOUND_FROM, "from.", "function", SP_COL_OPTIONAL),
+    [FOUND_FROM_WEIGHT] = {"from.weight", SP_COL_WEIGHT, .flags = SP_COL_OPTIONAL,
+                           .doc = "of what comes from this own function"},
+    [FOUND_DEEPEST] = {"most_in_a_stack", SP_COL_COUNT, .flags = SP_COL_OPTIONAL,
+                       .doc = "of recursion: how often it stands in one stack, at most"},
+    [FOUND_BY_NAME] = {"by_name_only", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
+                       .doc = "of recursion: nothing but names shows it"},
+    [FOUND_COMMAND] = {"command", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "what shows more of it"},
+};
+enum { RANGE_PERCENT, RANGE_LOW, RANGE_HIGH };
+static const struct sp_answer_column summary_interval_columns[] = {
+    [RANGE_PERCENT] = {"percent", SP_COL_NUMBER, .doc = "a share that is seen"},
+    [RANGE_LOW] = {"low", SP_COL_NUMBER, .doc = "the least that it is likely to be"},
+    [RANGE_HIGH] = {"high", SP_COL_NUMBER, .doc = "the most"},
+};
+enum { CALLER_FUNCTION, CALLER_WEIGHT = SP_FUNCTION_NCOLUMNS, CALLER_PERCENT };
+static const struct sp_answer_column summary_caller_columns[] = {
+    SUMMARY_FUNCTION(CALLER_FUNCTION, "", "function", 0),
+    [CALLER_WEIGHT] = {"weight", SP_COL_WEIGHT, .doc = "what it had to wait for with interrupts off"},
+    [CALLER_PERCENT] = {"percent_of_finding", SP_COL_NUMBER, .doc = "its share of the finding's weight"},
+};
+
+const struct sp_table_decl sp_summary_findings = {"findings", TABLE(summary_finding_columns),
+                                                  .doc = "what looks wrong"};
+const struct sp_table_decl sp_summary_ranges = {"intervals", TABLE(summary_interval_columns),
+                                                .of = "findings",
+                                                .doc = "of few samples: within what shares are likely to be"};
+const struct sp_table_decl sp_summary_callers = {"callers", TABLE(summary_caller_columns), .of = "findings",
+                                                 .doc = "of allowed interrupts: whose time it is"};
+
+/* ---- rows ---- */
+
+static void put_ratio(struct sp_answer_table *t, size_t column, int64_t part, int64_t of)
+{
+    if (of)
+        sp_put_scaled(t, column, (int64_t)sp_ratio(part, of, 10000), 2);
+}
+
+static void put_ranges(struct sp_summary *x, struct sp_answer_table *t, const struct sp_finding *f)
+{
+    for (size_t i = 0; t && f->kind == SP_FIND_FEW && i < SP_FINDING_SHARES; i++) {
+        double lo, hi;
+        sp_share_interval(sp_finding_shares[i], f->part, &lo, &hi);
+        sp_table_row(x->x.out, t);
+        sp_put_scaled(t, RANGE_PERCENT, (int64_t)sp_finding_shares[i], 0);
+        sp_put_scaled(t, RANGE_LOW, llround(lo * 10000), 4);
+        sp_put_scaled(t, RANGE_HIGH, llround(hi * 10000), 4);
+    }
+}
+
+static void put_callers(struct sp_summary *x, struct sp_answer_table *t, const struct sp_finding *f)
+{
+    if (!t || f->kind != SP_FIND_IRQ)
+        return;
+    for (size_t i = 0; i < SP_FINDING_CALLERS && f->callers[i].function != SP_NONE; i++) {
+        sp_table_row(x->x.out, t);
+        sp_summary_put_function(x, t, CALLER_FUNCTION, f->callers[i].function);
+        sp_put_int(t, CALLER_WEIGHT, f->callers[i].weight);
+        put_ratio(t, CALLER_PERCENT, f->callers[i].weight, f->weight);
+    }
+}
+
+static void put_finding(struct sp_summary *x, struct sp_answer_table *t, const struct sp_finding *f)
+{
+    struct sp_buf *b = &x->x.b;
+    sp_table_row(x->x.out, t);
+    sp_summary_put_cstr(x, t, FOUND_ID, sp_finding_infos[f->kind].id);
+    sp_buf_clear(b);
+    sp_finding_text(b, &x->x, &x->names, f);
+    sp_put_buf(x->x.out, t, FOUND_STATEMENT, b);
+    sp_put_int(t, FOUND_WEIGHT, f->weight);
+    if (f->kind == SP_FIND_FEW)
+        sp_summary_put_cstr(x, t, FOUND_METHOD,
+                            "Wilson, 95 %: samples taken as independent and of equal weight");
+    else
+        put_ratio(t, FOUND_PERCENT, f->part, f->of);
+    if (f->weight == SP_ABSENT)
+        sp_put_int(t, FOUND_COUNT, f->part);
+    if (f->function != SP_NONE) {
+        sp_put_function(&x->x, t, FOUND_FUNCTION, f->function);
+        sp_put_int(t, FOUND_THROUGH, f->through);
+    }
+    if (f->from != SP_NONE) {
+        sp_put_function(&x->x, t, FOUND_FROM, f->from);
+        sp_put_int(t, FOUND_FROM_WEIGHT, f->from_weight);
+    }
+    if (f->deepest)
+        sp_put_int(t, FOUND_DEEPEST, f->deepest);
+    if (f->kind == SP_FIND_RECURSION)
+        sp_put_int(t, FOUND_BY_NAME, f->by_name);
+    sp_finding_command(b, &x->x, f);
+    sp_put_buf(x->x.out, t, FOUND_COMMAND, b);
+}
+
+void sp_summary_found(struct sp_summary *x)
+{
+    struct sp_answer_table *t = sp_summary_table(x, &sp_summary_findings, KEEP_FOUND);
+    struct sp_answer_table *ranges = sp_answer_detail(x->x.out, &sp_summary_ranges, t);
+    struct sp_answer_table *callers = sp_answer_detail(x->x.out, &sp_summary_callers, t);
+    size_t n = sp_summary_room(t, x->findings.list.n, SP_SUMMARY_FINDINGS);
+    for (size_t i = 0; t && i < n; i++) {
+        const struct sp_finding *f = &x->findings.list.v[i];
+        put_finding(x, t, f);
+        put_ranges(x, ranges, f);
+        put_callers(x, callers, f);
+    }
+}
