@@ -166,7 +166,7 @@ static void caution_callers(struct sp_summary *x)
 static void caution_no_callers(struct sp_summary *x)
 {
     struct sp_buf b, settle;
-    if (x->calls.deepest != 1 || x->x.s.filters.len || x->x.s.cannot_add)
+    if (x->calls.deepest != 1 || !x->x.s.whole || x->x.s.filters.len || x->x.s.cannot_add)
         return;
     sp_buf_init(&b, 0);
     sp_buf_init(&settle, 0);

@@ -286,7 +286,7 @@ void sp_summary_own_lines(const struct sp_summary *x, size_t rows,
                           void *arg)
 {
     struct own_table t = {.x = x, .rows = rows < x->calls.n ? rows : x->calls.n, .take = take, .arg = arg};
-    if (x->x.s.cannot_add)
+    if (x->x.s.cannot_add || !x->x.s.whole)
         return;
     sp_buf_init(&t.b, 0);
     sp_buf_init(&t.cell, 0);
