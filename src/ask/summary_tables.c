@@ -1,10 +1,9 @@
 /* The facts and tables of a summary. */
 #include "ask/summary.h"
 
-#include "analysis/interval.h"
+#include "ask/findings_table.h"
+#include "ask/function_at.h"
 #include "base/num.h"
-
-#include <math.h>
 
 /* ---- declarations ---- */
 
@@ -45,24 +44,6 @@ static const struct sp_answer_column summary_thread_columns[] = {
 };
 static const struct sp_answer_column summary_dso_columns[] = {SHARES(SP_COL_DSO, "binary", "the binary")};
 
-/* A function in a row: what sp_put_function fills, under a path and with a word for its name. */
-#define FUNCTION(at, path, word, how)                                                                        \
-    [(at) +                                                                                                  \
-        SP_FUNCTION_ID] = {path "id", SP_COL_HANDLE, .flags = how, .doc = "handle of the function"},         \
-        [(at) + SP_FUNCTION_NAME] = {path word, SP_COL_NAME, .flags = how, .doc = "its whole name"},         \
-        [(at) +                                                                                              \
-            SP_FUNCTION_MARKS] = {path "marks", SP_COL_TEXT, .flags = SP_COL_NO_JSON, .doc = "not shown"},   \
-        [(at) + SP_FUNCTION_DSO] = {path "dso", SP_COL_DSO, .flags = how, .doc = "the binary it is in"},     \
-        [(at) +                                                                                              \
-            SP_FUNCTION_BUILD] = {path "build", SP_COL_TEXT, .flags = SP_COL_NO_JSON, .doc = "not shown"},   \
-        [(at) +                                                                                              \
-            SP_FUNCTION_BUILD_ID] = {path "build_id", SP_COL_TEXT, .flags = SP_COL_OPTIONAL,                 \
-                                     .doc = "of its binary, where the profile has another of that name"},    \
-        [(at) + SP_FUNCTION_OWN] = {path "own", SP_COL_BOOL, .flags = (how) & ~(unsigned)SP_COL_CSV,         \
-                                    .doc = "it is the program's own, of no library"},                        \
-        [(at) +                                                                                              \
-            SP_FUNCTION_OWN_BY] = {path "own_by", SP_COL_TEXT, .flags = (how) & ~(unsigned)SP_COL_CSV,       \
-                                   .doc = "why: declaration, namespace, binary, option; null: all are own"}
 #define BENEATH(at)                                                                                          \
     [at] = {"beneath.weight", SP_COL_WEIGHT, .doc = "of that, where something that it calls is the leaf"},   \
     [(at) + 1] = {"beneath.percent", SP_COL_PERCENT, .of = "beneath.weight",                                 \
@@ -79,7 +60,7 @@ enum {
     HOT_BENEATH,
 };
 static const struct sp_answer_column summary_hot_columns[] = {
-    FUNCTION(HOT_FUNCTION, "", "name", SP_COL_CSV),
+    SP_FUNCTION_AT(HOT_FUNCTION, "", "name", SP_COL_CSV),
     [HOT_WEIGHT] = {"weight", SP_COL_WEIGHT, .flags = SP_COL_CSV,
                     .doc = "weight of the stacks in which it is the own function nearest to the leaf"},
     {"percent", SP_COL_PERCENT, .of = "weight", .flags = SP_COL_CSV, .doc = "its share of the whole"},
@@ -98,7 +79,7 @@ static const struct sp_answer_column summary_hot_columns[] = {
 
 enum { STEP_FUNCTION, STEP_TIMES = SP_FUNCTION_NCOLUMNS, STEP_TOTAL, STEP_BENEATH };
 static const struct sp_answer_column summary_step_columns[] = {
-    FUNCTION(STEP_FUNCTION, "", "name", SP_COL_CSV),
+    SP_FUNCTION_AT(STEP_FUNCTION, "", "name", SP_COL_CSV),
     [STEP_TIMES] = {"times", SP_COL_COUNT, .flags = SP_COL_CSV, .doc = "how often it calls itself, and once"},
     [STEP_TOTAL] = {"total_percent", SP_COL_PERCENT, .flags = SP_COL_CSV,
                     .doc = "share of the stacks through this step"},
@@ -109,55 +90,6 @@ enum { CALLEE_NAME, CALLEE_PERCENT };
 static const struct sp_answer_column summary_callee_columns[] = {
     [CALLEE_NAME] = {"name", SP_COL_TEXT, .doc = "what it calls, by its plain name"},
     [CALLEE_PERCENT] = {"percent", SP_COL_PERCENT, .doc = "its share of the whole"},
-};
-
-enum {
-    FOUND_ID,
-    FOUND_STATEMENT,
-    FOUND_WEIGHT,
-    FOUND_PERCENT,
-    FOUND_COUNT,
-    FOUND_METHOD,
-    FOUND_FUNCTION,
-    FOUND_THROUGH = FOUND_FUNCTION + SP_FUNCTION_NCOLUMNS,
-    FOUND_FROM,
-    FOUND_FROM_WEIGHT = FOUND_FROM + SP_FUNCTION_NCOLUMNS,
-    FOUND_DEEPEST,
-    FOUND_BY_NAME,
-    FOUND_COMMAND,
-};
-static const struct sp_answer_column summary_finding_columns[] = {
-    [FOUND_ID] = {"id", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "of its kind: docs/views.md"},
-    [FOUND_STATEMENT] = {"statement", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "it in a sentence"},
-    [FOUND_WEIGHT] = {"weight", SP_COL_WEIGHT, .flags = SP_COL_CSV,
-                      .doc = "of the stacks that it is about; null: it is about counts"},
-    [FOUND_PERCENT] = {"percent", SP_COL_NUMBER, .flags = SP_COL_CSV,
-                       .doc = "the share that passes its threshold; null: it is no share"},
-    [FOUND_COUNT] = {"count", SP_COL_COUNT, .flags = SP_COL_OPTIONAL, .doc = "what is counted instead"},
-    [FOUND_METHOD] = {"method", SP_COL_TEXT, .flags = SP_COL_OPTIONAL, .doc = "of the intervals"},
-    FUNCTION(FOUND_FUNCTION, "function.", "function", SP_COL_OPTIONAL),
-    [FOUND_THROUGH] = {"function.weight", SP_COL_WEIGHT, .flags = SP_COL_OPTIONAL,
-                       .doc = "of the stacks with this one, the heaviest of the kind"},
-    FUNCTION(FOUND_FROM, "from.", "function", SP_COL_OPTIONAL),
-    [FOUND_FROM_WEIGHT] = {"from.weight", SP_COL_WEIGHT, .flags = SP_COL_OPTIONAL,
-                           .doc = "of what comes from this own function"},
-    [FOUND_DEEPEST] = {"most_in_a_stack", SP_COL_COUNT, .flags = SP_COL_OPTIONAL,
-                       .doc = "of recursion: how often it stands in one stack, at most"},
-    [FOUND_BY_NAME] = {"by_name_only", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
-                       .doc = "of recursion: nothing but names shows it"},
-    [FOUND_COMMAND] = {"command", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "what shows more of it"},
-};
-enum { RANGE_PERCENT, RANGE_LOW, RANGE_HIGH };
-static const struct sp_answer_column summary_interval_columns[] = {
-    [RANGE_PERCENT] = {"percent", SP_COL_NUMBER, .doc = "a share that is seen"},
-    [RANGE_LOW] = {"low", SP_COL_NUMBER, .doc = "the least that it is likely to be"},
-    [RANGE_HIGH] = {"high", SP_COL_NUMBER, .doc = "the most"},
-};
-enum { CALLER_FUNCTION, CALLER_WEIGHT = SP_FUNCTION_NCOLUMNS, CALLER_PERCENT };
-static const struct sp_answer_column summary_caller_columns[] = {
-    FUNCTION(CALLER_FUNCTION, "", "function", 0),
-    [CALLER_WEIGHT] = {"weight", SP_COL_WEIGHT, .doc = "what it had to wait for with interrupts off"},
-    [CALLER_PERCENT] = {"percent_of_finding", SP_COL_NUMBER, .doc = "its share of the finding's weight"},
 };
 
 #define TABLE(columns) columns, sizeof columns / sizeof *columns
@@ -172,15 +104,9 @@ static const struct sp_table_decl
     hot_in = {"beneath.in", TABLE(summary_callee_columns), .of = "hot", .doc = "in what, the heaviest"},
     path = {"heaviest_path", TABLE(summary_step_columns), .doc = "of own functions, from the root"},
     path_in = {"beneath.in", TABLE(summary_callee_columns), .of = "heaviest_path",
-               .doc = "in what, the heaviest"},
-    found = {"findings", TABLE(summary_finding_columns), .doc = "what looks wrong"},
-    found_ranges = {"intervals", TABLE(summary_interval_columns), .of = "findings",
-                    .doc = "of few samples: within what shares are likely to be"},
-    found_callers = {"callers", TABLE(summary_caller_columns), .of = "findings",
-                     .doc = "of allowed interrupts: whose time it is"};
-const struct sp_table_decl *const sp_summary_tables[] = {&hot,          &hot_in,        &path, &path_in,
-                                                         &processes,    &threads,       &dsos, &found,
-                                                         &found_ranges, &found_callers, &gaps, NULL};
+               .doc = "in what, the heaviest"};
+const struct sp_table_decl *const sp_summary_tables[] = {
+    &hot, &hot_in, &path, &path_in, &processes, &threads, &dsos, SP_FINDINGS_TABLES, &gaps, NULL};
 
 /* What a budget leaves first. */
 enum { KEEP_HOT = 1, KEEP_FOUND, KEEP_PATH, KEEP_THREADS, KEEP_DSOS, KEEP_PROCESSES };
@@ -357,78 +283,9 @@ void sp_summary_path(struct sp_summary *x)
 
 /* ---- findings ---- */
 
-static void put_ratio(struct sp_answer_table *t, size_t column, int64_t part, int64_t of)
-{
-    if (of)
-        sp_put_scaled(t, column, (int64_t)sp_ratio(part, of, 10000), 2);
-}
-
-static void put_ranges(struct sp_summary *x, struct sp_answer_table *t, const struct sp_finding *f)
-{
-    for (size_t i = 0; t && f->kind == SP_FIND_FEW && i < SP_FINDING_SHARES; i++) {
-        double lo, hi;
-        sp_share_interval(sp_finding_shares[i], f->part, &lo, &hi);
-        sp_table_row(x->x.out, t);
-        sp_put_scaled(t, RANGE_PERCENT, (int64_t)sp_finding_shares[i], 0);
-        sp_put_scaled(t, RANGE_LOW, llround(lo * 10000), 4);
-        sp_put_scaled(t, RANGE_HIGH, llround(hi * 10000), 4);
-    }
-}
-
-static void put_callers(struct sp_summary *x, struct sp_answer_table *t, const struct sp_finding *f)
-{
-    if (!t || f->kind != SP_FIND_IRQ)
-        return;
-    for (size_t i = 0; i < SP_FINDING_CALLERS && f->callers[i].function != SP_NONE; i++) {
-        sp_table_row(x->x.out, t);
-        put_function(x, t, CALLER_FUNCTION, f->callers[i].function);
-        sp_put_int(t, CALLER_WEIGHT, f->callers[i].weight);
-        put_ratio(t, CALLER_PERCENT, f->callers[i].weight, f->weight);
-    }
-}
-
-static void put_finding(struct sp_summary *x, struct sp_answer_table *t, const struct sp_finding *f)
-{
-    struct sp_buf *b = &x->x.b;
-    sp_table_row(x->x.out, t);
-    put_cstr(x, t, FOUND_ID, sp_finding_infos[f->kind].id);
-    sp_buf_clear(b);
-    sp_finding_text(b, &x->x, &x->names, f);
-    sp_put_buf(x->x.out, t, FOUND_STATEMENT, b);
-    sp_put_int(t, FOUND_WEIGHT, f->weight);
-    if (f->kind == SP_FIND_FEW)
-        put_cstr(x, t, FOUND_METHOD, "Wilson, 95 %: samples taken as independent and of equal weight");
-    else
-        put_ratio(t, FOUND_PERCENT, f->part, f->of);
-    if (f->weight == SP_ABSENT)
-        sp_put_int(t, FOUND_COUNT, f->part);
-    if (f->function != SP_NONE) {
-        sp_put_function(&x->x, t, FOUND_FUNCTION, f->function);
-        sp_put_int(t, FOUND_THROUGH, f->through);
-    }
-    if (f->from != SP_NONE) {
-        sp_put_function(&x->x, t, FOUND_FROM, f->from);
-        sp_put_int(t, FOUND_FROM_WEIGHT, f->from_weight);
-    }
-    if (f->deepest)
-        sp_put_int(t, FOUND_DEEPEST, f->deepest);
-    if (f->kind == SP_FIND_RECURSION)
-        sp_put_int(t, FOUND_BY_NAME, f->by_name);
-    sp_finding_command(b, &x->x, f);
-    sp_put_buf(x->x.out, t, FOUND_COMMAND, b);
-}
-
 void sp_summary_found(struct sp_summary *x)
 {
-    struct sp_answer_table *t = x->found = summary_table(x, &found, KEEP_FOUND);
-    struct sp_answer_table *ranges = sp_answer_detail(x->x.out, &found_ranges, t);
-    struct sp_answer_table *callers = sp_answer_detail(x->x.out, &found_callers, t);
-    size_t n = summary_room(t, x->findings.list.n, SP_SUMMARY_FINDINGS);
-    for (size_t i = 0; t && i < n; i++) {
-        const struct sp_finding *f = &x->findings.list.v[i];
-        put_finding(x, t, f);
-        put_ranges(x, ranges, f);
-        put_callers(x, callers, f);
-        sp_summary_say_finding(x, f, i);
-    }
+    x->found = sp_findings_put(&x->x, &x->names, &x->findings, SP_SUMMARY_FINDINGS, KEEP_FOUND);
+    for (size_t i = 0; x->found && i < x->found->rows; i++)
+        sp_summary_say_finding(x, &x->findings.list.v[i], i);
 }
