@@ -24,9 +24,25 @@ enum {
     FOUND_DEEPEST,
     FOUND_BY_NAME,
     FOUND_COMMAND,
+    FOUND_TITLE,
+    FOUND_SYSCALL,
+    FOUND_LOW,
+    FOUND_HIGH,
+    FOUND_AT_LEAST,
+    FOUND_CALLERS_MISSING,
+    FOUND_KERNEL,
+    FOUND_LINE,
+    FOUND_APART,
+    FOUND_REPEATS,
+    FOUND_FUNCTIONS,
+    FOUND_BOUND,
+    FOUND_BENEATH,
+    FOUND_REMEDY,
+    FOUND_CONFIRM,
+    FOUND_PAGE,
 };
 static const struct sp_answer_column finding_columns[] = {
-    [FOUND_ID] = {"id", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "of its kind: docs/views.md"},
+    [FOUND_ID] = {"id", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "of its kind: docs/findings.md"},
     [FOUND_STATEMENT] = {"statement", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "it in a sentence"},
     [FOUND_WEIGHT] = {"weight", SP_COL_WEIGHT, .flags = SP_COL_CSV,
                       .doc = "of the stacks that it is about; null: it is about counts"},
@@ -45,6 +61,47 @@ static const struct sp_answer_column finding_columns[] = {
     [FOUND_BY_NAME] = {"by_name_only", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
                        .doc = "of recursion: nothing but names shows it"},
     [FOUND_COMMAND] = {"command", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "what shows more of it"},
+    [FOUND_TITLE] = {"title", SP_COL_TEXT, .flags = SP_COL_OPTIONAL | SP_COL_CSV,
+                     .doc = "of a rule: what it is, as a brief heads it"},
+    [FOUND_SYSCALL] = {"syscall", SP_COL_TEXT, .flags = SP_COL_OPTIONAL,
+                       .doc = "which system call it is about"},
+    [FOUND_LOW] = {"low", SP_COL_NUMBER, .flags = SP_COL_OPTIONAL | SP_COL_CSV,
+                   .doc = "of a rule: the least that the share in percent is likely to be (Wilson, 95 %)"},
+    [FOUND_HIGH] = {"high", SP_COL_NUMBER, .flags = SP_COL_OPTIONAL | SP_COL_CSV,
+                    .doc = "the most, of what the recorded callers show"},
+    [FOUND_AT_LEAST] = {"at_least", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
+                        .doc = "callers are missing: there may be more of it"},
+    [FOUND_CALLERS_MISSING] = {"callers_missing", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
+                               .doc = "of a rule: from where it comes is known of a part alone"},
+    [FOUND_KERNEL] = {"in_kernel", SP_COL_WEIGHT, .flags = SP_COL_OPTIONAL,
+                      .doc = "of a rule's weight, where the leaf is the kernel's"},
+    [FOUND_LINE] = {"line", SP_COL_TEXT, .flags = SP_COL_OPTIONAL | SP_COL_CSV,
+                    .doc = "file:line where the last own function of the way calls it"},
+    [FOUND_APART] = {"beginnings", SP_COL_COUNT, .flags = SP_COL_OPTIONAL,
+                     .doc = "of what is built: how often it began anew at least, by samples of one thread"},
+    [FOUND_REPEATS] = {"repeats", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
+                       .doc = "of what is built: it is again and again, not at start alone"},
+    [FOUND_FUNCTIONS] = {"functions", SP_COL_COUNT, .flags = SP_COL_OPTIONAL,
+                         .doc = "of a debug build: functions that should be inlined and are not"},
+    [FOUND_BOUND] = {"bound", SP_COL_NUMBER, .flags = SP_COL_OPTIONAL,
+                     .doc = "without all of it the whole would be divided by this; null where callers are "
+                            "missing, or where its remedy cannot save all"},
+    [FOUND_BENEATH] = {"beneath", SP_COL_TEXT, .flags = SP_COL_OPTIONAL | SP_COL_CSV,
+                       .doc = "the finding that nine tenths of it or more are part of: not to be added"},
+    [FOUND_REMEDY] = {"remedy", SP_COL_TEXT, .flags = SP_COL_OPTIONAL, .doc = "what helps"},
+    [FOUND_CONFIRM] = {"confirm", SP_COL_TEXT, .flags = SP_COL_OPTIONAL, .doc = "what would confirm it"},
+    [FOUND_PAGE] = {"page", SP_COL_TEXT, .flags = SP_COL_OPTIONAL, .doc = "where it is explained"},
+};
+enum { WAY_FUNCTION };
+static const struct sp_answer_column finding_way_columns[] = {
+    SP_FUNCTION_AT(WAY_FUNCTION, "", "function", 0),
+};
+enum { PART_WHAT, PART_WEIGHT, PART_PERCENT };
+static const struct sp_answer_column finding_part_columns[] = {
+    [PART_WHAT] = {"what", SP_COL_TEXT, .doc = "which part"},
+    [PART_WEIGHT] = {"weight", SP_COL_WEIGHT,
+                     .doc = "its weight; of what is built, that of using it is beside it"},
+    [PART_PERCENT] = {"percent", SP_COL_PERCENT, .of = "weight", .doc = "its share of the whole"},
 };
 enum { RANGE_PERCENT, RANGE_LOW, RANGE_HIGH };
 static const struct sp_answer_column finding_interval_columns[] = {
@@ -67,6 +124,12 @@ const struct sp_table_decl sp_findings_ranges = {
     .doc = "of few samples: within what shares are likely to be"};
 const struct sp_table_decl sp_findings_callers = {"callers", TABLE(finding_caller_columns), .of = "findings",
                                                   .doc = "of allowed interrupts: whose time it is"};
+
+const struct sp_table_decl sp_findings_way = {
+    "way", TABLE(finding_way_columns), .of = "findings",
+    .doc = "of a rule: own functions on the heaviest way to it, callers first, then what the last one calls"};
+const struct sp_table_decl sp_findings_parts = {"parts", TABLE(finding_part_columns), .of = "findings",
+                                                .doc = "of a rule: of what it consists; parts may overlap"};
 
 /* ---- rows ---- */
 
@@ -137,12 +200,84 @@ static void put_finding(struct sp_asked *x, const struct sp_said_names *n, struc
     sp_put_buf(x->out, t, FOUND_COMMAND, b);
 }
 
+static void put_line(struct sp_asked *x, struct sp_answer_table *t, const struct sp_finding *f)
+{
+    if (!f->place.file.n)
+        return;
+    sp_buf_clear(&x->b);
+    sp_buf_add(&x->b, f->place.file.p, f->place.file.n);
+    sp_buf_printf(&x->b, ":%u", f->place.line);
+    sp_put_buf(x->out, t, FOUND_LINE, &x->b);
+}
+
+static void put_rule_words(struct sp_asked *x, struct sp_answer_table *t, const struct sp_finding *f)
+{
+    put_words(x, t, FOUND_REMEDY, f->remedy);
+    put_words(x, t, FOUND_CONFIRM, f->confirm);
+    sp_buf_clear(&x->b);
+    sp_finding_title(&x->b, f);
+    sp_put_buf(x->out, t, FOUND_TITLE, &x->b);
+    sp_buf_printf(&x->b, "docs/findings.md#%s", sp_finding_infos[f->kind].id);
+    sp_put_buf(x->out, t, FOUND_PAGE, &x->b);
+}
+
+static void put_rule(struct sp_asked *x, const struct sp_findings *all, struct sp_answer_table *t,
+                     const struct sp_finding *f)
+{
+    bool built = f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT;
+    if (!sp_finding_is_rule(f->kind))
+        return;
+    put_rule_words(x, t, f);
+    if (*f->what)
+        put_words(x, t, FOUND_SYSCALL, f->what);
+    if (f->has_interval) {
+        sp_put_scaled(t, FOUND_LOW, llround(f->low * 100), 2);
+        sp_put_scaled(t, FOUND_HIGH, llround(f->high * 100), 2);
+    }
+    sp_put_int(t, FOUND_AT_LEAST, f->at_least);
+    sp_put_int(t, FOUND_CALLERS_MISSING, f->callers_missing);
+    sp_put_int(t, FOUND_KERNEL, f->in_kernel);
+    put_line(x, t, f);
+    sp_put_int(t, FOUND_APART, built ? f->apart : SP_ABSENT);
+    sp_put_int(t, FOUND_REPEATS, built ? f->repeats : SP_ABSENT);
+    sp_put_int(t, FOUND_FUNCTIONS, f->kind == SP_FIND_DEBUG ? (int64_t)f->count : SP_ABSENT);
+    double bound = sp_finding_bound(f);
+    if (bound > 0)
+        sp_put_scaled(t, FOUND_BOUND, llround(bound * 100), 2);
+    if (f->beneath)
+        put_words(x, t, FOUND_BENEATH, sp_finding_infos[all->list.v[f->beneath - 1].kind].id);
+}
+
+static void put_way(struct sp_asked *x, struct sp_answer_table *t, const struct sp_finding *f)
+{
+    const uint32_t way[SP_FINDING_STEPS + 1] = {f->steps[0], f->steps[1], f->callee};
+    for (size_t i = 0; t && sp_finding_is_rule(f->kind) && i < SP_FINDING_STEPS + 1; i++) {
+        if (way[i] == SP_NONE)
+            continue;
+        sp_table_row(x->out, t);
+        sp_put_function(x, t, WAY_FUNCTION, way[i]);
+    }
+}
+
+static void put_parts(struct sp_asked *x, struct sp_answer_table *t, const struct sp_finding *f)
+{
+    for (size_t i = 1; t && i < SP_PARTS; i++) {
+        if (f->parts[i] <= 0)
+            continue;
+        sp_table_row(x->out, t);
+        put_words(x, t, PART_WHAT, sp_finding_part_words[i]);
+        sp_put_int(t, PART_WEIGHT, f->parts[i]);
+    }
+}
+
 struct sp_answer_table *sp_findings_put(struct sp_asked *x, const struct sp_said_names *n,
                                         const struct sp_findings *f, size_t most, unsigned keep)
 {
     struct sp_answer_table *t = sp_answer_table(x->out, &sp_findings_table);
     struct sp_answer_table *ranges = sp_answer_detail(x->out, &sp_findings_ranges, t);
     struct sp_answer_table *callers = sp_answer_detail(x->out, &sp_findings_callers, t);
+    struct sp_answer_table *way = sp_answer_detail(x->out, &sp_findings_way, t);
+    struct sp_answer_table *parts = sp_answer_detail(x->out, &sp_findings_parts, t);
     if (!t)
         return NULL;
     t->quiet = true;
@@ -153,6 +288,9 @@ struct sp_answer_table *sp_findings_put(struct sp_asked *x, const struct sp_said
         put_finding(x, n, t, &f->list.v[i]);
         put_ranges(x, ranges, &f->list.v[i]);
         put_callers(x, callers, &f->list.v[i]);
+        put_rule(x, f, t, &f->list.v[i]);
+        put_way(x, way, &f->list.v[i]);
+        put_parts(x, parts, &f->list.v[i]);
     }
     return t;
 }

@@ -4,9 +4,11 @@
 
 #include "ask/findings_words.h"
 
-extern const struct sp_table_decl sp_findings_table, sp_findings_ranges, sp_findings_callers;
+extern const struct sp_table_decl sp_findings_table, sp_findings_ranges, sp_findings_callers, sp_findings_way,
+    sp_findings_parts;
 /* For the list of the tables of a question. */
-#define SP_FINDINGS_TABLES &sp_findings_table, &sp_findings_ranges, &sp_findings_callers
+#define SP_FINDINGS_TABLES                                                                                   \
+    &sp_findings_table, &sp_findings_ranges, &sp_findings_callers, &sp_findings_way, &sp_findings_parts
 
 /*
  * Adds the table with a row for each of the first `most` findings; the others are told as left out. keep: as

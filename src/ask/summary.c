@@ -61,6 +61,7 @@ static spaa_status summary_needs(const struct sp_options *o, struct sp_diags *d,
     (void)o;
     (void)d;
     out->no_ids = true;
+    out->times = true;
     return SPAA_OK;
 }
 
