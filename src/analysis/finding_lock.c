@@ -35,6 +35,9 @@ static bool lock_tell(const struct finding_rule *r, struct finder *x)
             taken.title = "KERNEL LOCK CONTENTION";
             taken.remedy = "fewer threads at once in these calls, or fewer of the calls";
         }
+        uint32_t slow = finding_heaviest(x, x->through, 1u << FC_CONTENDED);
+        taken.function = slow != SP_NONE ? slow : taken.function;
+        taken.through = taken.function != SP_NONE ? x->through[taken.function] : 0;
         return finding_add(x, &taken);
     }
     if (!finding_of_hits(r, x, UINT32_MAX, &all))

@@ -100,6 +100,7 @@ bool finding_reaches(const struct finder *x, const struct sp_finding *f);
 struct sp_finding finding_about(enum sp_finding_kind kind, int64_t weight, int64_t part, int64_t of);
 /* The function with most of something; SP_NONE where nothing is above 0. classes: of these, 0: of any. */
 uint32_t finding_heaviest(const struct finder *x, const int64_t *weight, uint32_t classes);
+double finding_effective(const struct sp_selection *s); /* samples; 0: not known */
 bool finding_kernel_frame(const struct sp_profile *p, uint32_t frame);
 
 /* finding_names.c: x->classes, x->parts. */
