@@ -41,6 +41,7 @@ build go build -o bin/pipeline "$programs/pipeline.go"
 build go build -o bin/sieve "$programs/sieve.go"
 build rustc -O -g -C force-frame-pointers=yes -o bin/graph "$programs/graph.rs"
 build rustc -g -C force-frame-pointers=yes -o bin/graph-debug "$programs/graph.rs"
+build g++ -O2 -g -fno-omit-frame-pointer -pthread -o bin/queue "$programs/queue.cpp"
 build javac -d bin "$programs/Words.java"
 
 rec matrix "$g" bin/matrix 12
@@ -103,5 +104,21 @@ rec java-frames "$g" java -XX:+PreserveFramePointer -cp bin Words
 rec bash "$g" bash -c 'for i in $(seq 150000); do x=$((x + i % 7)); s=${s:0:20}$i; done; echo $x'
 rec spaa-top "$g" "${SPAA_BIN:-$root/build/spaa}" top matrix-dwarf.perf.data
 rec perf-report "$g" perf report --stdio -i graph-dwarf.perf.data
+rec queue "$g" bin/queue
+rec queue-dwarf "$d" bin/queue
+rec python-loop "$g" python3 "$programs/loop.py"
+rec python-loop-dwarf "-F 199 --call-graph dwarf,16384" python3 "$programs/loop.py"
+rec javac "$g" javac -J-XX:+PreserveFramePointer -d bin "$programs/Words.java"
+rec node-jit "$g" node --perf-basic-prof --interpreted-frames-native-stack --max-semi-space-size=1 "$programs/render.js"
+rec sort-threads "$d" sort --parallel=4 -S 50M rows.txt -o sorted.txt
+rec zstd-threads "$d" zstd -q -T4 -9 -f text.txt
+rec perl-regex "$g" perl -ne '$n++ if /row(\d+) (alpha|beta)$/ && $1 % 7; END { print "$n\n" }' rows.txt
+rec grep-perl "$g" grep -cP 'row(\d+)\s(?=beta)' rows.txt
+rec git-repack "$d" git -C "$root" pack-objects --all --stdout --no-reuse-delta
+rec cmake "$g" cmake --system-information
+rec clang-dwarf "-F 199 --call-graph dwarf,8192" clang++ -O2 -c -o words.o "$programs/words.cpp"
+rec strings "$g" strings -n 6 /usr/bin/perf
+rec wc "$g" wc text.txt text.txt text.txt
+rec openssl-speed "$g" openssl speed -seconds 1 rsa2048
 exec 3>&-
 rm -rf include-copy all.tar zeros text.enc sorted.txt ./*.gz ./*.bz2 ./*.xz ./*.zst file.db

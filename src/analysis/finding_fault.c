@@ -11,6 +11,7 @@ static bool fault_tell(const struct finding_rule *r, struct finder *x)
         {SP_PART_FILES, "touch fewer pages of files, or map them at once (MAP_POPULATE)"},
         {SP_PART_COW, "write to less of what fork shares"},
         {SP_PART_SWAP, "use less memory: it is swapped"},
+        {SP_PART_NUMA, "keep threads where their memory is (numactl), or balance less"},
     };
     struct sp_finding f;
     if (!finding_of_hits(r, x, UINT32_MAX, &f))

@@ -67,16 +67,19 @@ struct sp_finding finding_about(enum sp_finding_kind kind, int64_t weight, int64
                                .confirm = i->confirm};
 }
 
-static void add_hit(struct finder *x, const struct finding_hit *h, struct sp_finding *f)
+static bool add_hit(struct finder *x, const struct finding_hit *h, struct sp_finding *f)
 {
     size_t n;
     int64_t weight = x->s->rows.v[h->row].weight;
     const uint32_t *frames = sp_selected_frames(x->s, h->row, &n);
+    if (!frames)
+        return false;
     f->weight += weight;
     for (unsigned i = 1; i < SP_PARTS; i++)
         f->parts[i] += h->parts >> i & 1 ? weight : 0;
-    if (frames && n && finding_kernel_frame(x->p, frames[0]))
+    if (n && finding_kernel_frame(x->p, frames[0]))
         f->in_kernel += weight;
+    return true;
 }
 
 bool finding_of_hits(const struct finding_rule *r, struct finder *x, uint32_t group, struct sp_finding *f)
@@ -85,8 +88,9 @@ bool finding_of_hits(const struct finding_rule *r, struct finder *x, uint32_t gr
     f->in_kernel = 0;
     f->group = group;
     for (size_t i = 0; i < x->hits[r->kind].n; i++)
-        if (group == UINT32_MAX || x->hits[r->kind].v[i].group == group)
-            add_hit(x, &x->hits[r->kind].v[i], f);
+        if ((group == UINT32_MAX || x->hits[r->kind].v[i].group == group) &&
+            !add_hit(x, &x->hits[r->kind].v[i], f))
+            return false;
     f->part = f->weight;
     if (!x->kernel_seen)
         f->in_kernel = SP_ABSENT;

@@ -3,7 +3,7 @@
  * it stands between two that are.
  */
 #include "analysis/finding_private.h"
-#include "analysis/sample_times.h"
+#include "model/samples.h"
 
 #include <stdlib.h>
 
@@ -40,14 +40,14 @@ static unsigned char *what_stacks_show(struct finder *x, const struct finding_hi
     return is;
 }
 
-static bool take_moments(const struct finder *x, const struct sp_sample_times *m, const unsigned char *is,
-                         struct moments *to)
+static bool take_moments(const struct finder *x, const struct sp_sample *rows, size_t n,
+                         const unsigned char *is, struct moments *to)
 {
-    for (size_t i = 0; i < m->n; i++) {
-        const struct sp_sample *s = &m->rows[i];
-        struct moment at = {.time = 0};
+    for (size_t i = 0; i < n; i++) {
+        const struct sp_sample *s = &rows[i];
+        struct moment at = {.time = s->time};
         if (s->stack == SP_NONE || s->stack >= x->p->stacks.n || !is[s->stack] ||
-            !sp_sample_time(m, s, &at.time) ||
+            !(s->flags & SP_SAMPLE_TIME) ||
             (x->s->timed && (at.time < x->s->time_lo || at.time >= x->s->time_hi)))
             continue;
         const struct sp_context *c = &x->p->contexts.v[x->p->stacks.v[s->stack].context];
@@ -92,22 +92,20 @@ static void count_beginnings(struct moments *m, struct sp_finding *f)
 
 bool finding_repeats(struct finder *x, const struct finding_hit *hits, size_t n, struct sp_finding *f)
 {
-    struct sp_sample_times m;
+    struct sp_sample *rows = NULL;
+    size_t nrows = 0;
     struct moments moments = {0};
-    if (!x->p->samples || !sp_samples_count(x->p->samples) || !f->weight)
+    if (!x->p->samples || !f->weight)
         return true;
+    if (sp_samples_rows(x->p->samples, &rows, &nrows))
+        return false;
     unsigned char *is = what_stacks_show(x, hits, n);
-    if (!is || sp_sample_times_of(x->p, x->d, &m)) {
-        free(is);
-        return is != NULL;
-    }
-    bool ok = !m.rows || take_moments(x, &m, is, &moments);
+    bool ok = is && take_moments(x, rows, nrows, is, &moments);
     if (ok && moments.list.n) {
         qsort(moments.list.v, moments.list.n, sizeof *moments.list.v, by_thread);
         count_beginnings(&moments, f);
     }
     sp_vec_free(&moments.list);
-    sp_sample_times_free(&m);
     free(is);
     return ok;
 }

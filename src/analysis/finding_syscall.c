@@ -128,7 +128,7 @@ static void syscall_words(struct sp_finding *f, struct sp_str name)
     if (c)
         f->remedy = c->remedy;
     if (f->parts[SP_PART_BYTES] * 2 > f->weight)
-        f->remedy = "move fewer bytes: most of it moves them";
+        f->remedy = "fewer bytes: most of it goes by the byte, not by the call";
 }
 
 static bool syscall_tell(const struct finding_rule *r, struct finder *x)
