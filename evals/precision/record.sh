@@ -109,7 +109,7 @@ rec queue-dwarf "$d" bin/queue
 rec python-loop "$g" python3 "$programs/loop.py"
 rec python-loop-dwarf "-F 199 --call-graph dwarf,16384" python3 "$programs/loop.py"
 rec javac "$g" javac -J-XX:+PreserveFramePointer -d bin "$programs/Words.java"
-rec node-jit "$g" node --perf-basic-prof --interpreted-frames-native-stack --max-semi-space-size=1 "$programs/render.js"
+rec node-frames "$g" node --perf-basic-prof --interpreted-frames-native-stack --max-semi-space-size=1 "$programs/render.js"
 rec sort-threads "$d" sort --parallel=4 -S 50M rows.txt -o sorted.txt
 rec zstd-threads "$d" zstd -q -T4 -9 -f text.txt
 rec perl-regex "$g" perl -ne '$n++ if /row(\d+) (alpha|beta)$/ && $1 % 7; END { print "$n\n" }' rows.txt

@@ -120,7 +120,6 @@ bool finding_class_hit(const struct finding_rule *r, struct finder *x, const str
         return false;
     hit->at = (uint32_t)row->first[r->class];
     hit->top = (uint32_t)row->last[r->class];
-    hit->parts = row->parts;
     return true;
 }
 

@@ -16,14 +16,14 @@ static bool regex_tell(const struct finding_rule *r, struct finder *x)
     return finding_add(x, &f);
 }
 
-/* Its parts are matching alone. */
+/* Matching is beside it. */
 static bool regex_hit(const struct finding_rule *r, struct finder *x, const struct finding_row *row,
                       struct finding_hit *hit)
 {
     bool built = finding_class_hit(r, x, row, hit);
     if (r->kind == SP_FIND_REGEX && !built && row->classes >> FC_MATCH & 1)
         x->matching += row->s->weight;
-    hit->parts &= 1u << SP_PART_START;
+    hit->parts = row->parts & 1u << SP_PART_START;
     return built;
 }
 

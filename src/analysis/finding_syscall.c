@@ -117,7 +117,7 @@ static bool syscall_hit(const struct finding_rule *r, struct finder *x, const st
         return false;
     hit->group = s.n && s.n < SP_FINDING_WHAT ? sp_intern(&x->calls, s.p, s.n) : SP_STR_NONE;
     x->nomem = x->nomem || hit->group == SP_STR_FAIL;
-    hit->parts &= 1u << SP_PART_BYTES;
+    hit->parts = row->parts & 1u << SP_PART_BYTES;
     return true;
 }
 
@@ -158,6 +158,7 @@ static bool syscall_tell(const struct finding_rule *r, struct finder *x)
         return ok;
     if (!finding_of_hits(r, x, UINT32_MAX, &f))
         return false;
+    syscall_words(&f, (struct sp_str){"", 0});
     bool heavy = (__int128)f.weight * 100 >= (__int128)f.of * ALL_PERCENT;
     return !heavy || finding_add(x, &f);
 }

@@ -150,7 +150,7 @@ static void say_callee(struct sp_buf *b, const struct sp_asked *x, uint32_t func
 static bool has_way(const struct sp_finding *f)
 {
     enum { FAIR = 5 }; /* a fifth */
-    return (__int128)f->way * FAIR >= f->weight && f->steps[0] != SP_NONE;
+    return (__int128)f->way * FAIR >= f->weight && (f->steps[0] != SP_NONE || !f->callers_missing);
 }
 
 /* That it is in the kernel goes without saying. */
