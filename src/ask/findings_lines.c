@@ -141,6 +141,7 @@ static void say_callee(struct sp_buf *b, const struct sp_asked *x, uint32_t func
                                                                 : 0;
     sp_buf_add(&name, p, abi ? 5 : 0);
     sp_buf_add(&name, p + (abi ? 5 + abi : 0), n - (abi ? 5 + abi : 0));
+    name.failed |= plain.failed;
     say_cut(b, &name);
     sp_buf_free(&plain);
     sp_buf_free(&name);
