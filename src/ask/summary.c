@@ -18,7 +18,10 @@ static bool summary_is_memory(const struct sp_summary *x)
     return sp_str_is(x->x.s.unit, "bytes") && sp_event_metric(p, x->x.s.event, "live_bytes") != SP_NONE;
 }
 
-/* One command: which binaries lack names, what is live, the first finding's, or the hottest function. */
+/*
+ * One command: which binaries lack names, what is live, a finding of more weight than the hottest own
+ * function has, or that function.
+ */
 static void summary_next(struct sp_summary *x)
 {
     struct sp_answer *a = x->x.out;
@@ -32,10 +35,11 @@ static void summary_next(struct sp_summary *x)
         sp_answer_next(a, "leaks", NULL, NULL);
         return;
     }
+    int64_t most = x->calls.n ? x->fold.rows.v[x->calls.row[0]].sum.weight : 0;
     sp_buf_init(&word, 0);
     for (size_t i = 0; i < x->findings.list.n && !a->next.n; i++) {
         const struct sp_finding *f = &x->findings.list.v[i];
-        if (!sp_finding_is_rule(f->kind) || f->function == SP_NONE)
+        if (!sp_finding_is_rule(f->kind) || f->function == SP_NONE || f->weight < most)
             continue;
         struct sp_next next = sp_finding_next(&x->x, f, &word);
         sp_answer_next(a, next.question, next.argument, next.tail);
@@ -85,6 +89,7 @@ static spaa_status summary_needs(const struct sp_options *o, struct sp_diags *d,
     (void)o;
     (void)d;
     out->no_ids = true;
+    out->times = true;
     return SPAA_OK;
 }
 

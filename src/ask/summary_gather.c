@@ -12,13 +12,7 @@ static bool summary_names(struct sp_summary *x)
         ok = sp_said_add(&x->names, x->fold.rows.v[x->calls.row[i]].function);
     for (size_t i = 0; ok && i < x->fold.nsteps; i++)
         ok = sp_said_add(&x->names, x->fold.steps[i].function);
-    for (size_t i = 0; ok && i < x->findings.list.n && i < SP_SUMMARY_FINDINGS; i++) {
-        const struct sp_finding *f = &x->findings.list.v[i];
-        ok = sp_said_add(&x->names, f->function) && sp_said_add(&x->names, f->from);
-        for (size_t k = 0; f->kind == SP_FIND_IRQ && ok && k < SP_FINDING_CALLERS; k++)
-            ok = sp_said_add(&x->names, f->callers[k].function);
-    }
-    return ok;
+    return ok && sp_findings_say_names(&x->findings, SP_SUMMARY_FINDINGS, &x->names);
 }
 
 /* What is live of what was allocated. */

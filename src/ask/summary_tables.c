@@ -1,4 +1,6 @@
 /* The facts and tables of a summary. */
+#include "ask/findings_table.h"
+#include "ask/function_at.h"
 #include "ask/summary_rows.h"
 
 #include "base/num.h"
@@ -59,7 +61,7 @@ enum {
     HOT_BENEATH,
 };
 static const struct sp_answer_column summary_hot_columns[] = {
-    SUMMARY_FUNCTION(HOT_FUNCTION, "", "name", SP_COL_CSV),
+    SP_FUNCTION_AT(HOT_FUNCTION, "", "name", SP_COL_CSV),
     [HOT_WEIGHT] = {"weight", SP_COL_WEIGHT, .flags = SP_COL_CSV,
                     .doc = "weight of the stacks in which it is the own function nearest to the leaf"},
     {"percent", SP_COL_PERCENT, .of = "weight", .flags = SP_COL_CSV, .doc = "its share of the whole"},
@@ -78,7 +80,7 @@ static const struct sp_answer_column summary_hot_columns[] = {
 
 enum { STEP_FUNCTION, STEP_TIMES = SP_FUNCTION_NCOLUMNS, STEP_TOTAL, STEP_BENEATH };
 static const struct sp_answer_column summary_step_columns[] = {
-    SUMMARY_FUNCTION(STEP_FUNCTION, "", "name", SP_COL_CSV),
+    SP_FUNCTION_AT(STEP_FUNCTION, "", "name", SP_COL_CSV),
     [STEP_TIMES] = {"times", SP_COL_COUNT, .flags = SP_COL_CSV, .doc = "how often it calls itself, and once"},
     [STEP_TOTAL] = {"total_percent", SP_COL_PERCENT, .flags = SP_COL_CSV,
                     .doc = "share of the stacks through this step"},
@@ -113,7 +115,7 @@ enum {
     OWN_CALLER
 };
 static const struct sp_answer_column summary_own_columns[] = {
-    SUMMARY_FUNCTION(OWN_FUNCTION, "", "name", SP_COL_CSV),
+    SP_FUNCTION_AT(OWN_FUNCTION, "", "name", SP_COL_CSV),
     [OWN_WEIGHT] = {"weight", SP_COL_WEIGHT, .flags = SP_COL_CSV,
                     .doc = "weight of the stacks in which it is the own function nearest to the leaf"},
     {"percent", SP_COL_PERCENT, .of = "weight", .flags = SP_COL_CSV, .doc = "its share of the whole"},
@@ -146,21 +148,9 @@ static const struct sp_table_decl
     path = {"heaviest_path", TABLE(summary_step_columns), .doc = "of own functions, from the root"},
     path_in = {"beneath.in", TABLE(summary_callee_columns), .of = "heaviest_path",
                .doc = "in what, the heaviest"};
-const struct sp_table_decl *const sp_summary_tables[] = {&hot,
-                                                         &hot_in,
-                                                         &path,
-                                                         &path_in,
-                                                         &processes,
-                                                         &threads,
-                                                         &dsos,
-                                                         &sp_summary_findings,
-                                                         &sp_summary_ranges,
-                                                         &sp_summary_callers,
-                                                         &gaps,
-                                                         &warnings,
-                                                         &unknowns,
-                                                         &own,
-                                                         NULL};
+const struct sp_table_decl *const sp_summary_tables[] = {
+    &hot,  &hot_in,   &path,     &path_in, &processes, &threads, &dsos, SP_FINDINGS_TABLES,
+    &gaps, &warnings, &unknowns, &own,     NULL};
 
 /* ---- what was profiled ---- */
 
@@ -337,5 +327,5 @@ void sp_summary_put(struct sp_summary *x)
     put_hot(x);
     put_own(x);
     put_path(x);
-    sp_summary_found(x);
+    sp_findings_put(&x->x, &x->names, &x->findings, SP_SUMMARY_FINDINGS, KEEP_FOUND);
 }

@@ -64,13 +64,14 @@ def test_findings_say_which_own_function_they_come_from(shop):
     assert found["command"].endswith(handle(shop, "parse_field"))
 
 
-def test_recursion_in_a_library_comes_from_its_own_caller(tmp_path):
+def test_recursion_in_a_library_is_no_finding(tmp_path):
     path = tmp_path / "r.spaa"
     dfs = {"func": "std::__detail::_Executor<char>::_M_dfs(long)", "ip": "0x20", "symoff": "0x0"}
     path.write_text(profiles.text([([dfs, dfs, "shop::match(std::string)", "main"], 9), (["main"], 1)]))
+    assert "recursion" not in {f["id"] for f in ask("summary", path)["findings"]}
+    path.write_text(profiles.text([([dfs, "shop::match(std::string)", "shop::match(std::string)", "main"], 19), (["main"], 1)]))
     found = next(f for f in ask("summary", path)["findings"] if f["id"] == "recursion")
-    assert found["from"]["function"] == "shop::match(std::string)"
-    assert found["command"].endswith(found["from"]["id"])
+    assert found["from"]["function"] == "shop::match(std::string)" and found["command"].endswith(found["from"]["id"])
 
 
 @pytest.mark.parametrize("command", ["top", "tree"])

@@ -29,7 +29,27 @@ static const char text[] =
     "\"x_state\":\"BLOCKED\",\"x_wait\":{\"text\":\"unfair lock owned by t [1] thread 0x2\",\"on\":\"unfair "
     "lock\","
     "\"holder_name\":\"t\",\"holder_pid\":1,\"holder_tid\":2}},"
-    "\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":7}]}\n";
+    "\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":7}]}\n"
+    /* what rules find: a regular expression, an allocation beneath it, a system call */
+    "{\"type\":\"frame\",\"id\":3,\"func\":\"std::basic_regex<char>::basic_regex()\",\"dso\":1,\"kind\":"
+    "\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":4,\"func\":\"malloc\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":5,\"func\":\"__x64_sys_write\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":6,\"func\":\"do_syscall_64\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"stack\",\"id\":\"s3\",\"frames\":[4,3,1,2,1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":"
+    "2,"
+    "\"comm\":\"t\"},\"weights\":[{\"metric\":\"samples\",\"value\":40},{\"metric\":\"period\",\"value\":60}]"
+    "}\n"
+    "{\"type\":\"stack\",\"id\":\"s4\",\"frames\":[5,6,1,2,1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":"
+    "2,"
+    "\"comm\":\"t\"},\"weights\":[{\"metric\":\"samples\",\"value\":40},{\"metric\":\"period\",\"value\":60}]"
+    "}\n"
+    "{\"type\":\"stack\",\"id\":\"s5\",\"frames\":[1,1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2,"
+    "\"comm\":\"t\"},\"weights\":[{\"metric\":\"samples\",\"value\":40},{\"metric\":\"period\",\"value\":60}]"
+    "}\n"
+    "{\"type\":\"sample\",\"timestamp\":1.5,\"event\":\"e\",\"period\":1,\"stack_id\":\"s3\"}\n"
+    "{\"type\":\"sample\",\"timestamp\":1.7,\"event\":\"e\",\"period\":1,\"stack_id\":\"s4\"}\n"
+    "{\"type\":\"sample\",\"timestamp\":1.9,\"event\":\"e\",\"period\":1,\"stack_id\":\"s3\"}\n";
 
 static const struct {
     const char *question, *options;
@@ -132,7 +152,7 @@ int main(void)
     struct sp_diags d;
     struct sp_input *in = NULL;
     struct sp_profile *p = NULL;
-    struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS};
+    struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS, .samples = true};
     int wrong = 0;
     sp_diags_init(&d);
     spaa_status st = sp_input_memory(text, sizeof text - 1, "questions", &d, &in);
