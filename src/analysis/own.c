@@ -274,9 +274,9 @@ static bool go_is_foreign(const struct judge *x, uint32_t function, struct sp_st
         first.n = (uint32_t)(end - first.p);
     if (own_holds(package, "/vendor/"))
         return true;
-    if (!in_table(GO, first, own_same))
-        return false;
     struct sp_str file = sp_str_at(&x->files, x->file[function]);
+    if (!in_table(GO, first, own_same))
+        return !package.n && is_go_file(file); /* assembly */
     return !(x->functions[function] & HAS_OURS) || !package.n || is_go_source(file, package) ||
            is_go_file(file);
 }

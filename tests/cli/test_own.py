@@ -158,3 +158,16 @@ def test_folded_stacks_of_several_languages(tmp_path):
     assert answer["heaviest_path"][1]["beneath"]["in"] == [{"name": "encoding/json.Marshal", "percent": 90}]
     path.write_text("java.lang.Thread.run;com.acme.Shop.run;java.util.HashMap.put;java.util.HashMap.hash 9\n")
     assert [r["name"] for r in ask("summary", path)["hot"]] == ["com.acme.Shop.run"]
+
+
+def test_functions_of_go_are_declared_in_other_packages_of_go(tmp_path):
+    """As -trimpath leaves them: what is linked to another package, and assembly."""
+    path = tmp_path / "go.spaa"
+    def go(name, line):
+        return {"func": name, "dso": "/srv/shop", "srcline": line}
+    main = [go("main.copy", "shop/shop.go:35"), go("main.main", "shop/shop.go:75"), go("runtime.main", "runtime/proc.go:285"),
+            go("runtime.goexit", "runtime/asm_amd64.s:1700")]
+    path.write_text(profiles.text([([go("reflect.growslice", "runtime/slice.go:369")] + main, 6),
+                                   ([go("gcWriteBarrier", "runtime/asm_amd64.s:1813")] + main, 3), (main, 1)]))
+    own = {r["name"]: r["percent"] for r in ask("summary", path)["hot"]}
+    assert own == {"main.copy": 100, "main.main": 0}
