@@ -148,6 +148,13 @@ static void finding_callers(const struct saying *y)
 static void finding_stacks(const struct saying *y)
 {
     static const char *const kinds[SP_FINDINGS] = {
+        [SP_FIND_REGEX] = " of the weight builds regular expressions",
+        [SP_FIND_FORMAT] = " of the weight builds templates or locales",
+        [SP_FIND_UNWIND] = " of the weight throws exceptions and unwinds stacks",
+        [SP_FIND_CAST] = " of the weight is in dynamic_cast",
+        [SP_FIND_GC] = " of the weight collects garbage",
+        [SP_FIND_INTERPRETER] = " of the weight is in the loop of an interpreter",
+        [SP_FIND_DEBUG] = " of the weight is self weight of functions that optimising compilers inline",
         [SP_FIND_UNRESOLVED] = " of the weight has no function name",
         [SP_FIND_NO_STACK] = " of the weight has no stack",
         [SP_FIND_IDLE] = " of the weight is idle",
@@ -156,7 +163,7 @@ static void finding_stacks(const struct saying *y)
         [SP_FIND_ALLOC] = " of the weight is in stacks that allocate or free memory",
         [SP_FIND_FAULT] = " of the weight is in page faults",
         [SP_FIND_SYSCALL] = " of the weight is in system calls",
-        [SP_FIND_RECURSION] = " of the weight is in recursive stacks"};
+        [SP_FIND_RECURSION] = " of the weight is what a function does itself that calls itself"};
     const struct sp_finding *f = y->f;
     finding_share(y, f->weight);
     sp_buf_puts(y->b,
@@ -167,6 +174,21 @@ static void finding_stacks(const struct saying *y)
     finding_through(y);
     if (f->deepest)
         sp_buf_printf(y->b, ", up to %u times in one stack", f->deepest);
+}
+
+/* Which system call, and whether threads waited for a lock. */
+static void finding_named(const struct saying *y)
+{
+    const struct sp_finding *f = y->f;
+    finding_share(y, f->weight);
+    if (*f->what)
+        sp_buf_printf(y->b, " of the weight is in the system call %s", f->what);
+    else
+        sp_buf_puts(y->b, f->kind == SP_FIND_SYSCALL ? " of the weight is in system calls"
+                          : f->parts[SP_PART_CONTENDED] + f->parts[SP_PART_KERNEL_LOCK] > 0
+                              ? " of the weight is spent on locks that others held"
+                              : " of the weight is in stacks through locks");
+    finding_through(y);
 }
 
 void sp_finding_text(struct sp_buf *b, const struct sp_asked *x, const struct sp_said_names *n,
@@ -190,34 +212,11 @@ void sp_finding_text(struct sp_buf *b, const struct sp_asked *x, const struct sp
     case SP_FIND_DOMINANT:
         finding_thread(&y);
         break;
+    case SP_FIND_SYSCALL:
+    case SP_FIND_LOCK:
+        finding_named(&y);
+        break;
     default:
         finding_stacks(&y);
     }
-}
-
-bool sp_finding_is_rule(enum sp_finding_kind kind)
-{
-    return kind == SP_FIND_LOCK || kind == SP_FIND_ALLOC || kind == SP_FIND_FAULT || kind == SP_FIND_SYSCALL ||
-           kind == SP_FIND_RECURSION;
-}
-
-void sp_finding_lines(const struct sp_asked *x, const struct sp_said_names *n, const struct sp_findings *all,
-                      size_t i, unsigned number, void (*take)(void *arg, const struct sp_buf *line), void *arg)
-{
-    struct sp_buf b;
-    sp_buf_init(&b, 0);
-    if (number)
-        sp_buf_printf(&b, "%u ", number);
-    sp_finding_text(&b, x, n, &all->list.v[i]);
-    take(arg, &b);
-    sp_buf_free(&b);
-}
-
-void sp_finding_beneath(struct sp_buf *b, const struct sp_asked *x, const struct sp_said_names *n,
-                        const struct sp_findings *all)
-{
-    (void)b;
-    (void)x;
-    (void)n;
-    (void)all;
 }

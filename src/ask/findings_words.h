@@ -13,7 +13,8 @@ struct sp_next sp_finding_next(const struct sp_asked *x, const struct sp_finding
 /* Adds the same as a line for a shell. */
 void sp_finding_command(struct sp_buf *b, const struct sp_asked *x, const struct sp_finding *f);
 
-/* Findings of a brief: the rules (docs/findings.md), and what the data itself is like, which no brief numbers. */
+/* Findings of a brief: the rules (docs/findings.md), and what the data itself is like, which no brief
+ * numbers. */
 bool sp_finding_is_rule(enum sp_finding_kind kind);
 /*
  * A finding as a brief says it, line by line to `take`, each without its end and at most 120 columns wide: of
@@ -22,10 +23,19 @@ bool sp_finding_is_rule(enum sp_finding_kind kind);
  * nearly all beneath another has no lines: sp_finding_beneath says those.
  */
 void sp_finding_lines(const struct sp_asked *x, const struct sp_said_names *n, const struct sp_findings *all,
-                      size_t i, unsigned number, void (*take)(void *arg, const struct sp_buf *line), void *arg);
-/* "allocation 15 %, dynamic_cast 27 %: nearly all beneath 1, not extra": appended; nothing where none does. */
+                      size_t i, unsigned number, void (*take)(void *arg, const struct sp_buf *line),
+                      void *arg);
+/* "allocation 15 %, dynamic_cast 27 %: nearly all beneath 1, not extra": appended; nothing where none does.
+ */
 void sp_finding_beneath(struct sp_buf *b, const struct sp_asked *x, const struct sp_said_names *n,
                         const struct sp_findings *all);
+
+/* Adds the functions that the words are about to the names that are said; false: out of memory. */
+bool sp_findings_say_names(const struct sp_findings *all, size_t most, struct sp_said_names *n);
+/* Adds "REGEX COMPILED PER CALL", "WRITE SYSCALLS": of a rule. */
+void sp_finding_title(struct sp_buf *b, const struct sp_finding *f);
+/* By what the whole could be divided at most, without all of it; 0: that is not known. */
+double sp_finding_bound(const struct sp_finding *f);
 
 /* SP_FIND_FEW: of which shares the intervals are told, in percent. */
 enum { SP_FINDING_SHARES = 3 };

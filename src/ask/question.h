@@ -15,6 +15,7 @@
 struct sp_needs {
     unsigned groups;  /* enum sp_group: what stacks are told apart by */
     bool samples;     /* raw samples are kept */
+    bool times;       /* the same, of one input alone: who asks can do without */
     unsigned windows; /* at most so many windows of time */
     bool no_ids;      /* ids of stacks are not asked for */
     bool no_lines;    /* source lines are not shown, nor what follows from them */

@@ -42,7 +42,7 @@ spaa_status sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
     out->group_by |= sp_run_needed_groups(run) | filtered_groups(run);
     out->frames = run->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
     out->samples = run->v.samples || run->v.lossless || run->v.time || run->needs.samples ||
-                   (run->files.n == 1 && sp_run_needs_labels(run)) ||
+                   (run->files.n == 1 && (run->needs.times || sp_run_needs_labels(run))) ||
                    (run->command.groups & G_DIFF && sp_run_needs_labels(run));
     out->windows = run->needs.windows;
     out->strict = run->v.strict != NULL;

@@ -30,8 +30,26 @@ static const char text[] =
     "lock\","
     "\"holder_name\":\"t\",\"holder_pid\":1,\"holder_tid\":2}},"
     "\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":7}]}\n"
-    "{\"type\":\"sample\",\"timestamp\":1,\"period\":3,\"stack_id\":\"s1\"}\n"
-    "{\"type\":\"sample\",\"timestamp\":2,\"period\":7,\"stack_id\":\"s2\"}\n";
+    /* what rules find: a regular expression, an allocation beneath it, a system call */
+    "{\"type\":\"frame\",\"id\":3,\"func\":\"std::basic_regex<char>::basic_regex()\",\"dso\":1,\"kind\":"
+    "\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":4,\"func\":\"malloc\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":5,\"func\":\"__x64_sys_write\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":6,\"func\":\"do_syscall_64\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"stack\",\"id\":\"s3\",\"frames\":[4,3,1,2,1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":"
+    "2,"
+    "\"comm\":\"t\"},\"weights\":[{\"metric\":\"samples\",\"value\":40},{\"metric\":\"period\",\"value\":60}]"
+    "}\n"
+    "{\"type\":\"stack\",\"id\":\"s4\",\"frames\":[5,6,1,2,1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":"
+    "2,"
+    "\"comm\":\"t\"},\"weights\":[{\"metric\":\"samples\",\"value\":40},{\"metric\":\"period\",\"value\":60}]"
+    "}\n"
+    "{\"type\":\"stack\",\"id\":\"s5\",\"frames\":[1,1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2,"
+    "\"comm\":\"t\"},\"weights\":[{\"metric\":\"samples\",\"value\":40},{\"metric\":\"period\",\"value\":60}]"
+    "}\n"
+    "{\"type\":\"sample\",\"timestamp\":1.5,\"event\":\"e\",\"period\":1,\"stack_id\":\"s3\"}\n"
+    "{\"type\":\"sample\",\"timestamp\":1.7,\"event\":\"e\",\"period\":1,\"stack_id\":\"s4\"}\n"
+    "{\"type\":\"sample\",\"timestamp\":1.9,\"event\":\"e\",\"period\":1,\"stack_id\":\"s3\"}\n";
 
 static const struct {
     const char *question, *options;
@@ -54,7 +72,9 @@ static const struct {
              {"info", ""},
              {"waits", ""},
              {"waits", "--pid 1 --thread 3"},
-             {"summary", ""}};
+             {"summary", ""},
+             {"summary", "--view all"},
+             {"summary", "--budget 30"}};
 
 /* Asks and shows; *hash is of the bytes. */
 static spaa_status run(struct sp_profile *p, size_t which, enum sp_answer_form form, size_t budget,

@@ -1,0 +1,50 @@
+/* What an event is by its nature. */
+#include "analysis/finding_private.h"
+
+static bool contains_any(struct sp_str s, const char *const *words)
+{
+    for (; *words; words++)
+        if (s.n && memmem(s.p, s.n, *words, strlen(*words)))
+            return true;
+    return false;
+}
+
+/* What an event is by its nature is no finding: that an allocation allocates, or that who left the CPU waits.
+ */
+bool finding_goes_without_saying(const struct finder *x, enum sp_finding_kind kind)
+{
+    static const char *const off_cpu[] = {"off-cpu",
+                                          "offcpu",
+                                          "off_cpu",
+                                          "sched_switch",
+                                          "context-switches",
+                                          "sched_stat_sleep",
+                                          "sched_stat_iowait",
+                                          "sched_stat_blocked",
+                                          NULL};
+    static const char *const locks_only[] = {"contention", "mutex", "futex", NULL};
+    static const char *const heap[] = {"alloc", "heap", "kmem:", "free", "inuse", "brk", NULL};
+    static const char *const page_faults[] = {"page-fault", "page_fault", "minor-fault", "major-fault", NULL};
+    static const char *const calls[] = {"syscalls:", "sys_enter", "sys_exit", NULL};
+    const struct sp_event *e = &x->p->events.v[x->s->event];
+    struct sp_str name = sp_pstr(x->p, e->name), metric = sp_pstr(x->p, x->p->metrics.v[x->s->metric].name);
+    bool off = contains_any(name, off_cpu) || contains_any(metric, off_cpu) || sp_str_is(name, "cs");
+    bool blocked = contains_any(name, locks_only) || sp_str_is(name, "block") ||
+                   (name.n > 5 && memcmp(name.p, "lock:", 5) == 0); /* cpu-clock:u is none */
+    switch (kind) {
+    case SP_FIND_ALLOC:
+        return e->kind == SP_ALLOCATION || e->kind == SP_DEALLOCATION || contains_any(name, heap);
+    case SP_FIND_IDLE:
+    case SP_FIND_SYSCALL:
+        return off || contains_any(name, calls);
+    case SP_FIND_WAIT:
+        return off || blocked;
+    case SP_FIND_LOCK:
+        return blocked;
+    case SP_FIND_FAULT:
+        return contains_any(name, page_faults);
+    default:
+        return sp_finding_infos[kind].flags & SP_FINDING_CPU &&
+               (off || blocked || e->kind == SP_ALLOCATION || e->kind == SP_DEALLOCATION);
+    }
+}

@@ -1,0 +1,375 @@
+/* Findings as the lines of a brief. */
+#include "ask/findings_words.h"
+
+#include "analysis/own_name.h"
+#include "model/identity.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WIDTH = 120, NAME = 46 };
+
+bool sp_finding_is_rule(enum sp_finding_kind kind)
+{
+    return sp_finding_infos[kind].group == SP_FINDING_RULE;
+}
+
+bool sp_findings_say_names(const struct sp_findings *all, size_t most, struct sp_said_names *n)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < all->list.n && i < most; i++) {
+        const struct sp_finding *f = &all->list.v[i];
+        ok = sp_said_add(n, f->function) && sp_said_add(n, f->from);
+        for (size_t k = 0; f->kind == SP_FIND_IRQ && ok && k < SP_FINDING_CALLERS; k++)
+            ok = sp_said_add(n, f->callers[k].function);
+        for (size_t k = 0; ok && k < SP_FINDING_STEPS; k++)
+            ok = sp_said_add(n, f->steps[k]);
+    }
+    return ok;
+}
+
+void sp_finding_title(struct sp_buf *b, const struct sp_finding *f)
+{
+    for (const char *c = f->what; *c; c++)
+        sp_buf_ch(b, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
+    sp_buf_puts(b, *f->what ? " SYSCALLS" : f->title);
+}
+
+double sp_finding_bound(const struct sp_finding *f)
+{
+    bool is = sp_finding_infos[f->kind].flags & SP_FINDING_BOUND && !f->at_least && f->part < f->of;
+    return is ? (double)f->of / (double)(f->of - f->part) : 0;
+}
+
+/* ---- pieces ---- */
+
+/* Columns of UTF-8: the signs that are used here take one each. */
+static size_t columns(const struct sp_buf *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->len; i++)
+        n += ((unsigned char)b->data[i] & 0xC0) != 0x80;
+    return n;
+}
+
+/* "80", "7.4": as exact as samples are. */
+static void say_number(struct sp_buf *b, double v)
+{
+    sp_buf_printf(b, v >= 99.5 || (v >= 9.95 && v < 99.05) ? "%.0f" : "%.1f", v);
+}
+
+static double percent_of(const struct sp_finding *f, int64_t v)
+{
+    return f->of > 0 ? 100 * (double)v / (double)f->of : 0;
+}
+
+/* "80 % ±2.5", "7.4 % (5.9–9.3)", "at least 40 %" */
+static void say_share(struct sp_buf *b, const struct sp_finding *f)
+{
+    enum { ALIKE = 12 }; /* of the interval's two halves: how much less one may be, in parts of a hundred */
+    double v = percent_of(f, f->weight), down = v - f->low, up = f->high - v;
+    sp_buf_puts(b, f->at_least ? "at least " : "");
+    say_number(b, v);
+    sp_buf_puts(b, " %");
+    if (!f->has_interval || f->at_least)
+        return;
+    if (fabs(up - down) * 100 <= ALIKE * (up + down)) {
+        sp_buf_printf(b, " ±%.1f", (up + down) / 2);
+        return;
+    }
+    sp_buf_puts(b, " (");
+    say_number(b, f->low);
+    sp_buf_puts(b, "–");
+    say_number(b, f->high);
+    sp_buf_puts(b, ")");
+}
+
+/* What shares are of: samples of a CPU's clock or cycles are its time. */
+static const char *whole_of(const struct sp_asked *x)
+{
+    const struct sp_event *e = &x->s.profile->events.v[x->s.event];
+    struct sp_str name = sp_pstr(x->s.profile, e->name);
+    static const char *const cpu[] = {"cpu-clock", "task-clock", "cycles", "cpu-cycles", "cpu", "cpu_core"};
+    for (size_t i = 0; i < sizeof cpu / sizeof *cpu; i++) {
+        size_t n = strlen(cpu[i]);
+        if (name.n >= n && memcmp(name.p, cpu[i], n) == 0 && (name.n == n || strchr(":/#", name.p[n])))
+            return "CPU";
+    }
+    return "weight";
+}
+
+/* A name that is too long ends in "…". */
+static void say_cut(struct sp_buf *b, struct sp_buf *name)
+{
+    size_t n = name->len, most = NAME;
+    if (columns(name) > most) {
+        while (n > most - 1 || (n < name->len && ((unsigned char)name->data[n] & 0xC0) == 0x80))
+            n--;
+    }
+    sp_buf_add(b, n ? name->data : "", n);
+    sp_buf_puts(b, n < name->len ? "…" : "");
+    b->failed |= name->failed;
+}
+
+static void say_own(struct sp_buf *b, const struct sp_asked *x, const struct sp_said_names *n,
+                    uint32_t function)
+{
+    struct sp_buf name;
+    sp_buf_init(&name, 0);
+    sp_said_text(&name, n, x, function);
+    say_cut(b, &name);
+    sp_buf_free(&name);
+}
+
+/* "std::basic_regex" of "std::__cxx11::basic_regex<…>::basic_regex(…)": plain, and a constructor is its type.
+ */
+static void say_callee(struct sp_buf *b, const struct sp_asked *x, uint32_t function)
+{
+    struct sp_str whole = sp_pstr(x->s.profile, x->s.profile->functions.v[function].name);
+    struct sp_buf name, plain;
+    sp_buf_init(&name, 0);
+    sp_buf_init(&plain, 0);
+    sp_own_plain_name(&plain, whole);
+    const char *p = sp_buf_cstr(&plain), *version = *p ? strchr(p + 1, '@') : NULL;
+    size_t n = version ? (size_t)(version - p) : plain.len;
+    const char *last = memrchr(p, ':', n);
+    size_t own = last ? (size_t)(p + n - last - 1) : 0;
+    if (own && n >= 2 * own + 2 && memcmp(last - 1 - own, last + 1, own) == 0 && last[-1] == ':')
+        n -= own + 2;
+    size_t abi = n > 14 && memcmp(p, "std::__cxx11::", 14) == 0 ? 9
+                 : n > 10 && memcmp(p, "std::__1::", 10) == 0   ? 5
+                                                                : 0;
+    sp_buf_add(&name, p, abi ? 5 : 0);
+    sp_buf_add(&name, p + (abi ? 5 + abi : 0), n - (abi ? 5 + abi : 0));
+    name.failed |= plain.failed;
+    say_cut(b, &name);
+    sp_buf_free(&plain);
+    sp_buf_free(&name);
+}
+
+/* A way is worth saying where a fair part of it comes that way. */
+static bool has_way(const struct sp_finding *f)
+{
+    enum { FAIR = 5 }; /* a fifth */
+    return (__int128)f->way * FAIR >= f->weight && (f->steps[0] != SP_NONE || !f->callers_missing);
+}
+
+/* That it is in the kernel goes without saying. */
+static bool says_callee(const struct sp_asked *x, const struct sp_finding *f)
+{
+    const struct sp_profile *p = x->s.profile;
+    return f->callee != SP_NONE && f->kind != SP_FIND_FAULT &&
+           !p->dsos.v[p->functions.v[f->callee].dso].is_kernel;
+}
+
+/* "handle > validate > std::regex", from step `first` on, and its share where it is not nearly all. */
+static void say_way(struct sp_buf *b, const struct sp_asked *x, const struct sp_said_names *n,
+                    const struct sp_finding *f, size_t first)
+{
+    bool any = false;
+    for (size_t i = first; i < SP_FINDING_STEPS; i++) {
+        if (f->steps[i] == SP_NONE)
+            continue;
+        sp_buf_puts(b, any ? " > " : "");
+        say_own(b, x, n, f->steps[i]);
+        any = true;
+    }
+    if (says_callee(x, f)) {
+        sp_buf_puts(b, any ? " > " : "");
+        say_callee(b, x, f->callee);
+    }
+    if ((__int128)f->way * 10 < (__int128)f->weight * 9) {
+        sp_buf_puts(b, " (");
+        say_number(b, percent_of(f, f->way));
+        sp_buf_puts(b, " %)");
+    }
+}
+
+static void say_place(struct sp_buf *b, const struct sp_finding *f)
+{
+    struct sp_str base = sp_base_name(f->place.file);
+    if (base.n) {
+        sp_buf_puts(b, "   ");
+        sp_buf_add(b, base.p, base.n);
+        sp_buf_printf(b, ":%u", f->place.line);
+    }
+}
+
+/* ---- the first line ---- */
+
+static void say_head(struct sp_buf *b, const struct sp_asked *x, const struct sp_said_names *n,
+                     const struct sp_finding *f, unsigned number, unsigned without)
+{
+    sp_buf_clear(b);
+    if (number)
+        sp_buf_printf(b, "%u ", number);
+    sp_finding_title(b, f);
+    sp_buf_puts(b, "   ");
+    say_share(b, f);
+    if (without < 1)
+        sp_buf_printf(b, " of %s", whole_of(x));
+    sp_buf_puts(b, "   ");
+    if (has_way(f))
+        say_way(b, x, n, f, without < 2 || f->steps[1] == SP_NONE ? 0 : 1);
+    else
+        sp_buf_puts(b, !f->callers_missing ? "from many places"
+                       : number > 1        ? "callers missing: may be part of 1"
+                                           : "callers missing");
+    if (without < 3 && has_way(f))
+        say_place(b, f);
+}
+
+/* Cut where a column ends. */
+static void fit(struct sp_buf *b)
+{
+    size_t n = 0, at = 0;
+    if (columns(b) <= WIDTH)
+        return;
+    for (; at < b->len && n < WIDTH; at++)
+        n += ((unsigned char)b->data[at] & 0xC0) != 0x80;
+    while (at > 0 && ((unsigned char)b->data[at - 1] & 0xC0) == 0x80)
+        at--;
+    b->len = at ? at - 1 : 0;
+    sp_buf_puts(b, "…");
+}
+
+/* ---- the second line ---- */
+
+static bool is_of_sizes(const char *call)
+{
+    static const char *const calls[] = {"write", "pwrite64", "writev",   "read",    "pread64",
+                                        "readv", "sendto",   "recvfrom", "sendmsg", "recvmsg"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strcmp(call, calls[i]) == 0)
+            return true;
+    return false;
+}
+
+/* "allocating 9.0, freeing 5.2; " */
+static void say_parts(struct sp_buf *b, const struct sp_finding *f)
+{
+    bool any = false;
+    for (size_t i = 1; i < SP_PARTS; i++) {
+        if (percent_of(f, f->parts[i]) < 0.05 && i != SP_PART_MATCHING)
+            continue;
+        if (i == SP_PART_MATCHING && f->kind != SP_FIND_REGEX)
+            continue;
+        sp_buf_printf(b, "%s%s ", any ? ", " : "", sp_finding_part_words[i]);
+        say_number(b, percent_of(f, f->parts[i]));
+        sp_buf_puts(b, any ? "" : " %");
+        any = true;
+    }
+    sp_buf_puts(b, any ? ". " : "");
+}
+
+static void say_evidence(struct sp_buf *b, const struct sp_finding *f)
+{
+    if ((f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT) && f->repeats)
+        sp_buf_printf(b, "begins anew %u times at least; ", f->apart);
+    else if (f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT)
+        sp_buf_puts(b, "once or often: that is not shown; ");
+    if (f->kind == SP_FIND_RECURSION)
+        sp_buf_printf(b, "up to %u deep%s. ", f->deepest, f->by_name ? ", by its name alone" : "");
+    if (f->kind == SP_FIND_DEBUG)
+        sp_buf_printf(b, "%zu functions that -O2 inlines have self weight. ", f->count);
+    if (f->kind == SP_FIND_LOCK)
+        sp_buf_puts(b, "CPU spent, not the time waited. ");
+    if (f->kind == SP_FIND_SYSCALL && f->in_kernel != SP_ABSENT) {
+        say_number(b, percent_of(f, f->in_kernel));
+        sp_buf_puts(b, " % in the kernel. ");
+    }
+    if (f->kind != SP_FIND_LOCK)
+        say_parts(b, f);
+}
+
+static void say_detail(struct sp_buf *b, const struct sp_asked *x, const struct sp_finding *f,
+                       unsigned without)
+{
+    double bound = sp_finding_bound(f);
+    sp_buf_clear(b);
+    sp_buf_puts(b, "  ");
+    say_evidence(b, f);
+    if (without < 2 && *f->what && is_of_sizes(f->what))
+        sp_buf_printf(b, "Sizes are not in this file: perf record -e syscalls:sys_enter_%s. ", f->what);
+    sp_buf_printf(b, "Fix: %s", f->remedy);
+    if (bound >= 1.005 && without < 3)
+        sp_buf_printf(b, ". Bound: %s ÷ %.*f", whole_of(x), bound >= 9.95 ? 0 : bound >= 1.95 ? 1 : 2, bound);
+    if (without < 1 && !(*f->what && is_of_sizes(f->what)))
+        sp_buf_printf(b, ". Confirm: %s", f->confirm);
+}
+
+/* ---- all of it ---- */
+
+static void say_rule(struct sp_buf *b, const struct sp_asked *x, const struct sp_said_names *n,
+                     const struct sp_finding *f, unsigned number,
+                     void (*take)(void *arg, const struct sp_buf *line), void *arg)
+{
+    enum { PIECES = 4 };
+    for (unsigned i = 0; i < PIECES; i++) {
+        say_head(b, x, n, f, number, i);
+        if (columns(b) <= WIDTH)
+            break;
+    }
+    fit(b);
+    take(arg, b);
+    for (unsigned i = 0; i < PIECES; i++) {
+        say_detail(b, x, f, i);
+        if (columns(b) <= WIDTH)
+            break;
+    }
+    fit(b);
+    take(arg, b);
+}
+
+void sp_finding_lines(const struct sp_asked *x, const struct sp_said_names *n, const struct sp_findings *all,
+                      size_t i, unsigned number, void (*take)(void *arg, const struct sp_buf *line),
+                      void *arg)
+{
+    const struct sp_finding *f = &all->list.v[i];
+    struct sp_buf b;
+    if (f->beneath)
+        return;
+    sp_buf_init(&b, 0);
+    if (sp_finding_is_rule(f->kind)) {
+        say_rule(&b, x, n, f, number, take, arg);
+    } else {
+        sp_finding_text(&b, x, n, f);
+        fit(&b);
+        take(arg, &b);
+    }
+    sp_buf_free(&b);
+}
+
+/* The number that a brief gives the finding: rules are numbered in turn. */
+static unsigned number_of(const struct sp_findings *all, size_t i)
+{
+    unsigned n = 0;
+    for (size_t k = 0; k <= i; k++)
+        n += sp_finding_is_rule(all->list.v[k].kind) && !all->list.v[k].beneath;
+    return n;
+}
+
+void sp_finding_beneath(struct sp_buf *b, const struct sp_asked *x, const struct sp_said_names *n,
+                        const struct sp_findings *all)
+{
+    (void)x;
+    (void)n;
+    bool any = false;
+    for (size_t above = 0; above < all->list.n; above++) {
+        bool some = false;
+        for (size_t i = 0; i < all->list.n; i++) {
+            const struct sp_finding *f = &all->list.v[i];
+            if (f->beneath != above + 1)
+                continue;
+            sp_buf_puts(b, some ? ", " : any ? "; " : "");
+            sp_buf_puts(b, *f->what ? f->what : sp_finding_infos[f->kind].id);
+            sp_buf_ch(b, ' ');
+            say_number(b, percent_of(f, f->weight));
+            sp_buf_puts(b, " %");
+            some = true;
+        }
+        if (some)
+            sp_buf_printf(b, ": nearly all beneath %u, not extra", number_of(all, above));
+        any = any || some;
+    }
+}
