@@ -275,6 +275,7 @@ def test_few_samples_are_no_rule(tmp_path):
 def test_from_many_places_names_no_caller(tmp_path):
     stacks = [stack(of(LIBC, "malloc") + ["f%d" % i, "main"], 30) for i in range(10)]
     f = summary(tmp_path, stacks + [stack(["work", "main"], 700)])["allocation"]
+    assert f["way_weight"] == 300 and f["weight"] == 3000
     assert "from" not in f or f["from"] is None or f["from"]["function"] is None
 
 
