@@ -55,7 +55,7 @@ static size_t columns(const struct sp_buf *b)
 /* "80", "7.4": as exact as samples are. */
 static void say_number(struct sp_buf *b, double v)
 {
-    sp_buf_printf(b, v >= 99.5 || (v >= 9.95 && v < 99.05) ? "%.0f" : "%.1f", v);
+    sp_buf_printf(b, v >= 99.95 || (v >= 9.95 && v < 99.05) ? "%.0f" : "%.1f", v);
 }
 
 static double percent_of(const struct sp_finding *f, int64_t v)
@@ -66,12 +66,12 @@ static double percent_of(const struct sp_finding *f, int64_t v)
 /* "80 % ±2.5", "7.4 % (5.9–9.3)", "at least 40 %" */
 static void say_share(struct sp_buf *b, const struct sp_finding *f)
 {
-    enum { ALIKE = 12 }; /* of the interval's two halves: how much less one may be, in parts of a hundred */
+    enum { ALIKE = 8 }; /* of the interval's two halves: how much less one may be, in parts of a hundred */
     double v = percent_of(f, f->weight), down = v - f->low, up = f->high - v;
     sp_buf_puts(b, f->at_least ? "at least " : "");
     say_number(b, v);
     sp_buf_puts(b, " %");
-    if (!f->has_interval || f->at_least)
+    if (!f->has_interval || f->at_least || f->low >= 99.95)
         return;
     if (fabs(up - down) * 100 <= ALIKE * (up + down)) {
         sp_buf_printf(b, " ±%.1f", (up + down) / 2);
@@ -269,7 +269,8 @@ static void say_evidence(struct sp_buf *b, const struct sp_finding *f)
     else if (f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT)
         sp_buf_puts(b, "once or often: that is not shown; ");
     if (f->kind == SP_FIND_RECURSION)
-        sp_buf_printf(b, "up to %u deep%s. ", f->deepest, f->by_name ? ", by its name alone" : "");
+        sp_buf_printf(b, "up to %u deep%s. ", f->deepest,
+                      f->by_name ? " (names alone do not tell it from overloads)" : "");
     if (f->kind == SP_FIND_DEBUG)
         sp_buf_printf(b, "%zu functions that -O2 inlines have self weight. ", f->count);
     if (f->kind == SP_FIND_LOCK)
