@@ -262,7 +262,7 @@ static void say_parts(struct sp_buf *b, const struct sp_finding *f)
     sp_buf_puts(b, any ? ". " : "");
 }
 
-static void say_evidence(struct sp_buf *b, const struct sp_finding *f)
+static void say_evidence(struct sp_buf *b, const struct sp_finding *f, bool parts)
 {
     if ((f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT) && f->repeats)
         sp_buf_printf(b, "begins anew %u times at least; ", f->apart);
@@ -279,8 +279,14 @@ static void say_evidence(struct sp_buf *b, const struct sp_finding *f)
         say_number(b, percent_of(f, f->in_kernel));
         sp_buf_puts(b, " % in the kernel. ");
     }
-    if (f->kind != SP_FIND_LOCK)
+    if (f->kind != SP_FIND_LOCK && parts)
         say_parts(b, f);
+}
+
+/* Whether it would tell more to know the sizes: not where bytes are known to be what costs. */
+static bool asks_sizes(const struct sp_finding *f)
+{
+    return is_of_sizes(f->what) && f->parts[SP_PART_BYTES] * 2 <= f->weight;
 }
 
 static void say_detail(struct sp_buf *b, const struct sp_asked *x, const struct sp_finding *f,
@@ -289,13 +295,13 @@ static void say_detail(struct sp_buf *b, const struct sp_asked *x, const struct 
     double bound = sp_finding_bound(f);
     sp_buf_clear(b);
     sp_buf_puts(b, "  ");
-    say_evidence(b, f);
-    if (without < 2 && *f->what && is_of_sizes(f->what))
+    say_evidence(b, f, without < 3 || f->kind != SP_FIND_SYSCALL);
+    if (without < 4 && asks_sizes(f))
         sp_buf_printf(b, "Sizes are not in this file: perf record -e syscalls:sys_enter_%s. ", f->what);
     sp_buf_printf(b, "Fix: %s", f->remedy);
-    if (bound >= 1.005 && without < 3)
+    if (bound >= 1.005 && without < 2)
         sp_buf_printf(b, ". Bound: %s ÷ %.*f", whole_of(x), bound >= 9.95 ? 0 : bound >= 1.95 ? 1 : 2, bound);
-    if (without < 1 && !(*f->what && is_of_sizes(f->what)))
+    if (without < 1 && !asks_sizes(f))
         sp_buf_printf(b, ". Confirm: %s", f->confirm);
 }
 
@@ -305,7 +311,7 @@ static void say_rule(struct sp_buf *b, const struct sp_asked *x, const struct sp
                      const struct sp_finding *f, unsigned number,
                      void (*take)(void *arg, const struct sp_buf *line), void *arg)
 {
-    enum { PIECES = 4 };
+    enum { PIECES = 5 };
     for (unsigned i = 0; i < PIECES; i++) {
         say_head(b, x, n, f, number, i);
         if (columns(b) <= WIDTH)
