@@ -258,6 +258,14 @@ static bool is_go_source(struct sp_str file, struct sp_str package)
     return false;
 }
 
+/* Whether a file is of any package of Go's own: `reflect.growslice` is linked to `runtime/slice.go`. */
+static bool is_go_file(struct sp_str file)
+{
+    const char *slash = file.n ? memchr(file.p, '/', file.n) : NULL;
+    return slash && slash > file.p &&
+           in_table(GO, (struct sp_str){file.p, (uint32_t)(slash - file.p)}, own_same);
+}
+
 static bool go_is_foreign(const struct judge *x, uint32_t function, struct sp_str name)
 {
     struct sp_str package = go_package(name), first = package.n ? package : name;
@@ -266,10 +274,11 @@ static bool go_is_foreign(const struct judge *x, uint32_t function, struct sp_st
         first.n = (uint32_t)(end - first.p);
     if (own_holds(package, "/vendor/"))
         return true;
-    if (!in_table(GO, first, own_same))
-        return false;
     struct sp_str file = sp_str_at(&x->files, x->file[function]);
-    return !(x->functions[function] & HAS_OURS) || !package.n || is_go_source(file, package);
+    if (!in_table(GO, first, own_same))
+        return !package.n && is_go_file(file); /* assembly */
+    return !(x->functions[function] & HAS_OURS) || !package.n || is_go_source(file, package) ||
+           is_go_file(file);
 }
 
 static bool rust_is_foreign(struct sp_str path)

@@ -107,6 +107,8 @@ struct sp_answer_table {
 enum sp_line_style {
     SP_LINE_PLAIN,
     SP_LINE_HEAD,    /* the answer in one line */
+    SP_LINE_WARNING, /* what changes what may be concluded */
+    SP_LINE_STRONG,  /* of a list, what stands before its first three blanks being its title */
     SP_LINE_ITEM,    /* one of a list */
     SP_LINE_TITLE,   /* of what follows */
     SP_LINE_LABEL,   /* its first SP_LABEL_COLUMNS are a label of what stands behind */

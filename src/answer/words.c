@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 
+#include <math.h>
 #include <string.h>
 
 bool sp_text_grouped(struct sp_buf *out, int64_t v, unsigned scale)
@@ -60,6 +61,16 @@ bool sp_text_percent(struct sp_buf *out, int64_t v, int64_t of)
     size_t n = sp_scaled_text(q / 100, 0, t);
     char cents[3] = {'.', (char)('0' + (int)(q % 100 / 10)), (char)('0' + (int)(q % 10))};
     return (!negative || q == 0 || sp_buf_ch(out, '-')) && sp_buf_add(out, t, n) && sp_buf_add(out, cents, 3);
+}
+
+bool sp_text_about(struct sp_buf *out, int64_t v, int64_t of)
+{
+    double percent = of ? 100.0 * (double)v / (double)of : 0, size = fabs(percent);
+    if (v && of && size < 0.05)
+        return sp_buf_puts(out, percent < 0 ? "-<0.1 %" : "<0.1 %");
+    if (size > 99.5 && size < 100) /* no share is said to be all that is not */
+        return sp_buf_printf(out, "%.1f %%", percent > 0 ? fmin(percent, 99.9) : fmax(percent, -99.9));
+    return sp_buf_printf(out, size == 0 || size >= 9.95 ? "%.0f %%" : "%.1f %%", percent);
 }
 
 bool sp_text_count(struct sp_buf *out, uint64_t n, const char *noun)

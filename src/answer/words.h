@@ -15,6 +15,9 @@ bool sp_text_bytes(struct sp_buf *out, int64_t v, unsigned scale);
  * of percent. */
 bool sp_text_percent(struct sp_buf *out, int64_t v, int64_t of);
 
+/* The same as short as it is read: "62 %", "3.1 %", "<0.1 %"; 100 only of all. */
+bool sp_text_about(struct sp_buf *out, int64_t v, int64_t of);
+
 /* "1 sample", "1,308 samples", "0 samples": of a noun whose plural has an s. */
 bool sp_text_count(struct sp_buf *out, uint64_t n, const char *noun);
 

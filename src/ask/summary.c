@@ -3,45 +3,73 @@
  */
 #include "ask/summary.h"
 
-/* The hottest function, the first finding of weight, and the drawing. */
+#include "analysis/names.h"
+
+/* The hottest function has no name: which binaries lack them. */
+static bool summary_lacks_names(const struct sp_summary *x)
+{
+    return x->quality.unresolved_leaf > 0 && (double)x->quality.unresolved_leaf >= 0.5 * (double)x->x.s.whole;
+}
+
+/* What leaks can be asked of: memory that is live, or that was allocated and may be. */
+static bool summary_is_memory(const struct sp_summary *x)
+{
+    const struct sp_profile *p = x->x.s.profile;
+    return sp_str_is(x->x.s.unit, "bytes") && sp_event_metric(p, x->x.s.event, "live_bytes") != SP_NONE;
+}
+
+/*
+ * One command: which binaries lack names, what is live, a finding of more weight than the hottest own
+ * function has, or that function.
+ */
 static void summary_next(struct sp_summary *x)
 {
     struct sp_answer *a = x->x.out;
     char handle[32];
     struct sp_buf word;
-    if (x->hottest != SP_NONE) {
-        sp_handle_text(&x->x.handles, x->hottest, handle);
-        sp_answer_next(a, "function", handle, NULL);
+    if (summary_lacks_names(x)) {
+        sp_answer_next(a, "top", NULL, "--by dso");
+        return;
     }
+    if (summary_is_memory(x)) {
+        sp_answer_next(a, "leaks", NULL, NULL);
+        return;
+    }
+    int64_t most = x->calls.n ? x->fold.rows.v[x->calls.row[0]].sum.weight : 0;
     sp_buf_init(&word, 0);
-    for (size_t i = 0; i < x->findings.list.n && a->next.n < SP_SUMMARY_NEXT - 1; i++) {
+    for (size_t i = 0; i < x->findings.list.n && !a->next.n; i++) {
         const struct sp_finding *f = &x->findings.list.v[i];
-        uint32_t about = f->from != SP_NONE ? f->from : f->function;
-        if ((about == SP_NONE && f->context == SP_NONE) || (about != SP_NONE && about == x->hottest))
+        if (!sp_finding_is_rule(f->kind) || f->function == SP_NONE || f->weight < most)
             continue;
         struct sp_next next = sp_finding_next(&x->x, f, &word);
         sp_answer_next(a, next.question, next.argument, next.tail);
         a->failed |= word.failed;
     }
     sp_buf_free(&word);
-    if (a->next.n < SP_SUMMARY_NEXT - 1)
-        sp_answer_next(a, "tree", NULL, "--inverted --depth 4");
-    sp_answer_next(a, "flamegraph", NULL, "-o flame.svg");
+    if (!a->next.n && x->hottest != SP_NONE) {
+        sp_handle_text(&x->x.handles, x->hottest, handle);
+        sp_answer_next(a, "function", handle, NULL);
+    }
+    if (!a->next.n)
+        sp_answer_next(a, "info", NULL, NULL);
 }
 
-static void summary_answer(struct sp_summary *x)
+static spaa_status summary_answer(struct sp_summary *x)
 {
-    sp_asked_facts(&x->x);
-    sp_summary_head(x);
-    sp_summary_shares(x);
-    sp_summary_say_quality(x);
-    sp_summary_hot(x);
-    sp_summary_path(x);
-    sp_summary_found(x);
-    if (!x->x.q->brief)
-        sp_quality_facts(&x->x, &x->quality);
+    sp_summary_recorded(x);
+    sp_summary_measure(x);
+    spaa_status st = sp_summary_cautions(x);
+    if (st)
+        return st;
     summary_next(x);
-    sp_summary_say_next(x);
+    st = sp_summary_brief(x);
+    if (st || x->x.q->brief)
+        return st;
+    sp_asked_facts(&x->x);
+    sp_bounds_report(&x->x.s, x->x.q->diags);
+    sp_summary_put(x);
+    sp_quality_facts(&x->x, &x->quality);
+    return SPAA_OK;
 }
 
 static spaa_status summary_ask(struct sp_ask *q, struct sp_answer *out)
@@ -51,7 +79,7 @@ static spaa_status summary_ask(struct sp_ask *q, struct sp_answer *out)
     if (!st)
         st = sp_summary_gather(&x);
     if (!st)
-        summary_answer(&x);
+        st = summary_answer(&x);
     sp_summary_free(&x);
     return st;
 }
@@ -72,7 +100,7 @@ const struct sp_question sp_question_summary = {
     .title = "the brief an engineer would write: what is hot, where, how sure, what next",
     .examples = "spaa summary perf.data\n"
                 "spaa perf.data # the same",
-    .schema = "spaa.summary/3",
+    .schema = "spaa.summary/4",
     .facts = sp_summary_facts,
     .tables = sp_summary_tables,
     .needs = summary_needs,

@@ -1,20 +1,37 @@
-/* summary, in parts: what it gathers, its tables, its words. */
+/* summary, in parts: what it gathers, its tables for programs, and the brief for people. */
 #ifndef SP_SUMMARY_H
 #define SP_SUMMARY_H
 
 #include "analysis/findings.h"
-#include "analysis/own_fold.h"
+#include "analysis/own_calls.h"
 #include "analysis/top.h"
 #include "ask/common.h"
 #include "ask/findings_words.h"
 
-/* Rows that a section has at most. */
+/* Rows that a table has at most. */
 enum {
     SP_SUMMARY_HOT = 5,
+    SP_SUMMARY_NAMED = 16,
     SP_SUMMARY_FINDINGS = 8,
-    SP_SUMMARY_NEXT = 3,
     SP_SUMMARY_SHARES = 5,
     SP_SUMMARY_CALLEES = 3
+};
+
+/* What changes what may be concluded, or what cannot be known at all. Texts are the answer's. */
+struct sp_caution {
+    const char *id;        /* "callers_unreliable" */
+    const char *title;     /* "CALLERS UNRELIABLE"; NULL: it is something that cannot be known */
+    const char *statement; /* with figures */
+    const char *settle;    /* what would settle it; NULL: nothing that is known */
+};
+
+/* Processes of one name; n 0: what it is called is not known. */
+struct sp_recorded {
+    struct sp_str name;
+    int64_t pid; /* of the first; SP_ABSENT: not known */
+    size_t n;
+    int64_t weight;
+    bool is_command; /* it is called as what was started */
 };
 
 struct sp_summary {
@@ -23,10 +40,18 @@ struct sp_summary {
     struct sp_top threads, dsos, processes;
     struct sp_findings findings;
     struct sp_own_fold fold;
-    struct sp_said_names names; /* of the functions that words are about */
-    uint32_t hottest;           /* function to ask about, or SP_NONE */
-    /* What stands in the answer; NULL where memory is exhausted. */
-    struct sp_answer_table *by_process, *by_thread, *by_dso, *hot, *path, *found;
+    struct sp_own_calls calls;
+    struct sp_said_names names;          /* of the functions that words are about */
+    uint32_t hottest;                    /* function to ask about, or SP_NONE */
+    struct sp_str program;               /* the base name of what was recorded; n 0: not known */
+    struct sp_str command;               /* the program and its arguments; n 0: not known */
+    SP_VEC(struct sp_recorded) recorded; /* processes by name, heaviest first */
+    int64_t live; /* bytes that are live, of an answer about allocated ones; SP_ABSENT */
+    unsigned live_scale;
+    const char *noun; /* what shares are of: "CPU", "allocated bytes" */
+    bool all_cpus;    /* recorded of all CPUs, whatever was started */
+    bool cpu;         /* the weight is time or cycles of CPUs, or samples of running threads */
+    SP_VEC(struct sp_caution) cautions;
 };
 
 extern const struct sp_answer_column sp_summary_facts[]; /* name NULL ends */
@@ -36,22 +61,30 @@ extern const struct sp_table_decl *const sp_summary_tables[];
 spaa_status sp_summary_gather(struct sp_summary *x);
 void sp_summary_free(struct sp_summary *x); /* the selection, too */
 
-/* Facts and tables, each with the words in its place. */
-void sp_summary_head(struct sp_summary *x);
-void sp_summary_shares(struct sp_summary *x);
-void sp_summary_hot(struct sp_summary *x);
-void sp_summary_path(struct sp_summary *x);
-void sp_summary_found(struct sp_summary *x);
+/* summary_recorded.c: the program, its command, the processes. */
+void sp_summary_recorded(struct sp_summary *x);
 
-/* Lines alone. */
-void sp_summary_say_incomplete(struct sp_summary *x);
-void sp_summary_say_shares(struct sp_summary *x, const char *label, const struct sp_top *top,
-                           const struct sp_answer_table *t);
-void sp_summary_say_quality(struct sp_summary *x);
-void sp_summary_say_hot(struct sp_summary *x);
-void sp_summary_say_path(struct sp_summary *x);
-void sp_summary_say_finding(struct sp_summary *x, const struct sp_finding *f, size_t row);
-void sp_summary_say_next(struct sp_summary *x);
+/* summary_head.c: what is measured, and the answer in one line. */
+void sp_summary_measure(struct sp_summary *x); /* noun, cpu */
+void sp_summary_head_text(struct sp_buf *b, const struct sp_summary *x);
+
+/* summary_cautions.c: x->cautions. */
+spaa_status sp_summary_cautions(struct sp_summary *x);
+
+/* summary_names.c: a function as the brief calls it, and its file and line: "srv.cpp:23". */
+void sp_summary_name(struct sp_buf *b, const struct sp_summary *x, uint32_t function);
+void sp_summary_place(struct sp_buf *b, const struct sp_summary *x, uint32_t function);
+
+/* summary_own.c: own functions as a call tree, at most `rows` of them, line by line to `take`. */
+void sp_summary_own_lines(const struct sp_summary *x, size_t rows,
+                          void (*take)(void *arg, enum sp_line_style style, const struct sp_buf *line),
+                          void *arg);
+
+/* summary_brief.c: all of it for people, within its budget. */
+spaa_status sp_summary_brief(struct sp_summary *x);
+
+/* summary_tables.c: all of it for programs. */
+void sp_summary_put(struct sp_summary *x);
 
 /* The next diagnostic of something missing from the input from i on, the first of its code; NULL: there is
  * none. */

@@ -1,13 +1,14 @@
 /* The facts and tables of a summary. */
-#include "ask/summary.h"
-
 #include "ask/findings_table.h"
 #include "ask/function_at.h"
+#include "ask/summary_rows.h"
+
 #include "base/num.h"
 
 /* ---- declarations ---- */
 
 const struct sp_answer_column sp_summary_facts[] = {
+    FACT("headline", SP_COL_TEXT, "the answer in one line: what was recorded, how much, of whom"),
     FACT("profiled.command", SP_COL_TEXT, "the command that was recorded; null: not known"),
     FACT("profiled.host", SP_COL_TEXT, "where; null: not known"),
     FACT("profiled.arch", SP_COL_TEXT, "of the host; null: not known"),
@@ -92,10 +93,52 @@ static const struct sp_answer_column summary_callee_columns[] = {
     [CALLEE_PERCENT] = {"percent", SP_COL_PERCENT, .doc = "its share of the whole"},
 };
 
-#define TABLE(columns) columns, sizeof columns / sizeof *columns
+enum { CAUTION_ID, CAUTION_STATEMENT, CAUTION_SETTLE };
+static const struct sp_answer_column summary_warning_columns[] = {
+    [CAUTION_ID] = {"id", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "of its kind: docs/views.md"},
+    [CAUTION_STATEMENT] = {"statement", SP_COL_TEXT, .flags = SP_COL_CSV,
+                           .doc = "it in a sentence, with figures"},
+};
+static const struct sp_answer_column summary_unknown_columns[] = {
+    [CAUTION_ID] = {"id", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "of its kind"},
+    [CAUTION_STATEMENT] = {"statement", SP_COL_TEXT, .flags = SP_COL_CSV, .doc = "what is not known"},
+    [CAUTION_SETTLE] = {"settle", SP_COL_TEXT, .flags = SP_COL_CSV,
+                        .doc = "which recording would tell; null: none is known"},
+};
+enum {
+    OWN_FUNCTION,
+    OWN_WEIGHT = SP_FUNCTION_NCOLUMNS,
+    OWN_SELF = OWN_WEIGHT + 2,
+    OWN_TOTAL = OWN_SELF + 2,
+    OWN_AT_MOST,
+    OWN_PLACE,
+    OWN_CALLER
+};
+static const struct sp_answer_column summary_own_columns[] = {
+    SP_FUNCTION_AT(OWN_FUNCTION, "", "name", SP_COL_CSV),
+    [OWN_WEIGHT] = {"weight", SP_COL_WEIGHT, .flags = SP_COL_CSV,
+                    .doc = "weight of the stacks in which it is the own function nearest to the leaf"},
+    {"percent", SP_COL_PERCENT, .of = "weight", .flags = SP_COL_CSV, .doc = "its share of the whole"},
+    [OWN_SELF] = {"self", SP_COL_WEIGHT, .flags = SP_COL_CSV, .doc = "weight of stacks whose leaf it is"},
+    {"self_percent", SP_COL_PERCENT, .of = "self", .flags = SP_COL_CSV, .doc = "its share of the whole"},
+    [OWN_TOTAL] = {"total_percent", SP_COL_PERCENT, .flags = SP_COL_CSV,
+                   .doc = "share of the stacks it is in"},
+    [OWN_AT_MOST] = {"total_at_most_percent", SP_COL_PERCENT, .flags = SP_COL_SOMETIMES,
+                     .doc = "where callers are missing: what the total can be; else left out"},
+    [OWN_PLACE] = {"place", SP_COL_TEXT, .flags = SP_COL_CSV,
+                   .doc = "file and line of its declaration, and its binary where that is not the program; "
+                          "null: not known"},
+    [OWN_CALLER] = {"called_by", SP_COL_HANDLE, .flags = SP_COL_CSV,
+                    .doc = "the one of these that nine tenths of its weight stand below; null: none"},
+};
+
 static const struct sp_table_decl
     gaps = {"incomplete", TABLE(summary_gap_columns),
             .doc = "what of the input is missing: cut off, damaged"},
+    warnings = {"warnings", TABLE(summary_warning_columns), .doc = "what changes what may be concluded"},
+    unknowns = {"cannot_know", TABLE(summary_unknown_columns), .doc = "what the profile cannot tell"},
+    own = {"own_functions", TABLE(summary_own_columns),
+           .doc = "a few own functions as a call tree: those of most weight, then callers of the first"},
     processes = {"by_process", TABLE(summary_process_columns), .doc = "the heaviest processes"},
     threads = {"by_thread", TABLE(summary_thread_columns), .doc = "the heaviest threads and pools"},
     dsos = {"by_dso", TABLE(summary_dso_columns), .doc = "the heaviest binaries"},
@@ -106,30 +149,8 @@ static const struct sp_table_decl
     path_in = {"beneath.in", TABLE(summary_callee_columns), .of = "heaviest_path",
                .doc = "in what, the heaviest"};
 const struct sp_table_decl *const sp_summary_tables[] = {
-    &hot, &hot_in, &path, &path_in, &processes, &threads, &dsos, SP_FINDINGS_TABLES, &gaps, NULL};
-
-/* What a budget leaves first. */
-enum { KEEP_HOT = 1, KEEP_FOUND, KEEP_PATH, KEEP_THREADS, KEEP_DSOS, KEEP_PROCESSES };
-
-static struct sp_answer_table *summary_table(struct sp_summary *x, const struct sp_table_decl *decl,
-                                             unsigned keep)
-{
-    struct sp_answer_table *t = sp_answer_table(x->x.out, decl);
-    if (t) {
-        t->quiet = true;
-        t->keep = keep;
-        t->fixed = !keep;
-    }
-    return t;
-}
-
-/* How many of these are shown; what is not is told. */
-static size_t summary_room(struct sp_answer_table *t, size_t n, size_t most)
-{
-    if (t && n > most)
-        t->left_out = n - most;
-    return n < most ? n : most;
-}
+    &hot,  &hot_in,   &path,     &path_in, &processes, &threads, &dsos, SP_FINDINGS_TABLES,
+    &gaps, &warnings, &unknowns, &own,     NULL};
 
 /* ---- what was profiled ---- */
 
@@ -143,26 +164,21 @@ static void fact_number(struct sp_answer *a, const char *name, struct sp_str s)
         sp_fact_null(a, name);
 }
 
-static void put_cstr(struct sp_summary *x, struct sp_answer_table *t, size_t column, const char *s)
-{
-    sp_put_text(x->x.out, t, column, s, s ? strlen(s) : 0);
-}
-
 static void put_gaps(struct sp_summary *x)
 {
-    struct sp_answer_table *t = summary_table(x, &gaps, 0);
+    struct sp_answer_table *t = sp_summary_table(x, &gaps, 0);
     size_t i = 0;
     for (const struct sp_diag *g; t && (g = sp_summary_missing(x, &i));) {
         sp_table_row(x->x.out, t);
-        put_cstr(x, t, GAP_CODE, sp_code_info(g->code)->name);
-        put_cstr(x, t, GAP_FILE, g->file);
-        put_cstr(x, t, GAP_MESSAGE, g->message);
-        put_cstr(x, t, GAP_HINT, g->hint);
+        sp_summary_put_cstr(x, t, GAP_CODE, sp_code_info(g->code)->name);
+        sp_summary_put_cstr(x, t, GAP_FILE, g->file);
+        sp_summary_put_cstr(x, t, GAP_MESSAGE, g->message);
+        sp_summary_put_cstr(x, t, GAP_HINT, g->hint);
         sp_put_int(t, GAP_COUNT, (int64_t)x->x.q->diags->count[g->code]);
     }
 }
 
-void sp_summary_head(struct sp_summary *x)
+static void put_head(struct sp_summary *x)
 {
     const struct sp_profile *p = x->x.s.profile;
     const struct sp_header *h = &p->header;
@@ -174,25 +190,22 @@ void sp_summary_head(struct sp_summary *x)
     fact_number(a, "profiled.cpus", sp_pstr(p, h->host.cpus));
     fact_number(a, "profiled.duration", sp_pstr(p, h->duration));
     sp_fact_count(a, "profiled.events", (int64_t)p->events.n);
-    if (h->command) {
-        sp_buf_clear(&x->x.b);
-        sp_buf_printf(&x->x.b, "%-*s", SP_LABEL_COLUMNS, "profiled");
-        sp_buf_add(&x->x.b, command.p, command.n);
-        sp_answer_line_of(a, SP_LINE_LABEL, &x->x.b);
-    }
-    sp_asked_heading_as(&x->x, "weight");
     put_gaps(x);
-    sp_summary_say_incomplete(x);
+    sp_buf_clear(&x->x.b);
+    sp_summary_head_text(&x->x.b, x);
+    sp_fact_text(a, "headline", sp_buf_cstr(&x->x.b), x->x.b.len);
+    a->failed |= x->x.b.failed;
+    sp_buf_clear(&x->x.b);
     sp_fact_count(a, "threads", (int64_t)p->threads.n);
 }
 
 /* ---- shares ---- */
 
-static struct sp_answer_table *put_shares(struct sp_summary *x, const struct sp_table_decl *decl,
-                                          unsigned keep, const struct sp_top *top, size_t least)
+static void put_shares(struct sp_summary *x, const struct sp_table_decl *decl, unsigned keep,
+                       const struct sp_top *top)
 {
-    struct sp_answer_table *t = summary_table(x, decl, keep);
-    size_t n = top->rows.n < least ? 0 : summary_room(t, top->rows.n, SP_SUMMARY_SHARES);
+    struct sp_answer_table *t = sp_summary_table(x, decl, keep);
+    size_t n = sp_summary_room(t, top->rows.n, SP_SUMMARY_SHARES);
     for (size_t i = 0; t && i < n; i++) {
         const struct sp_top_row *r = &top->rows.v[i];
         struct sp_str name = sp_str_at(&top->names, r->name);
@@ -203,29 +216,16 @@ static struct sp_answer_table *put_shares(struct sp_summary *x, const struct sp_
         if (decl == &threads)
             sp_put_pool(&x->x, t, SHARE_POOL, sp_top_pool(&x->x.s, SP_TOP_THREAD, r));
     }
-    return t;
 }
 
-/* People are not told of the one process that there is, nor of threads where the profile tells none apart. */
-void sp_summary_shares(struct sp_summary *x)
+static void put_all_shares(struct sp_summary *x)
 {
-    x->by_process = put_shares(x, &processes, KEEP_PROCESSES, &x->processes, x->x.q->brief ? 2 : 0);
-    sp_summary_say_shares(x, "processes", &x->processes, x->by_process);
-    x->by_thread = put_shares(x, &threads, KEEP_THREADS, &x->threads, 0);
-    if (x->x.s.profile->threads.n)
-        sp_summary_say_shares(x, "threads", &x->threads, x->by_thread);
-    x->by_dso = put_shares(x, &dsos, KEEP_DSOS, &x->dsos, 0);
-    sp_summary_say_shares(x, "binaries", &x->dsos, x->by_dso);
+    put_shares(x, &processes, KEEP_PROCESSES, &x->processes);
+    put_shares(x, &threads, KEEP_THREADS, &x->threads);
+    put_shares(x, &dsos, KEEP_DSOS, &x->dsos);
 }
 
 /* ---- functions ---- */
-
-static void put_function(struct sp_summary *x, struct sp_answer_table *t, size_t at, uint32_t function)
-{
-    sp_put_function(&x->x, t, at, function);
-    if (function == SP_NONE)
-        put_cstr(x, t, at + SP_FUNCTION_NAME, "[no own function]");
-}
 
 static void put_beneath(struct sp_summary *x, struct sp_answer_table *t, size_t at,
                         struct sp_answer_table *in, const struct sp_own_sum *sum)
@@ -240,13 +240,13 @@ static void put_beneath(struct sp_summary *x, struct sp_answer_table *t, size_t 
     }
 }
 
-void sp_summary_hot(struct sp_summary *x)
+static void put_hot(struct sp_summary *x)
 {
     bool bounds = sp_chains_tell(&x->x.s);
     sp_fact_bool(x->x.out, "all_own", x->x.own.all);
-    struct sp_answer_table *t = x->hot = summary_table(x, &hot, KEEP_HOT);
+    struct sp_answer_table *t = sp_summary_table(x, &hot, KEEP_HOT);
     struct sp_answer_table *in = sp_answer_detail(x->x.out, &hot_in, t);
-    size_t n = summary_room(t, x->fold.rows.n, SP_SUMMARY_HOT);
+    size_t n = sp_summary_room(t, x->fold.rows.n, SP_SUMMARY_HOT);
     if (!bounds) {
         sp_table_without(t, HOT_AT_MOST);
         sp_table_without(t, HOT_AT_MOST_PERCENT);
@@ -254,7 +254,7 @@ void sp_summary_hot(struct sp_summary *x)
     for (size_t i = 0; t && i < n; i++) {
         const struct sp_own_row *r = &x->fold.rows.v[i];
         sp_table_row(x->x.out, t);
-        put_function(x, t, HOT_FUNCTION, r->function);
+        sp_summary_put_function(x, t, HOT_FUNCTION, r->function);
         sp_put_int(t, HOT_WEIGHT, r->sum.weight);
         sp_put_int(t, HOT_SELF, r->self);
         sp_put_int(t, HOT_TOTAL, r->total);
@@ -263,29 +263,69 @@ void sp_summary_hot(struct sp_summary *x)
             sp_put_int(t, HOT_IRQ, 1);
         put_beneath(x, t, HOT_BENEATH, in, &r->sum);
     }
-    sp_summary_say_hot(x);
 }
 
-void sp_summary_path(struct sp_summary *x)
+static void put_path(struct sp_summary *x)
 {
-    struct sp_answer_table *t = x->path = summary_table(x, &path, KEEP_PATH);
+    struct sp_answer_table *t = sp_summary_table(x, &path, KEEP_PATH);
     struct sp_answer_table *in = sp_answer_detail(x->x.out, &path_in, t);
     for (size_t i = 0; t && i < x->fold.nsteps; i++) {
         const struct sp_own_step *step = &x->fold.steps[i];
         sp_table_row(x->x.out, t);
-        put_function(x, t, STEP_FUNCTION, step->function);
+        sp_summary_put_function(x, t, STEP_FUNCTION, step->function);
         sp_put_int(t, STEP_TIMES, step->times);
         sp_put_int(t, STEP_TOTAL, step->total);
         put_beneath(x, t, STEP_BENEATH, in, &step->sum);
     }
-    sp_summary_say_path(x);
 }
 
-/* ---- findings ---- */
+/* ---- what only the brief had ---- */
 
-void sp_summary_found(struct sp_summary *x)
+static void put_cautions(struct sp_summary *x)
 {
-    x->found = sp_findings_put(&x->x, &x->names, &x->findings, SP_SUMMARY_FINDINGS, KEEP_FOUND);
-    for (size_t i = 0; x->found && i < x->found->rows; i++)
-        sp_summary_say_finding(x, &x->findings.list.v[i], i);
+    struct sp_answer_table *t[] = {sp_summary_table(x, &warnings, 0), sp_summary_table(x, &unknowns, 0)};
+    for (size_t i = 0; t[0] && t[1] && i < x->cautions.n; i++) {
+        const struct sp_caution *c = &x->cautions.v[i];
+        struct sp_answer_table *to = t[!c->title];
+        sp_table_row(x->x.out, to);
+        sp_summary_put_cstr(x, to, CAUTION_ID, c->id);
+        sp_summary_put_cstr(x, to, CAUTION_STATEMENT, c->statement);
+        if (!c->title)
+            sp_summary_put_cstr(x, to, CAUTION_SETTLE, c->settle);
+    }
+}
+
+static void put_own(struct sp_summary *x)
+{
+    struct sp_answer_table *t = sp_summary_table(x, &own, KEEP_OWN);
+    char handle[32];
+    if (!sp_chains_tell(&x->x.s))
+        sp_table_without(t, OWN_AT_MOST);
+    for (size_t i = 0; t && i < x->calls.n; i++) {
+        const struct sp_own_row *r = &x->fold.rows.v[x->calls.row[i]];
+        size_t caller = sp_own_caller(&x->calls, i, x->calls.n);
+        sp_table_row(x->x.out, t);
+        sp_put_function(&x->x, t, OWN_FUNCTION, r->function);
+        sp_put_int(t, OWN_WEIGHT, r->sum.weight);
+        sp_put_int(t, OWN_SELF, r->self);
+        sp_put_int(t, OWN_TOTAL, r->total);
+        sp_put_int(t, OWN_AT_MOST, r->at_most);
+        sp_buf_clear(&x->x.b);
+        sp_summary_place(&x->x.b, x, r->function);
+        sp_put_buf(x->x.out, t, OWN_PLACE, &x->x.b);
+        if (caller != SIZE_MAX)
+            sp_put_text(x->x.out, t, OWN_CALLER, handle,
+                        sp_handle_text(&x->x.handles, x->fold.rows.v[x->calls.row[caller]].function, handle));
+    }
+}
+
+void sp_summary_put(struct sp_summary *x)
+{
+    put_head(x);
+    put_cautions(x);
+    put_all_shares(x);
+    put_hot(x);
+    put_own(x);
+    put_path(x);
+    sp_findings_put(&x->x, &x->names, &x->findings, SP_SUMMARY_FINDINGS, KEEP_FOUND);
 }

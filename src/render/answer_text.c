@@ -17,16 +17,23 @@ struct text_marks {
 static struct text_marks text_marks(const struct sp_drawing *g, enum sp_line_style style)
 {
     static const struct text_marks plain[] = {
-        [SP_LINE_PLAIN] = {"", "\n"},   [SP_LINE_HEAD] = {"", "\n"},  [SP_LINE_ITEM] = {"", "\n"},
-        [SP_LINE_TITLE] = {"\n", "\n"}, [SP_LINE_LABEL] = {"", "\n"}, [SP_LINE_COMMAND] = {"", "\n"}};
-    static const struct text_marks bold = {"\n\033[1m", "\033[0m\n"};
+        [SP_LINE_PLAIN] = {"", "\n"},  [SP_LINE_HEAD] = {"", "\n"},   [SP_LINE_WARNING] = {"", "\n"},
+        [SP_LINE_STRONG] = {"", "\n"}, [SP_LINE_ITEM] = {"", "\n"},   [SP_LINE_TITLE] = {"\n", "\n"},
+        [SP_LINE_LABEL] = {"", "\n"},  [SP_LINE_COMMAND] = {"", "\n"}};
+    static const struct text_marks coloured[] = {[SP_LINE_PLAIN] = {"", "\n"},
+                                                 [SP_LINE_HEAD] = {"\033[1m", "\033[0m\n"},
+                                                 [SP_LINE_WARNING] = {"\033[33m", "\033[0m\n"},
+                                                 [SP_LINE_STRONG] = {"", "\n"},
+                                                 [SP_LINE_ITEM] = {"", "\n"},
+                                                 [SP_LINE_TITLE] = {"\n\033[1m", "\033[0m\n"},
+                                                 [SP_LINE_LABEL] = {"", "\n"},
+                                                 [SP_LINE_COMMAND] = {"", "\n"}};
     static const struct text_marks markdown[] = {
-        [SP_LINE_PLAIN] = {"", "\n"},   [SP_LINE_HEAD] = {"**", "**\n\n"},
-        [SP_LINE_ITEM] = {"- ", "\n"},  [SP_LINE_TITLE] = {"\n**", "**\n\n"},
-        [SP_LINE_LABEL] = {"- ", "\n"}, [SP_LINE_COMMAND] = {"- ", "\n"}};
-    if (style == SP_LINE_TITLE && g->opts->colour && !is_markdown(g))
-        return bold;
-    return is_markdown(g) ? markdown[style] : plain[style];
+        [SP_LINE_PLAIN] = {"", "\n"},     [SP_LINE_HEAD] = {"**", "**\n\n"},
+        [SP_LINE_WARNING] = {"- ", "\n"}, [SP_LINE_STRONG] = {"- ", "\n"},
+        [SP_LINE_ITEM] = {"- ", "\n"},    [SP_LINE_TITLE] = {"\n**", "**\n\n"},
+        [SP_LINE_LABEL] = {"- ", "\n"},   [SP_LINE_COMMAND] = {"- ", "\n"}};
+    return is_markdown(g) ? markdown[style] : g->opts->colour ? coloured[style] : plain[style];
 }
 
 /* The label itself; returns how much of the line it takes. */
@@ -43,6 +50,22 @@ static size_t text_label(const struct sp_drawing *g, const char *p, size_t n)
     sp_puts(g->out, behind);
     sp_puts(g->out, is_markdown(g) ? " " : "");
     return label;
+}
+
+/* The title of a line that has one, in bold; returns how much of the line it takes. */
+static size_t text_strong(const struct sp_drawing *g, const char *p, size_t n)
+{
+    const char *end = n ? memmem(p, n, "   ", 3) : NULL;
+    size_t title = end ? (size_t)(end - p) : 0;
+    for (size_t i = 0; i < title; i++)
+        if (p[i] < ' ' || p[i] > '~')
+            return 0;
+    if (!title || !g->opts->colour || is_markdown(g))
+        return 0;
+    sp_puts(g->out, "\033[1m");
+    sp_write(g->out, p, title);
+    sp_puts(g->out, "\033[0m");
+    return title;
 }
 
 /* Safe text, as wide as there is room; `before`: columns of the line that are taken. */
@@ -66,6 +89,8 @@ static bool text_line(const struct sp_drawing *g, enum sp_line_style style, cons
     sp_puts(g->out, marks.before);
     if (style == SP_LINE_LABEL)
         skip = text_label(g, p, n);
+    if (style == SP_LINE_STRONG)
+        skip = text_strong(g, p, n);
     bool listed = style == SP_LINE_ITEM || style == SP_LINE_COMMAND;
     while (is_markdown(g) && listed && skip < n && p[skip] == ' ')
         skip++; /* which would be an indented block */
@@ -74,7 +99,7 @@ static bool text_line(const struct sp_drawing *g, enum sp_line_style style, cons
     if (is_markdown(g))
         sp_markdown_text(g->out, b->data ? b->data : "", b->len);
     else
-        ok = text_wrapped(g, style, b, style == SP_LINE_LABEL ? skip : 0) && ok;
+        ok = text_wrapped(g, style, b, skip) && ok;
     sp_puts(g->out, marks.behind);
     return ok;
 }

@@ -81,7 +81,7 @@ def test_deep_trees_do_not_nest(tmp_path):
 
 def test_summary_json(spaa):
     answer = ask("summary", spaa)
-    assert answer["schema"] == "spaa.summary/3" and PROFILE <= set(answer["profile"])
+    assert answer["schema"] == "spaa.summary/4" and PROFILE <= set(answer["profile"])
     for key in ("by_thread", "by_dso", "hot", "heaviest_path", "quality", "next", "diagnostics", "whole"):
         assert key in answer
     assert answer["profile"]["view"] == "cpu" and all(c.startswith("spaa ") for c in answer["next"])

@@ -2,11 +2,14 @@
 
 import csv
 import io
+import json
+import re
 
 import pytest
 
 import profiles
-from conftest import ask, run
+from conftest import ask, run, unwrapped
+from test_text_fits import inputs, too_wide
 
 LONG = "shop::Cart<shop::Item, std::allocator<shop::Item> >::%s(int, std::vector<int, std::allocator<int> > const&)"
 
@@ -36,7 +39,7 @@ def test_functions_of_one_short_name_are_told_apart(tmp_path):
 
 def test_csv_has_a_table_for_each_section(shop):
     heads = [next(csv.reader(io.StringIO(t)))[0] for t in run("summary", shop, "--format", "csv", code=0).out.split("\n\n")]
-    assert heads == ["code", "name", "name", "name", "id", "id", "id"]
+    assert heads == ["code", "id", "id", "name", "name", "name", "id", "id", "id", "id"]
 
 
 def test_sql_has_the_hot_functions(shop):
@@ -48,11 +51,11 @@ def test_sql_has_the_hot_functions(shop):
 def test_what_is_left_out_is_counted(shop):
     answer = ask("summary", shop, "--no-pool")
     assert len(answer["by_thread"]) == 5 and answer["omitted"]["by_thread"] == 3
-    assert ", 3 more" in run("summary", shop, "--no-pool", code=0).out
+    assert "; 8 threads: t2 15 %" in run("summary", shop, "--no-pool", code=0).out
 
 
 def test_a_budget_takes_rows_from_all_sections_in_turn(shop):
-    sections = ("hot", "findings", "heaviest_path", "by_thread", "by_dso", "by_process")
+    sections = ("hot", "findings", "heaviest_path", "by_thread", "by_dso", "by_process", "own_functions")
     whole = ask("summary", shop)
     most = [len(whole[s]) for s in sections]
     seen = set()
@@ -66,5 +69,194 @@ def test_a_budget_takes_rows_from_all_sections_in_turn(shop):
         assert [answer["omitted"][s] - whole["omitted"][s] for s in sections] == [m - n for n, m in zip(shown, most)]
         seen.add(tuple(shown))
     assert len(seen) > 5 and tuple(most) in seen
-    out = run("summary", shop, "--budget", 250, code=0).out
-    assert len(out.encode()) <= 750 and "more rows; a larger --budget shows more" in out
+
+
+# The brief for people: what it may take, and what it says when
+
+CLOCK = [profiles.event("cpu-clock", kind="software", mode="frequency")]
+CLOCK[0]["sampling"]["frequency_hz"] = 999
+APP = {"pid": 7, "tid": 7, "comm": "app"}
+ENTRY = ["main", "__libc_start_main", "_start"]
+
+
+def weights(n):
+    return [{"metric": "samples", "value": n}, {"metric": "period", "value": n * 1000000, "unit": "ns"}]
+
+
+def brief(tmp_path, stacks, *options, events=CLOCK, command="perf record -g -o x.data ./app 5", **header):
+    """stacks: (frames from the leaf, samples of 1 ms, context)"""
+    path = tmp_path / "b.spaa"
+    text = profiles.text([(frames, n, *(rest or [APP])) for frames, n, *rest in stacks], events, source={"tool": "perf", "command": command}, **header)
+    records = [json.loads(line) for line in text.splitlines()]
+    for r in records:
+        if r["type"] == "stack":
+            r["weights"] = weights(r["weights"][0]["value"])
+            r.pop("exclusive", None)
+    path.write_text("".join(json.dumps(r) + "\n" for r in records))
+    return path, run("summary", path, *options, code=0).out
+
+
+def warned(out):
+    return [line[2:].split(":")[0] for line in out.splitlines() if line.startswith("! ")]
+
+
+SOUND = [(["parse", "load"] + ENTRY, 3000), (["load"] + ENTRY, 1000), (["tick", "start_thread", "clone3"], 400, {**APP, "tid": 8, "comm": "timer"})]
+
+
+def test_a_sound_recording_has_no_warnings(tmp_path):
+    path, out = brief(tmp_path, SOUND)
+    assert out.splitlines()[0] == "CPU 4.4 s, 4,400 samples @999 Hz, app, 2 threads: app 91 %, timer 9.1 %"
+    assert warned(out) == [] and "cannot know" not in out and "losses" not in out
+    answer = ask("summary", path)
+    assert answer["warnings"] == [] and answer["cannot_know"] == [] and answer["headline"] == out.splitlines()[0]
+    assert len(answer["next"]) == 1 and "next: " + answer["next"][0] in unwrapped(out)
+
+
+def test_own_functions_are_a_call_tree(tmp_path):
+    _, out = brief(tmp_path, SOUND)
+    rows = out.splitlines()[out.splitlines().index(next(x for x in out.splitlines() if x.startswith("own functions"))):]
+    assert [x.split("  ")[0] or x[:len(x) - len(x.lstrip())] + x.split()[0] for x in rows[1:5]] == ["main", "  load", "    parse", "tick"]
+    assert [x.split()[1:] for x in rows[1:5]] == [["0", "%", "91", "%"], ["23", "%", "91", "%"], ["68", "%", "68", "%"], ["9.1", "%", "9.1", "%"]]
+
+
+def test_a_function_that_several_call_stands_below_what_calls_these(tmp_path):
+    path, _ = brief(tmp_path, [(["shared", "a"] + ENTRY, 1000), (["shared", "b"] + ENTRY, 1000), (["a"] + ENTRY, 900), (["b"] + ENTRY, 900)])
+    answer = {r["name"]: r for r in ask("summary", path)["own_functions"]}
+    assert answer["shared"]["called_by"] == answer["main"]["id"] and answer["a"]["called_by"] == answer["main"]["id"]
+    assert answer["main"]["called_by"] is None
+
+
+def test_library_calls_beneath_are_the_callers(tmp_path):
+    libc = {"func": "malloc", "dso": "/lib/x86_64-linux-gnu/libc.so.6"}
+    _, out = brief(tmp_path, [([libc, "work"] + ENTRY, 3000), (["work"] + ENTRY, 1000), ([libc], 0)])
+    assert any(x.split() == ["work", "100", "%", "100", "%", "75", "%", "in", "malloc"] for x in out.splitlines())
+
+
+def test_callers_unreliable(tmp_path):
+    libc = {"func": "sort", "dso": "/lib/libc.so.6"}
+    _, out = brief(tmp_path, SOUND + [([libc], 1000)])
+    assert warned(out) == ["CALLERS UNRELIABLE"] and "19 % of CPU in stacks that begin at no thread's entry (libc 19 %). Self is sound." in out
+    assert "own functions     self at least  at most" in out
+    assert "settle it: perf record -F 999 --call-graph dwarf,16384 ./app 5" in unwrapped(out)
+    assert "19 % of CPU has no own function on its recorded stack (libc.so.6: sort 19 %)" in out
+
+
+def test_names_missing(tmp_path):
+    nameless = {"func": "0x99", "func_resolved": False, "ip": "0x99", "dso": "/lib/libx.so.1"}
+    _, out = brief(tmp_path, SOUND + [([nameless] + ENTRY, 400)])
+    assert warned(out) == ["NAMES MISSING"] and "8.3 % of CPU is in functions without a name (libx 8.3 %)" in out
+    _, out = brief(tmp_path, SOUND + [([nameless] + ENTRY, 40)])
+    assert warned(out) == []
+    _, out = brief(tmp_path, [([nameless] + ENTRY, 4000)])
+    assert out.splitlines()[-1].endswith("--by dso")
+
+
+@pytest.mark.parametrize("samples,few", [(4000, False), (500, False), (60, True)])
+def test_few_samples(tmp_path, samples, few):
+    _, out = brief(tmp_path, [(["parse"] + ENTRY, samples * 9 // 10), (["load"] + ENTRY, samples // 10)])
+    assert warned(out) == ["FEW SAMPLES"] * few
+    if few:
+        assert "60 samples: parse's 90 % is 80 to 95 % (95 % confidence" in out
+
+
+def test_losses(tmp_path):
+    _, out = brief(tmp_path, SOUND, x_spaa={"lost": 440, "truncated": 1})
+    assert warned(out) == ["LOST"] and "9.1 % of samples were lost by the profiler (440 of 4,840)" in out
+    assert "\nlosses: 1 stack cut off\n" in out
+    _, out = brief(tmp_path, SOUND, x_spaa={"lost": 4})
+    assert warned(out) == [] and "\nlosses: 4 samples lost by the profiler\n" in out
+
+
+def test_incomplete(tmp_path):
+    path, _ = brief(tmp_path, SOUND)
+    path.write_text(path.read_text()[:-30])
+    assert "INCOMPLETE" in warned(run("summary", path, code=0).out)
+
+
+def test_another_process_has_most(tmp_path):
+    shell = {"pid": 9, "tid": 9, "comm": "sh"}
+    _, out = brief(tmp_path, SOUND + [(["spin"] + ENTRY, 9000, shell)])
+    assert warned(out) == ["OTHER PROCESS"] and "67 % of CPU is sh, not the command app, which has 33 %: --pid 7" in out
+    assert "app, 2 processes: sh 67 %, app 33 %; 3 threads: timer 3.0 %" in out
+    for stacks, command in [(SOUND + [(["spin"] + ENTRY, 900, shell)], "perf record -g ./app"),
+                            (SOUND + [(["spin"] + ENTRY, 9000, shell)], "perf record -a sleep 5"),
+                            (SOUND + [(["spin"] + ENTRY, 9000, {"pid": 9, "tid": 12, "comm": "pool"})], "perf record ./app")]:
+        _, out = brief(tmp_path, stacks, command=command)
+        assert warned(out) == []
+
+
+def test_no_callers(tmp_path):
+    for asked, how in [("", "-g"), ("-g ", "--call-graph dwarf,16384")]:
+        _, out = brief(tmp_path, [(["parse"], 3000), (["load"], 1000)], command="perf record %s./app 5" % asked)
+        assert warned(out) == ["NO CALLERS"] and "settle it: perf record -F 999 %s ./app 5" % how in out
+
+
+def test_what_was_filtered_is_said(tmp_path):
+    _, out = brief(tmp_path, SOUND, "--comm", "timer")
+    assert "\nof it: --comm timer keeps 400 ms, 9.09% of the event's 4.4 s\n" in out
+    assert "of it" not in brief(tmp_path, SOUND)[1]
+
+
+@pytest.mark.parametrize("event,unit,head", [
+    (profiles.event("malloc", "alloc_bytes", "allocation", "event"), "bytes", "allocated 7.00 KiB (malloc)"),
+    (profiles.event("heap", "live_bytes", "allocation", "event"), "bytes", "live 7.00 KiB (heap)"),
+    (profiles.event("sched:sched_switch", "count", "probe", "event"), None, "7,168 sched:sched_switch events"),
+    (profiles.event("offcpu-time", "period", "probe", "event"), "ns", "off-CPU 7.17 us"),
+    (profiles.event("cycles", "period"), "cycles", "CPU 7,168 cycles"),
+    (profiles.event("page-faults", "period", "software"), "events", "page-faults 7,168"),
+    (profiles.event("contention", "delay", "probe", "event"), "ns", "contention delay 7.17 us"),
+])
+def test_the_metric_in_words(tmp_path, event, unit, head):
+    path = tmp_path / "m.spaa"
+    text = profiles.text([(["work", "main"], 7168)], [event])
+    records = [json.loads(line) for line in text.splitlines()]
+    for w in [w for r in records if r["type"] == "stack" for w in r["weights"] + r["exclusive"]["weights"]]:
+        w.update({"unit": unit} if unit else {})
+    path.write_text("".join(json.dumps(r) + "\n" for r in records))
+    out = run("summary", path, code=0).out
+    assert out.splitlines()[0].startswith(head)
+    assert ("CPU" in out) == ("CPU" in head)
+
+
+def test_names_of_scripts_are_short(tmp_path):
+    _, out = brief(tmp_path, [([{"func": "JS:*row /srv/app/render.js:15:19", "dso": "[jit]"}] + ENTRY, 3000),
+                              ([{"func": "JS:~ /srv/app/render.js:12:27", "dso": "[jit]"}] + ENTRY, 1000)])
+    rows = [x.split() for x in out.splitlines()]
+    assert ["row", "75", "%", "75", "%", "render.js:15"] in rows
+    assert ["(anonymous", "render.js:12)", "interpreted", "25", "%", "25", "%", "render.js:12"] in rows
+
+
+def test_colours_are_asked_for(tmp_path):
+    path, plain = brief(tmp_path, [(["parse"], 3000)])
+    out = run("summary", path, "--color", "always", code=0).out
+    assert out.startswith("\x1b[1mCPU") and "\x1b[33m! NO CALLERS" in out and "\x1b" not in plain
+    assert re.sub("\x1b\\[[0-9]*m", "", out) == plain
+
+
+@pytest.mark.parametrize("budget", [None, 40, 100, 200, 400, 2000])
+def test_a_brief_fits(budget):
+    """Into its budget and 40 lines of 120 columns, whatever the profile; the answer and the next command always stand."""
+    big = {}
+    for path, _ in inputs():
+        out = run("summary", path, *([] if budget is None else ["--budget", budget]), "--jobs", 1).out
+        if not out:
+            continue
+        lines = out.splitlines()
+        head = unwrapped("\n".join([x for x in lines if x.startswith("next: ")] or [""]))
+        if too_wide(out) or not head or (budget is None and len(lines) > 40):
+            big[path] = out
+        if len(out.encode()) > 3 * (budget or 600) and (budget or 600) >= 200:
+            big[path] = out
+        if budget and budget < 600 and "not shown" not in out and out != run("summary", path, "--budget", 9999, "--jobs", 1).out:
+            big[path] = out
+    assert not big
+
+
+def test_the_least_important_goes_first(tmp_path):
+    path, whole = brief(tmp_path, SOUND + [([{"func": "sort", "dso": "/lib/libc.so.6"}], 1000)], "--budget", 2000)
+    shown = [run("summary", path, "--budget", n, code=0).out for n in range(400, 20, -20)]
+    for out in shown:
+        assert out.splitlines()[0] == whole.splitlines()[0] and "next: spaa" in out
+        assert out == whole or "(a larger --budget)" in out
+    has = [[word in out for word in ("CALLERS UNRELIABLE", "own functions", "cannot know: parse")] for out in shown]
+    assert all(warning >= table for warning, table, _ in has) and [True, True, True] in has and [False, False, False] in has

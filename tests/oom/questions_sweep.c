@@ -67,7 +67,9 @@ static const struct {
              {"info", ""},
              {"waits", ""},
              {"waits", "--pid 1 --thread 3"},
-             {"summary", ""}};
+             {"summary", ""},
+             {"summary", "--view all"},
+             {"summary", "--budget 30"}};
 
 /* Asks and shows; *hash is of the bytes. */
 static spaa_status run(struct sp_profile *p, size_t which, enum sp_answer_form form, size_t budget,

@@ -314,7 +314,7 @@ static void terminals_get_colour(void **state)
     struct spaa_render_options o = {.size = sizeof o, .form = "text", .colour = 1};
     char text[8192];
     written(a, &o, text, sizeof text);
-    assert_non_null(strstr(text, "\033[1mweight"));
+    assert_non_null(strstr(text, "\033[1mfolded "));
     spaa_answer_free(a);
     spaa_profile_free(p);
 }

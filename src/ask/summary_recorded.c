@@ -1,0 +1,128 @@
+/* What was recorded: the program, and the processes and threads that the weight is of. */
+#include "ask/summary.h"
+
+#include "analysis/process.h"
+#include "model/identity.h"
+
+#include <stdlib.h>
+
+enum { COMM_MOST = 15 };
+
+static bool recorded_begins(struct sp_str s, const char *with)
+{
+    size_t n = strlen(with);
+    return s.n >= n && memcmp(s.p, with, n) == 0;
+}
+
+static struct sp_str recorded_word(struct sp_str *rest)
+{
+    while (rest->n && *rest->p == ' ')
+        *rest = (struct sp_str){rest->p + 1, rest->n - 1};
+    const char *space = rest->n ? memchr(rest->p, ' ', rest->n) : NULL;
+    struct sp_str word = {rest->p, space ? (uint32_t)(space - rest->p) : rest->n};
+    *rest = (struct sp_str){rest->p + word.n, rest->n - word.n};
+    return word;
+}
+
+/* The kernel keeps 15 bytes of the name of what it starts. */
+static bool is_comm(struct sp_str base, struct sp_str comm)
+{
+    uint32_t n = base.n < COMM_MOST ? base.n : COMM_MOST;
+    return n && comm.n == n && memcmp(base.p, comm.p, n) == 0;
+}
+
+/* ---- which program ---- */
+
+/* A process is called so, or a binary. */
+static bool was_recorded(const struct sp_profile *p, const struct sp_processes *all, struct sp_str base)
+{
+    for (size_t i = 0; i < all->list.n; i++)
+        if (is_comm(base, sp_pstr(p, all->list.v[i].comm)))
+            return true;
+    for (size_t i = 0; i < p->dsos.n; i++)
+        if (base.n && sp_str_cmp(base, sp_base_name(sp_pstr(p, p->dsos.v[i].name))) == 0)
+            return true;
+    return false;
+}
+
+/* What perf was asked to start: the first word behind its own that something recorded is called. */
+static void recorded_by_perf(struct sp_summary *x, const struct sp_processes *all, struct sp_str rest)
+{
+    while (rest.n && !sp_str_is(recorded_word(&rest), "record"))
+        continue;
+    for (struct sp_str word; (word = recorded_word(&rest)).n;) {
+        if (sp_str_is(word, "-a") || sp_str_is(word, "--all-cpus"))
+            x->all_cpus = true;
+        if (sp_str_is(word, "-p") || sp_str_is(word, "-t") || recorded_begins(word, "--pid") ||
+            recorded_begins(word, "--tid"))
+            return;
+        struct sp_str base = sp_base_name(word);
+        if (*word.p == '-' || !was_recorded(x->x.s.profile, all, base))
+            continue;
+        x->program = base;
+        x->command = (struct sp_str){word.p, (uint32_t)(rest.p + rest.n - word.p)};
+        return;
+    }
+}
+
+static void recorded_program(struct sp_summary *x, const struct sp_processes *all)
+{
+    const struct sp_profile *p = x->x.s.profile;
+    struct sp_str command = sp_pstr(p, p->header.command), rest = command;
+    struct sp_str base = sp_base_name(recorded_word(&rest));
+    if (sp_str_is(base, "perf") && memmem(command.p, command.n, " record", 7)) {
+        recorded_by_perf(x, all, command);
+    } else if (base.n && was_recorded(p, all, base)) { /* else it may be the recorder's own */
+        x->program = base;
+        x->command = command;
+    }
+}
+
+/* ---- its processes ---- */
+
+static int by_weight(const void *va, const void *vb)
+{
+    const struct sp_recorded *a = va, *b = vb;
+    if (a->weight != b->weight)
+        return a->weight < b->weight ? 1 : -1;
+    int c = sp_str_cmp(a->name, b->name);
+    return c ? c : (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* A process is named by its main thread: what others are called says nothing of it. */
+static bool recorded_add(struct sp_summary *x, const struct sp_processes *all, const struct sp_top_row *r)
+{
+    const struct sp_profile *p = x->x.s.profile;
+    int64_t pid = r->context == SP_NONE ? SP_ABSENT : p->contexts.v[r->context].pid;
+    const struct sp_process *known = sp_process_find(all, pid);
+    struct sp_recorded one = {.pid = pid, .n = 1, .weight = r->self};
+    if (known && known->tid == known->pid)
+        one.name = sp_process_name(p, all, pid);
+    for (size_t i = 0; one.name.n && i < x->recorded.n; i++) {
+        if (sp_str_cmp(x->recorded.v[i].name, one.name) != 0)
+            continue;
+        x->recorded.v[i].weight += r->self;
+        x->recorded.v[i].n++;
+        return true;
+    }
+    return sp_vec_push(&x->recorded, one);
+}
+
+void sp_summary_recorded(struct sp_summary *x)
+{
+    struct sp_processes all;
+    if (sp_processes_of(x->x.s.profile, x->x.q->diags, &all)) {
+        x->x.out->failed = true;
+        return;
+    }
+    recorded_program(x, &all);
+    bool ok = true;
+    for (size_t i = 0; ok && i < x->processes.rows.n; i++)
+        ok = recorded_add(x, &all, &x->processes.rows.v[i]);
+    if (x->recorded.n)
+        qsort(x->recorded.v, x->recorded.n, sizeof *x->recorded.v, by_weight);
+    for (size_t i = 0; i < x->recorded.n; i++)
+        x->recorded.v[i].is_command = is_comm(x->program, x->recorded.v[i].name);
+    x->x.out->failed |= !ok;
+    sp_processes_free(&all);
+}
