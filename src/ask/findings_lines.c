@@ -269,8 +269,7 @@ static void say_evidence(struct sp_buf *b, const struct sp_finding *f, bool part
     else if (f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT)
         sp_buf_puts(b, "once or often: that is not shown; ");
     if (f->kind == SP_FIND_RECURSION)
-        sp_buf_printf(b, "up to %u deep%s. ", f->deepest,
-                      f->by_name ? " (names alone do not tell it from overloads)" : "");
+        sp_buf_printf(b, "up to %u deep%s. ", f->deepest, f->by_name ? ", by its name alone" : "");
     if (f->kind == SP_FIND_DEBUG)
         sp_buf_printf(b, "%zu functions that -O2 inlines have self weight. ", f->count);
     if (f->kind == SP_FIND_LOCK)
