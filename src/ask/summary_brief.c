@@ -276,6 +276,36 @@ static bool brief_less(struct brief_size *s)
     return what;
 }
 
+static bool brief_fits(struct brief *b, const struct brief_size *whole, size_t bytes, size_t lines)
+{
+    brief_compose(b, whole);
+    return b->failed || (b->bytes <= bytes && b->shown <= lines);
+}
+
+/* Less of the least important until it fits; then more of what is small enough for the room that is left. */
+static void brief_fit(struct brief *b, const struct brief_size *whole, size_t bytes, size_t lines)
+{
+    while (!brief_fits(b, whole, bytes, lines) && brief_less(&b->size))
+        continue;
+    const struct {
+        size_t *is, most;
+    } parts[] = {{&b->size.cautions, whole->cautions},
+                 {&b->size.findings, whole->findings},
+                 {&b->size.rows, whole->rows},
+                 {&b->size.unknowns, whole->unknowns},
+                 {&b->size.notes, whole->notes}};
+    for (size_t i = 0; !b->failed && i < sizeof parts / sizeof *parts; i++) {
+        while (*parts[i].is < parts[i].most) {
+            ++*parts[i].is;
+            if (brief_fits(b, whole, bytes, lines))
+                continue;
+            --*parts[i].is;
+            break;
+        }
+    }
+    brief_compose(b, whole);
+}
+
 spaa_status sp_summary_brief(struct sp_summary *x)
 {
     struct brief b = {.x = x};
@@ -291,8 +321,7 @@ spaa_status sp_summary_brief(struct sp_summary *x)
     struct brief_size whole = b.size;
     brief_compose(&b, &whole);
     whole.findings = b.size.findings = b.findings;
-    while (!b.failed && (b.bytes > most || b.shown > lines) && brief_less(&b.size))
-        brief_compose(&b, &whole);
+    brief_fit(&b, &whole, most, lines);
     struct sp_buf line;
     sp_buf_init(&line, 0);
     for (size_t i = 0; i < b.lines.n; i++) {

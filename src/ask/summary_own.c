@@ -168,6 +168,13 @@ static void own_line(struct own_table *t, size_t i)
     own_give(t, SP_LINE_ITEM);
 }
 
+/* --names full */
+static bool own_is_full(const struct sp_summary *x)
+{
+    const char *names = x->x.q->options->names;
+    return names && strcmp(names, "full") == 0;
+}
+
 static void own_heading(struct own_table *t)
 {
     const char *title = t->x->x.own.all ? "functions (none is known to be own)" : "own functions";
@@ -177,7 +184,8 @@ static void own_heading(struct own_table *t)
         t->name_columns = width > t->name_columns ? width : t->name_columns;
     }
     size_t least = own_width(title, strlen(title));
-    t->name_columns = t->name_columns > OWN_NAME_COLUMNS ? OWN_NAME_COLUMNS : t->name_columns;
+    if (t->name_columns > OWN_NAME_COLUMNS && !own_is_full(t->x))
+        t->name_columns = OWN_NAME_COLUMNS;
     t->name_columns = t->name_columns < least ? least : t->name_columns;
     sp_buf_puts(&t->b, title);
     own_pad(&t->b, 0, t->name_columns);

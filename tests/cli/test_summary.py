@@ -27,6 +27,7 @@ def test_names_are_short_for_people_and_whole_in_json(shop):
     out = run("summary", shop, code=0).out
     assert "shop::Cart<…>::f0" in out and "allocator" not in out and "/bin/app" not in out
     assert LONG % "f0" in run("summary", shop, "--names", "full", code=0).out
+    assert any(line.startswith("  " + LONG % "f0") for line in run("summary", shop, "--names", "full", code=0).out.splitlines())
     assert LONG % "f0" in [r["name"] for r in ask("summary", shop)["hot"]]
 
 
