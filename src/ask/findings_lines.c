@@ -55,7 +55,7 @@ static size_t columns(const struct sp_buf *b)
 /* "80", "7.4": as exact as samples are. */
 static void say_number(struct sp_buf *b, double v)
 {
-    sp_buf_printf(b, v >= 99.5 || (v >= 9.95 && v < 99.05) ? "%.0f" : "%.1f", v);
+    sp_buf_printf(b, v >= 99.95 || (v >= 9.95 && v < 99.05) ? "%.0f" : "%.1f", v);
 }
 
 static double percent_of(const struct sp_finding *f, int64_t v)
@@ -66,12 +66,12 @@ static double percent_of(const struct sp_finding *f, int64_t v)
 /* "80 % ±2.5", "7.4 % (5.9–9.3)", "at least 40 %" */
 static void say_share(struct sp_buf *b, const struct sp_finding *f)
 {
-    enum { ALIKE = 12 }; /* of the interval's two halves: how much less one may be, in parts of a hundred */
+    enum { ALIKE = 8 }; /* of the interval's two halves: how much less one may be, in parts of a hundred */
     double v = percent_of(f, f->weight), down = v - f->low, up = f->high - v;
     sp_buf_puts(b, f->at_least ? "at least " : "");
     say_number(b, v);
     sp_buf_puts(b, " %");
-    if (!f->has_interval || f->at_least)
+    if (!f->has_interval || f->at_least || f->low >= 99.95)
         return;
     if (fabs(up - down) * 100 <= ALIKE * (up + down)) {
         sp_buf_printf(b, " ±%.1f", (up + down) / 2);
@@ -262,7 +262,7 @@ static void say_parts(struct sp_buf *b, const struct sp_finding *f)
     sp_buf_puts(b, any ? ". " : "");
 }
 
-static void say_evidence(struct sp_buf *b, const struct sp_finding *f)
+static void say_evidence(struct sp_buf *b, const struct sp_finding *f, bool parts)
 {
     if ((f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT) && f->repeats)
         sp_buf_printf(b, "begins anew %u times at least; ", f->apart);
@@ -278,8 +278,14 @@ static void say_evidence(struct sp_buf *b, const struct sp_finding *f)
         say_number(b, percent_of(f, f->in_kernel));
         sp_buf_puts(b, " % in the kernel. ");
     }
-    if (f->kind != SP_FIND_LOCK)
+    if (f->kind != SP_FIND_LOCK && parts)
         say_parts(b, f);
+}
+
+/* Whether it would tell more to know the sizes: not where bytes are known to be what costs. */
+static bool asks_sizes(const struct sp_finding *f)
+{
+    return is_of_sizes(f->what) && f->parts[SP_PART_BYTES] * 2 <= f->weight;
 }
 
 static void say_detail(struct sp_buf *b, const struct sp_asked *x, const struct sp_finding *f,
@@ -288,13 +294,13 @@ static void say_detail(struct sp_buf *b, const struct sp_asked *x, const struct 
     double bound = sp_finding_bound(f);
     sp_buf_clear(b);
     sp_buf_puts(b, "  ");
-    say_evidence(b, f);
-    if (without < 2 && *f->what && is_of_sizes(f->what))
+    say_evidence(b, f, without < 3 || f->kind != SP_FIND_SYSCALL);
+    if (without < 4 && asks_sizes(f))
         sp_buf_printf(b, "Sizes are not in this file: perf record -e syscalls:sys_enter_%s. ", f->what);
     sp_buf_printf(b, "Fix: %s", f->remedy);
-    if (bound >= 1.005 && without < 3)
+    if (bound >= 1.005 && without < 2)
         sp_buf_printf(b, ". Bound: %s ÷ %.*f", whole_of(x), bound >= 9.95 ? 0 : bound >= 1.95 ? 1 : 2, bound);
-    if (without < 1 && !(*f->what && is_of_sizes(f->what)))
+    if (without < 1 && !asks_sizes(f))
         sp_buf_printf(b, ". Confirm: %s", f->confirm);
 }
 
@@ -304,7 +310,7 @@ static void say_rule(struct sp_buf *b, const struct sp_asked *x, const struct sp
                      const struct sp_finding *f, unsigned number,
                      void (*take)(void *arg, const struct sp_buf *line), void *arg)
 {
-    enum { PIECES = 4 };
+    enum { PIECES = 5 };
     for (unsigned i = 0; i < PIECES; i++) {
         say_head(b, x, n, f, number, i);
         if (columns(b) <= WIDTH)

@@ -31,6 +31,7 @@ enum {
     FOUND_AT_LEAST,
     FOUND_CALLERS_MISSING,
     FOUND_KERNEL,
+    FOUND_WAY,
     FOUND_LINE,
     FOUND_APART,
     FOUND_REPEATS,
@@ -75,6 +76,8 @@ static const struct sp_answer_column finding_columns[] = {
                                .doc = "of a rule: from where it comes is known of a part alone"},
     [FOUND_KERNEL] = {"in_kernel", SP_COL_WEIGHT, .flags = SP_COL_OPTIONAL,
                       .doc = "of a rule's weight, where the leaf is the kernel's"},
+    [FOUND_WAY] = {"way_weight", SP_COL_WEIGHT, .flags = SP_COL_OPTIONAL,
+                   .doc = "of a rule's weight, what comes by the way that is told"},
     [FOUND_LINE] = {"line", SP_COL_TEXT, .flags = SP_COL_OPTIONAL | SP_COL_CSV,
                     .doc = "file:line where the last own function of the way calls it"},
     [FOUND_APART] = {"beginnings", SP_COL_COUNT, .flags = SP_COL_OPTIONAL,
@@ -237,6 +240,7 @@ static void put_rule(struct sp_asked *x, const struct sp_findings *all, struct s
     sp_put_int(t, FOUND_AT_LEAST, f->at_least);
     sp_put_int(t, FOUND_CALLERS_MISSING, f->callers_missing);
     sp_put_int(t, FOUND_KERNEL, f->in_kernel);
+    sp_put_int(t, FOUND_WAY, f->way);
     put_line(x, t, f);
     sp_put_int(t, FOUND_APART, built ? f->apart : SP_ABSENT);
     sp_put_int(t, FOUND_REPEATS, built ? f->repeats : SP_ABSENT);
