@@ -11,7 +11,7 @@
 
 #include "formats/common/spt/spt.h"
 #include "formats/common/spt/tally.h"
-#include "render/text.h"
+#include "answer/text.h"
 #include "symbols/pe.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "formats/common/spt/spt.h"
 #include "formats/common/spt/tally.h"
 #include "io/input.h"
-#include "render/text.h"
+#include "answer/text.h"
 #include "run/run.h"
 
 #include <stdio.h>

@@ -1,8 +1,11 @@
 #include "analysis/match.h"
 
+#include "analysis/own_name.h"
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct matcher {
     pcre2_code *code;
@@ -73,10 +76,37 @@ static struct sp_str dso_name(const struct sp_profile *p, size_t i)
     return sp_pstr(p, p->dsos.v[i].name);
 }
 
+/* The pattern is of names as answers show them: without arguments of templates and calls. */
+static spaa_status match_plain(const struct sp_profile *p, const char *pattern, struct sp_diags *d,
+                               unsigned char *hits)
+{
+    struct matcher m;
+    struct sp_buf plain;
+    spaa_status st = matcher_new(pattern, d, &m);
+    if (st)
+        return st;
+    sp_buf_init(&plain, 0);
+    for (size_t i = 0; !plain.failed && i < p->functions.n; i++) {
+        sp_buf_clear(&plain);
+        sp_own_plain_name(&plain, function_name(p, i));
+        hits[i] = match_matches(&m, (struct sp_str){sp_buf_cstr(&plain), (uint32_t)plain.len});
+    }
+    st = plain.failed ? sp_nomem(d) : SPAA_OK;
+    sp_buf_free(&plain);
+    matcher_free(&m);
+    return st;
+}
+
 spaa_status sp_match_functions(const struct sp_profile *p, const char *pattern, struct sp_diags *d,
                                unsigned char **out)
 {
-    return match_all(p, p->functions.n, function_name, pattern, d, out);
+    spaa_status st = match_all(p, p->functions.n, function_name, pattern, d, out);
+    if (!st && !memchr(*out, 1, p->functions.n)) {
+        st = match_plain(p, pattern, d, *out);
+        if (st)
+            free(*out);
+    }
+    return st;
 }
 
 spaa_status sp_match_dsos(const struct sp_profile *p, const char *pattern, struct sp_diags *d,

@@ -5,7 +5,8 @@
 #include "model/profile.h"
 
 /*
- * *out[i] is 1 for each function (DSO) whose name matches anywhere; the caller frees it. A bad pattern is
+ * *out[i] is 1 for each function (DSO) whose name matches anywhere; the caller frees it. Where no function's
+ * does, names without arguments of templates and calls are looked at, as answers show them. A bad pattern is
  * SPAA_ERR_USAGE, reported with the place of the mistake. UTF-8 names match as UTF-8.
  */
 spaa_status sp_match_functions(const struct sp_profile *p, const char *pattern, struct sp_diags *d,

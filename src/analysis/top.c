@@ -250,7 +250,7 @@ void sp_top_free(struct sp_top *t)
 }
 
 spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_diags *d, int64_t *weight,
-                       int64_t *samples)
+                       int64_t *samples, bool *any)
 {
     const struct sp_profile *p = s->profile;
     unsigned char *hits = NULL;
@@ -265,6 +265,7 @@ spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_di
         st = sp_nomem(d);
     *weight = st ? 0 : sums.total.v[0].weight;
     *samples = st ? SP_ABSENT : sums.total.v[0].samples;
+    *any = !st && memchr(hits, 1, p->functions.n);
     sp_fold_free(&sums);
     free(key.of);
     free(hits);

@@ -2,7 +2,7 @@
 #include "api/api.h"
 
 #include "render/diag_text.h"
-#include "render/text.h"
+#include "answer/text.h"
 #include "json/json.h"
 
 #include <stdlib.h>

@@ -149,13 +149,20 @@ static spaa_status take_run(struct diff_answer *a, size_t i)
     return st;
 }
 
-/* The drawing of both sides, and what the new one is. */
+/* The function that changed, the drawing of both sides, and what the new one is. */
 static void diff_next(const struct diff_answer *a)
 {
     const struct sp_ask *q = a->q;
     const struct sp_options fresh = sp_where_values(&a->where[SP_NEW], q->options);
+    const struct sp_diff_row *named[DIFF_NAMED];
     struct sp_buf b;
     sp_buf_init(&b, 0);
+    if (sp_diff_named(a, named) && *named[0]->id && named[0]->side[SP_NEW].weight[SP_TOTAL]) {
+        sp_command_text(&b, &(struct sp_next){.question = "function", .argument = named[0]->id},
+                        q->names + q->nnames - 1, 1, &fresh, sp_next_groups("function"));
+        sp_answer_next_command(a->out, "function", &b);
+        sp_buf_clear(&b);
+    }
     sp_command_text(&b, &(struct sp_next){.question = "flamegraph"}, q->names + q->split, 1, q->options,
                     sp_next_groups("flamegraph"));
     sp_buf_puts(&b, " --diff ");
@@ -174,18 +181,16 @@ static void diff_next(const struct diff_answer *a)
     sp_buf_free(&b);
 }
 
-/* People see one command beneath the tables. */
+/* People see one command beneath the tables, where something is to be looked at. */
 static void diff_say_next(const struct diff_answer *a)
 {
+    const struct sp_next *next = a->out->next.n ? &a->out->next.v[0] : NULL;
     struct sp_buf b;
+    if (!next || strcmp(next->question, "function") != 0)
+        return;
     sp_buf_init(&b, 0);
-    if (a->out->next.n) {
-        sp_buf_puts(&b, "next");
-        sp_answer_line_of(a->out, SP_LINE_TITLE, &b);
-        sp_buf_clear(&b);
-        sp_buf_printf(&b, "  %s", a->out->next.v[0].command);
-        sp_answer_line_of(a->out, SP_LINE_COMMAND, &b);
-    }
+    sp_buf_printf(&b, "next: %s", next->command);
+    sp_answer_line_of(a->out, SP_LINE_COMMAND, &b);
     sp_buf_free(&b);
 }
 

@@ -2,6 +2,7 @@
 #include "ask/findings_words.h"
 
 #include "analysis/own_name.h"
+#include "answer/text.h"
 #include "model/identity.h"
 
 #include <math.h>
@@ -43,13 +44,9 @@ double sp_finding_bound(const struct sp_finding *f)
 
 /* ---- pieces ---- */
 
-/* Columns of UTF-8: the signs that are used here take one each. */
 static size_t columns(const struct sp_buf *b)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < b->len; i++)
-        n += ((unsigned char)b->data[i] & 0xC0) != 0x80;
-    return n;
+    return b->len ? sp_text_width(b->data, b->len) : 0;
 }
 
 /* "80", "7.4": as exact as samples are. */
@@ -98,16 +95,9 @@ static const char *whole_of(const struct sp_asked *x)
     return "weight";
 }
 
-/* A name that is too long ends in "…". */
-static void say_cut(struct sp_buf *b, struct sp_buf *name)
+static void say_cut(struct sp_buf *b, const struct sp_buf *name)
 {
-    size_t n = name->len, most = NAME;
-    if (columns(name) > most) {
-        while (n > most - 1 || (n < name->len && ((unsigned char)name->data[n] & 0xC0) == 0x80))
-            n--;
-    }
-    sp_buf_add(b, n ? name->data : "", n);
-    sp_buf_puts(b, n < name->len ? "…" : "");
+    sp_text_fit(b, name->len ? name->data : "", name->len, NAME);
     b->failed |= name->failed;
 }
 
@@ -136,11 +126,7 @@ static void say_callee(struct sp_buf *b, const struct sp_asked *x, uint32_t func
     size_t own = last ? (size_t)(p + n - last - 1) : 0;
     if (own && n >= 2 * own + 2 && memcmp(last - 1 - own, last + 1, own) == 0 && last[-1] == ':')
         n -= own + 2;
-    size_t abi = n > 14 && memcmp(p, "std::__cxx11::", 14) == 0 ? 9
-                 : n > 10 && memcmp(p, "std::__1::", 10) == 0   ? 5
-                                                                : 0;
-    sp_buf_add(&name, p, abi ? 5 : 0);
-    sp_buf_add(&name, p + (abi ? 5 + abi : 0), n - (abi ? 5 + abi : 0));
+    sp_buf_add(&name, p, n);
     name.failed |= plain.failed;
     say_cut(b, &name);
     sp_buf_free(&plain);
@@ -219,17 +205,11 @@ static void say_head(struct sp_buf *b, const struct sp_asked *x, const struct sp
         say_place(b, f);
 }
 
-/* Cut where a column ends. */
 static void fit(struct sp_buf *b)
 {
-    size_t n = 0, at = 0;
     if (columns(b) <= WIDTH)
         return;
-    for (; at < b->len && n < WIDTH; at++)
-        n += ((unsigned char)b->data[at] & 0xC0) != 0x80;
-    while (at > 0 && ((unsigned char)b->data[at - 1] & 0xC0) == 0x80)
-        at--;
-    b->len = at ? at - 1 : 0;
+    b->len = sp_text_within(b->data, b->len, WIDTH - 1);
     sp_buf_puts(b, "…");
 }
 

@@ -1,6 +1,6 @@
 /*
  * A selection in words, as every answer that has one says it. Foreign text in them is as it is: whoever shows
- * them makes it safe (render/text.h).
+ * them makes it safe (answer/text.h).
  */
 #ifndef SP_SELECTION_WORDS_H
 #define SP_SELECTION_WORDS_H

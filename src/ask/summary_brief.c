@@ -5,6 +5,7 @@
  */
 #include "ask/summary.h"
 
+#include "answer/text.h"
 #include "ask/next.h"
 #include "ask/usage.h"
 
@@ -166,10 +167,8 @@ static void brief_notes(struct brief *b)
             continue;
         sp_buf_clear(line);
         sp_buf_printf(line, "warning: %s [%s]", one->message, sp_code_info(one->code)->name);
-        if (line->len > BRIEF_NOTE) {
-            line->len = BRIEF_NOTE;
-            while (line->len && ((unsigned char)line->data[line->len] & 0xC0) == 0x80)
-                line->len--;
+        if (sp_text_width(line->data, line->len) > BRIEF_NOTE) {
+            line->len = sp_text_within(line->data, line->len, BRIEF_NOTE);
             sp_buf_puts(line, "… (--verbose)");
         } else if (d->count[one->code] > 1)
             sp_buf_printf(line, ", and %llu more (--verbose)", (unsigned long long)(d->count[one->code] - 1));

@@ -1,6 +1,7 @@
 /* The table of the program's own functions: a few, the one that calls another above it. */
 #include "ask/summary.h"
 
+#include "answer/text.h"
 #include "model/identity.h"
 
 enum {
@@ -13,39 +14,21 @@ enum {
 
 /* ---- text in columns ---- */
 
-/* Columns that it takes: two of what may be wide. */
-static size_t own_width(const char *p, size_t n)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < n; i++)
-        width += ((unsigned char)p[i] & 0xC0) == 0x80 ? 0 : (unsigned char)p[i] >= 0xE3 ? 2 : 1;
-    return width;
-}
-
-/* At most so wide: what is too long loses its middle. */
+/* What is too long loses its middle. */
 static void own_fitted(struct sp_buf *b, const struct sp_buf *text, size_t columns)
 {
-    size_t from = 0, to = text->len, front = columns / 2, back = columns - front - 1;
-    if (own_width(text->data, text->len) <= columns) {
-        sp_buf_add(b, text->data, text->len);
-        return;
-    }
-    while (from < text->len && own_width(text->data, from + 1) <= front)
-        from++;
-    while (from && from < text->len && ((unsigned char)text->data[from] & 0xC0) == 0x80)
-        from--;
-    while (to && own_width(text->data + to - 1, text->len - to + 1) <= back)
-        to--;
-    while (to < text->len && ((unsigned char)text->data[to] & 0xC0) == 0x80)
-        to++;
-    sp_buf_add(b, text->data, from);
-    sp_buf_puts(b, "…");
-    sp_buf_add(b, text->data + to, text->len - to);
+    sp_text_fit(b, text->len ? text->data : "", text->len, columns);
+    b->failed |= text->failed;
 }
 
-static void own_pad(struct sp_buf *b, size_t from, size_t columns)
+static size_t own_width(const struct sp_buf *b)
 {
-    for (size_t w = own_width(b->data + from, b->len - from); w < columns; w++)
+    return b->len ? sp_text_width(b->data, b->len) : 0;
+}
+
+static void own_pad(struct sp_buf *b, size_t columns)
+{
+    for (size_t w = own_width(b); w < columns; w++)
         sp_buf_ch(b, ' ');
 }
 
@@ -114,7 +97,7 @@ static void own_percent(struct own_table *t, int64_t v)
         sp_buf_puts(&t->cell, "?");
     else
         sp_text_about(&t->cell, v, t->x->x.s.whole);
-    size_t width = own_width(t->cell.data, t->cell.len);
+    size_t width = own_width(&t->cell);
     sp_buf_printf(&t->b, "%*s", (int)(width < OWN_NUMBER_COLUMNS ? OWN_NUMBER_COLUMNS - width : 0), "");
     sp_buf_add(&t->b, t->cell.data, t->cell.len);
 }
@@ -143,7 +126,7 @@ static void own_callee(struct own_table *t, const struct sp_own_row *r)
     sp_text_about(&t->cell, c->weight, x->x.s.whole);
     sp_buf_puts(&t->cell, " in ");
     sp_buf_add(&t->cell, name.p, name.n);
-    if (own_width(t->b.data, t->b.len) + own_width(t->cell.data, t->cell.len) <= OWN_LINE_COLUMNS)
+    if (own_width(&t->b) + own_width(&t->cell) <= OWN_LINE_COLUMNS)
         sp_buf_add(&t->b, t->cell.data, t->cell.len);
 }
 
@@ -154,7 +137,7 @@ static void own_line(struct own_table *t, size_t i)
     own_named(t, i);
     sp_buf_printf(&t->b, "%*s", (int)indent, "");
     own_fitted(&t->b, &t->cell, t->name_columns - indent);
-    own_pad(&t->b, 0, t->name_columns);
+    own_pad(&t->b, t->name_columns);
     own_percent(t, own_self(t, r));
     own_percent(t, r->total);
     if (t->at_most)
@@ -162,7 +145,7 @@ static void own_line(struct own_table *t, size_t i)
     sp_buf_clear(&t->cell);
     sp_summary_place(&t->cell, t->x, r->function);
     sp_buf_puts(&t->b, "   ");
-    size_t used = own_width(t->b.data, t->b.len);
+    size_t used = own_width(&t->b);
     own_fitted(&t->b, &t->cell, OWN_LINE_COLUMNS - used);
     own_callee(t, r);
     own_give(t, SP_LINE_ITEM);
@@ -180,15 +163,15 @@ static void own_heading(struct own_table *t)
     const char *title = t->x->x.own.all ? "functions (none is known to be own)" : "own functions";
     for (size_t i = 0; i < t->n; i++) {
         own_named(t, i);
-        size_t width = 2 * t->depth[i] + own_width(t->cell.data, t->cell.len);
+        size_t width = 2 * t->depth[i] + own_width(&t->cell);
         t->name_columns = width > t->name_columns ? width : t->name_columns;
     }
-    size_t least = own_width(title, strlen(title));
+    size_t least = sp_text_width(title, strlen(title));
     if (t->name_columns > OWN_NAME_COLUMNS && !own_is_full(t->x))
         t->name_columns = OWN_NAME_COLUMNS;
     t->name_columns = t->name_columns < least ? least : t->name_columns;
     sp_buf_puts(&t->b, title);
-    own_pad(&t->b, 0, t->name_columns);
+    own_pad(&t->b, t->name_columns);
     sp_buf_printf(&t->b, "%*s%*s", OWN_NUMBER_COLUMNS,
                   t->bounds         ? "self"
                   : t->x->x.own.all ? "self"
@@ -253,7 +236,7 @@ static bool own_outside(struct own_table *t, const struct sp_own_callee *c, cons
     own_fitted(&whole, &text, NAME);
     sp_buf_ch(&whole, ' ');
     sp_text_about(&whole, c->weight, x->x.s.whole);
-    bool fits = own_width(t->b.data, t->b.len) + own_width(whole.data, whole.len) < OWN_LINE_COLUMNS;
+    bool fits = own_width(&t->b) + own_width(&whole) < OWN_LINE_COLUMNS;
     if (fits)
         sp_buf_add(&t->b, whole.data, whole.len);
     t->b.failed |= text.failed || whole.failed;

@@ -561,7 +561,8 @@ static spaa_status top_sum(struct top *x, const char *regex)
 {
     struct sp_answer *a = x->a.out;
     int64_t weight, samples;
-    spaa_status st = sp_top_sum(&x->a.s, regex, x->a.q->diags, &weight, &samples);
+    bool any;
+    spaa_status st = sp_top_sum(&x->a.s, regex, x->a.q->diags, &weight, &samples, &any);
     if (st)
         return st;
     sp_fact_cstr(a, "sum.regex", regex);
@@ -570,7 +571,8 @@ static spaa_status top_sum(struct top *x, const char *regex)
     sp_fact_count(a, "sum.samples", samples);
     put_sum(x, regex, weight, samples);
     sp_text_weight_of(&x->a.b, &x->a.s, weight);
-    sp_buf_printf(&x->a.b, " in stacks through a function matching %s", regex);
+    sp_buf_printf(&x->a.b, any ? " in stacks through a function matching %s" : ": no function's name matches %s",
+                  regex);
     sp_answer_line_buf(a, &x->a.b);
     sp_buf_clear(&x->a.b);
     return SPAA_OK;

@@ -6,7 +6,7 @@
 #include "render/answer_private.h"
 
 #include "base/num.h"
-#include "render/text.h"
+#include "answer/text.h"
 
 #include <stdlib.h>
 

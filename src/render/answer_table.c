@@ -5,7 +5,7 @@
 #include "render/answer_private.h"
 
 #include "base/hash.h"
-#include "render/text.h"
+#include "answer/text.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "render/diag_text.h"
 
-#include "render/text.h"
+#include "answer/text.h"
 
 #include <string.h>
 

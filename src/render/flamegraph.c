@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "render/flamegraph_private.h"
-#include "render/text.h"
+#include "answer/text.h"
 
 #include <math.h>
 

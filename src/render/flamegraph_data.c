@@ -20,7 +20,7 @@
  */
 #include "base/num.h"
 #include "render/flamegraph_private.h"
-#include "render/text.h"
+#include "answer/text.h"
 
 #define NAME_COLUMNS 2000 /* longer names lose their middle */
 

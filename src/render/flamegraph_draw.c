@@ -7,7 +7,7 @@
  */
 #include "base/num.h"
 #include "render/flamegraph_private.h"
-#include "render/text.h"
+#include "answer/text.h"
 
 /* A length in hundredths of a px as SVG writes it: "12.5", ".25", "7". */
 static void add_px(struct sp_buf *b, int64_t hundredths)

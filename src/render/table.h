@@ -1,7 +1,7 @@
 /*
  * Tables of text: aligned for a terminal or a pipe, as CSV, or as Markdown.
  *
- * Cells are copied; they may hold any bytes and are shown in the safe form of render/text.h. Where `width`
+ * Cells are copied; they may hold any bytes and are shown in the safe form of answer/text.h. Where `width`
  * says so, columns are cut or left out as they say themselves (table_fit.c): cells that differ still do.
  */
 #ifndef SP_TABLE_H
@@ -97,7 +97,7 @@ bool sp_table_measure(struct sp_table *t);
  * have to be there, or memory is exhausted (t->failed).
  */
 bool sp_table_fits(struct sp_table *t, size_t width);
-/* Safe text (render/text.h) as Markdown that shows it as it stands. */
+/* Safe text (answer/text.h) as Markdown that shows it as it stands. */
 void sp_markdown_text(struct sp_output *out, const char *p, size_t n);
 
 #endif

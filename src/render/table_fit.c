@@ -4,9 +4,9 @@
  */
 #include "render/table.h"
 
+#include "answer/text.h"
 #include "base/buf.h"
 #include "base/hash.h"
-#include "render/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,23 +19,6 @@ enum {
 
 /* ---- one cell ---- */
 
-/* The bytes of the first characters that take at most so many columns. */
-static size_t fit_bytes(const char *p, size_t n, size_t columns)
-{
-    size_t i = 0;
-    while (i < n) {
-        size_t next = i + 1;
-        while (next < n && ((unsigned char)p[next] & 0xc0) == 0x80)
-            next++;
-        size_t w = sp_text_width(p + i, next - i);
-        if (w > columns)
-            break;
-        columns -= w;
-        i = next;
-    }
-    return i;
-}
-
 /* What is left of a text that is cut so that what stands at some of its bytes is shown. */
 struct fit_places {
     size_t at[2], n; /* ascending */
@@ -44,14 +27,14 @@ struct fit_places {
 /* Safe text: its beginning, and what stands around each of the places. */
 static bool fit_around(struct sp_buf *b, const char *p, size_t n, size_t columns, const struct fit_places *x)
 {
-    size_t pos = fit_bytes(p, n, columns / (x->n + 3)), left = columns - sp_text_width(p, pos);
+    size_t pos = sp_text_within(p, n, columns / (x->n + 3)), left = columns - sp_text_width(p, pos);
     bool ok = sp_buf_add(b, p, pos);
     for (size_t i = 0; ok && i < x->n; i++) {
         bool last = i + 1 == x->n;
         size_t room = left / (x->n - i), before = sp_text_width(p, x->at[i]), lead = room / 4;
-        size_t from = before > lead ? fit_bytes(p, n, before - lead) : 0, all = sp_text_width(p, n);
+        size_t from = before > lead ? sp_text_within(p, n, before - lead) : 0, all = sp_text_width(p, n);
         if (last && all - sp_text_width(p, from) < room) /* the end is shown: from further in front */
-            from = fit_bytes(p, n, all - (room - 1));
+            from = sp_text_within(p, n, all - (room - 1));
         if (from > pos) {
             ok = sp_buf_puts(b, "…");
             room--;
@@ -61,7 +44,7 @@ static bool fit_around(struct sp_buf *b, const char *p, size_t n, size_t columns
         }
         size_t rest = sp_text_width(p + from, n - from), shown = n - from;
         if (rest > room)
-            shown = fit_bytes(p + from, n - from, last && room ? room - 1 : room);
+            shown = sp_text_within(p + from, n - from, last && room ? room - 1 : room);
         ok = ok && sp_buf_add(b, p + from, shown) && (!last || rest <= room || sp_buf_puts(b, "…"));
         left -= sp_text_width(p + from, shown);
         pos = from + shown;

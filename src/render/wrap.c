@@ -1,6 +1,6 @@
 #include "render/wrap.h"
 
-#include "render/text.h"
+#include "answer/text.h"
 
 enum { LABEL_MOST = 20 }; /* columns of a label with the blanks behind it */
 

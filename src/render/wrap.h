@@ -10,7 +10,7 @@ enum sp_wrap_kind {
 };
 
 /*
- * Appends safe text (render/text.h) in lines of at most `columns`, without the end of the last; 0: in one
+ * Appends safe text (answer/text.h) in lines of at most `columns`, without the end of the last; 0: in one
  * line. `before`: columns of the first line that are taken. A word that is longer is cut in its middle; one
  * of a command stands alone in its line. False: the buffer failed.
  */

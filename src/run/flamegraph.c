@@ -9,7 +9,7 @@
 #include "model/callees.h"
 #include "model/merge.h"
 #include "render/flamegraph.h"
-#include "render/text.h"
+#include "answer/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

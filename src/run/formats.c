@@ -2,7 +2,7 @@
 #include "run/heading.h"
 
 #include "formats/open.h"
-#include "render/text.h"
+#include "answer/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "run/declarations.h"
 #include "run/heading.h"
 
-#include "render/text.h"
+#include "answer/text.h"
 #include "render/wrap.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "base/num.h"
 #include "io/input.h"
-#include "render/text.h"
+#include "answer/text.h"
 #include "sql/sql.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* .tables and .schema of `spaa query`: what can be asked for, before any profile is read. */
 #include "run/query_schema.h"
 
-#include "render/text.h"
+#include "answer/text.h"
 #include "sql/sql.h"
 
 #include <stdio.h>

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -94,7 +95,8 @@ def test_table_and_markdown(tmp_path):
     lines = table.splitlines()
     assert any(line.split()[:3] == ["base/run", "base%", "new/run"] for line in lines)
     assert any(line.startswith("limit   parse>10%  BREACHED: total share of parse ") for line in lines)
-    assert "new functions" in lines and "vanished functions" in lines and "next" in lines
+    assert "new functions" in lines and "vanished functions" in lines
+    assert re.match(r"next: spaa function \S*b2\.spaa f:[0-9a-f]+$", lines[-1])
     markdown = run("diff", *a, "--", *b, "-n", 22, "--format", "markdown", "--fail-on", "parse>10%", code=1).out
     assert markdown.startswith("**SLOWER: ") and "\x1b" not in markdown and "<b>" not in markdown
     for title in ("**new functions**", "**vanished functions**"):

@@ -164,8 +164,8 @@ def test_two_reports_of_one_process_are_compared_by_their_own_times():
             want = (weights[1] / seconds[1]) / (weights[0] / seconds[0]) - 1
             assert row["cost"]["change_percent"] == pytest.approx(100 * want)
     assert sum(counts(t["callgraph"]) for t in texts) == 162 + 54
-    assert "whole   +%.2f%% a second" % (100 * (54 / seconds[1] / (162 / seconds[0]) - 1)) in run(
-        "diff", *REPORTS, code=0).out
+    rates = 162 / seconds[0], 54 / seconds[1]
+    assert "whole   %.3g → %.3g samples/s (×%.2f)" % (*rates, rates[1] / rates[0]) in run("diff", *REPORTS, code=0).out
     for path in REPORTS:
         text = open(path, encoding="utf-8").read()
         assert numbers(back(to_spaa(text)[1])) == numbers(text)

@@ -104,6 +104,7 @@ static spaa_status ask_top(struct sp_selection *s, struct sp_diags *d, int64_t *
     }
     struct sp_by_list several;
     struct sp_top t, u;
+    bool any;
     if (!st)
         st = sp_by_parse("comm,dso,function,thread", d, &several);
     if (!st)
@@ -118,7 +119,7 @@ static spaa_status ask_top(struct sp_selection *s, struct sp_diags *d, int64_t *
     for (size_t i = 0; i < t.rows.n; i++)
         *sum += 5 * t.rows.v[i].total;
     sp_top_free(&t);
-    return st ? st : sp_top_sum(s, "m.*", d, sum, sum);
+    return st ? st : sp_top_sum(s, "m.*", d, sum, sum, &any);
 }
 
 /* As the whole tree's sum is made below, of a part. */

@@ -1,5 +1,5 @@
 /* Foreign text made safe, measured and cut. */
-#include "render/text.h"
+#include "answer/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -28,6 +28,8 @@ bool sp_json_text(struct sp_buf *out, const char *p, size_t n);
 
 /* Columns that safe text takes in a terminal or a monospaced font: wide characters 2, combining 0. */
 size_t sp_text_width(const char *p, size_t n);
+/* The bytes of the first characters that take at most so many columns. */
+size_t sp_text_within(const char *p, size_t n, size_t columns);
 /* The safe form, its middle replaced by one "…" where it is wider than `columns`; below 12 columns its end.
  */
 bool sp_text_fit(struct sp_buf *out, const char *p, size_t n, size_t columns);

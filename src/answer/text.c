@@ -1,4 +1,4 @@
-#include "render/text.h"
+#include "answer/text.h"
 
 #include "base/num.h"
 
@@ -301,6 +301,22 @@ static bool add_cut(struct sp_buf *out, const char *p, size_t n, size_t width, s
         tail += len;
     }
     return sp_buf_add(out, p, head) && sp_buf_puts(out, "…") && sp_buf_add(out, p + tail, n - tail);
+}
+
+size_t sp_text_within(const char *p, size_t n, size_t columns)
+{
+    size_t i = 0;
+    while (i < n) {
+        size_t next = i + 1;
+        while (next < n && ((unsigned char)p[next] & 0xc0) == 0x80)
+            next++;
+        size_t w = sp_text_width(p + i, next - i);
+        if (w > columns)
+            break;
+        columns -= w;
+        i = next;
+    }
+    return i;
 }
 
 bool sp_text_fit(struct sp_buf *out, const char *p, size_t n, size_t columns)
