@@ -11,10 +11,15 @@
 struct sp_guide_text {
     const char *name;  /* "SKILL.md", "references/recording.md": beneath the folder of the skill */
     const char *title; /* in words */
-    const char *text;
+    const char *text;  /* ends in a NUL, which n does not count */
     size_t n;
 };
 extern const struct sp_guide_text sp_guide_texts[];
+
+/* A text by its name, or by what is short for it: "recording", "stalls.sql"; NULL: there is none. */
+const struct sp_guide_text *sp_guide_find(const char *name);
+/* The short name, n bytes of it; lent. */
+const char *sp_guide_short(const struct sp_guide_text *t, size_t *n);
 
 struct sp_guide_argument {
     const char *name, *title;

@@ -209,7 +209,7 @@ static void server_read_resource(struct sp_mcp *s, const struct sp_mcp_message *
     sp_buf_puts(&b, "\"contents\":");
     if (!sp_mcp_resource_read(&s->tools, sp_buf_cstr(&uri), &b)) {
         sp_buf_clear(&b);
-        sp_mcp_error(&b, &m->id, modern ? SP_MCP_PARAMS : SP_MCP_NO_RESOURCE, "there is no such resource");
+        sp_mcp_error(&b, &m->id, modern ? SP_MCP_PARAMS : SP_MCP_NO_RESOURCE, "there is no such resource: resources/list has them");
         sp_buf_puts(&b, ",\"data\":{\"uri\":");
         sp_json_string(&b, uri.data ? uri.data : "", uri.len);
         sp_buf_puts(&b, "}");

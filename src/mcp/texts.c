@@ -51,12 +51,12 @@ bool sp_mcp_resource_read(const struct sp_mcp_tools *tools, const char *uri, str
     bool skill = strncmp(uri, SKILL, sizeof SKILL - 1) == 0,
          schema = strncmp(uri, SCHEMA, sizeof SCHEMA - 1) == 0;
     const char *name = uri + (skill ? sizeof SKILL : schema ? sizeof SCHEMA : 1) - 1;
-    for (const struct sp_guide_text *t = sp_guide_texts; skill && t->name; t++)
-        if (strcmp(t->name, name) == 0) {
-            contents_begin(b, uri, mime_of(t->name));
-            sp_json_string(b, t->text, t->n);
-            return sp_buf_puts(b, "}]");
-        }
+    const struct sp_guide_text *t = skill ? sp_guide_find(name) : NULL;
+    if (t) {
+        contents_begin(b, uri, mime_of(t->name));
+        sp_json_string(b, t->text, t->n);
+        return sp_buf_puts(b, "}]");
+    }
     const struct sp_mcp_tool *tool = schema ? sp_mcp_tool_find(tools, name, strlen(name)) : NULL;
     if (!tool)
         return false;

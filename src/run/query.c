@@ -1,9 +1,10 @@
 /* spaa query: SQL over the profile's tables. */
 #include "run/query_schema.h"
 
-#include "base/num.h"
-#include "io/input.h"
 #include "answer/text.h"
+#include "base/num.h"
+#include "guide/guide.h"
+#include "io/input.h"
 #include "sql/sql.h"
 
 #include <limits.h>
@@ -255,6 +256,15 @@ static int cmd_query_answer(struct sp_run *run, struct sp_sql *q, size_t limit)
 
 /* ---- the command ---- */
 
+/* A query of the skill's, by its name; else the text itself. */
+static const char *sql_named(const char *text)
+{
+    size_t n = strlen(text);
+    bool named = n > 4 && strcmp(text + n - 4, ".sql") == 0;
+    const struct sp_guide_text *t = named ? sp_guide_find(text) : NULL;
+    return t ? t->text : text;
+}
+
 /* From --file, else the last argument, which is taken off the files. */
 static int sql_text(struct sp_run *run, struct sp_buf *out)
 {
@@ -267,7 +277,7 @@ static int sql_text(struct sp_run *run, struct sp_buf *out)
             return sp_run_usage(
                 run, "the SQL stands behind the files, in quotes; `spaa query .tables` lists the tables",
                 "%s is a file, not SQL", last);
-        return sp_buf_puts(out, last) ? SP_EXIT_FINE : sp_run_exit(run, sp_nomem(run->diags));
+        return sp_buf_puts(out, sql_named(last)) ? SP_EXIT_FINE : sp_run_exit(run, sp_nomem(run->diags));
     }
     for (size_t i = 0; i < run->files.n; i++)
         if (strcmp(run->v.file, "-") == 0 && strcmp(run->files.v[i], "-") == 0)

@@ -11,29 +11,17 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* "recording" is "references/recording.md", "stalls.sql" is "references/stalls.sql". */
-static void short_text_name(const struct sp_guide_text *t, char *out, size_t room)
-{
-    const char *slash = strrchr(t->name, '/'), *base = slash ? slash + 1 : t->name;
-    size_t n = strlen(base);
-    if (slash && n > 3 && strcmp(base + n - 3, ".md") == 0)
-        n -= 3;
-    snprintf(out, room, "%.*s", (int)n, base);
-}
-
 /* The text of that name, NULL being the first; an exit code. */
 static int guide_text_find(struct sp_run *run, const char *asked, const struct sp_guide_text **out)
 {
-    char name[64], names[512] = "there are ";
-    for (const struct sp_guide_text *t = sp_guide_texts; t->name; t++) {
-        size_t n = strlen(names);
-        short_text_name(t, name, sizeof name);
-        snprintf(names + n, sizeof names - n, "%s%s", t == sp_guide_texts ? "" : ", ", name);
-        *out = t;
-        if (!asked || strcmp(asked, name) == 0 || strcmp(asked, t->name) == 0)
-            return SP_EXIT_FINE;
+    char names[512] = "there are ";
+    *out = asked ? sp_guide_find(asked) : sp_guide_texts;
+    for (const struct sp_guide_text *t = sp_guide_texts; !*out && t->name; t++) {
+        size_t n, at = strlen(names);
+        const char *name = sp_guide_short(t, &n);
+        snprintf(names + at, sizeof names - at, "%s%.*s", t == sp_guide_texts ? "" : ", ", (int)n, name);
     }
-    return sp_run_usage(run, names, "the skill has no text \"%s\"", asked);
+    return *out ? SP_EXIT_FINE : sp_run_usage(run, names, "the skill has no text \"%s\"", asked);
 }
 
 static int skill_show(struct sp_run *run, const char *asked)

@@ -1,5 +1,5 @@
 -- Threads that stood still at the same time, and which threads of their process ran meanwhile.
--- For recordings of sched:sched_switch: spaa skill stalls.sql | spaa query FILE --file - [--param ms=20]
+-- For recordings of sched:sched_switch: spaa query FILE stalls.sql [--param ms=20]
 -- A row: `threads` threads of `stalled` (a pool or a name) left the CPU in one tenth of a second and were all off it for all_ms
 -- milliseconds from at_s seconds after the start; `meanwhile`, of their process, left the CPU `switches` times in these, `preempted`
 -- of them while it wanted to run on. The samples say who ran, not who holds a lock: a thread that ran in every stall and
