@@ -9,9 +9,9 @@
 
 #include "run/heading.h"
 
+#include "answer/text.h"
 #include "formats/common/spt/spt.h"
 #include "formats/common/spt/tally.h"
-#include "answer/text.h"
 #include "symbols/pe.h"
 
 #include <stdlib.h>

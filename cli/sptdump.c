@@ -8,11 +8,11 @@
  */
 #include "sptdump.h"
 
+#include "answer/text.h"
 #include "base/num.h"
 #include "formats/common/spt/spt.h"
 #include "formats/common/spt/tally.h"
 #include "io/input.h"
-#include "answer/text.h"
 #include "run/run.h"
 
 #include <stdio.h>

@@ -101,8 +101,8 @@ struct spaa_run_options {
     void (*answering)(void *arg);
     void *answering_arg;
     /*
-     * Of each of `profiles`, what was said when it was opened, or NULL: the answer tells it, and the diagnostics have
-     * it, as if the profile had been read now. NULL: for none.
+     * Of each of `profiles`, what was said when it was opened, or NULL: the answer tells it, and the
+     * diagnostics have it, as if the profile had been read now. NULL: for none.
      */
     const struct spaa_diagnostics *const *said;
 };

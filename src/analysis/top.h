@@ -59,7 +59,8 @@ void sp_top_free(struct sp_top *t);
  * in its order, with none of t's weights.
  */
 spaa_status sp_top_join(struct sp_top *t, const struct sp_top *other, struct sp_diags *d);
-/* The exact weight of all rows with a frame whose function matches (PCRE2), each counted once; any: one does. */
+/* The exact weight of all rows with a frame whose function matches (PCRE2), each counted once; any: one does.
+ */
 spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_diags *d, int64_t *weight,
                        int64_t *samples, bool *any);
 /* The rows of SP_TOP_THREAD: "comm (tid N)", or the pool of the thread. */

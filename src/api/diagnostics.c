@@ -1,8 +1,8 @@
 /* The diagnostics of the public interface: the collector of base/diag.h, seen from outside. */
 #include "api/api.h"
 
-#include "render/diag_text.h"
 #include "answer/text.h"
+#include "render/diag_text.h"
 #include "json/json.h"
 
 #include <stdlib.h>

@@ -8,7 +8,8 @@
 
 /*
  * Sets what the text says, of the options of these groups; texts are copied into the arena. A word that is no
- * option is *argument, several are one with blanks between (argument NULL: none is taken). Bad usage is reported.
+ * option is *argument, several are one with blanks between (argument NULL: none is taken). Bad usage is
+ * reported.
  */
 spaa_status sp_options_parse(struct sp_options *o, const char *text, unsigned groups, struct sp_arena *arena,
                              const char **argument, struct sp_diags *d);

@@ -53,10 +53,10 @@ struct sp_question {
     bool argument;        /* the last word is none of the inputs, but q->argument */
     /* Words in front of the last one that are of the argument too, joined by blanks; NULL: none is. */
     bool (*is_argument)(const char *word);
-    bool sides;           /* it compares BASE… with NEW… */
-    size_t json_bytes;    /* what JSON may take where nobody says how many rows; 0: any */
-    size_t text_bytes;    /* what text may take, likewise */
-    bool apart;           /* several inputs are a profile each, not one */
+    bool sides;        /* it compares BASE… with NEW… */
+    size_t json_bytes; /* what JSON may take where nobody says how many rows; 0: any */
+    size_t text_bytes; /* what text may take, likewise */
+    bool apart;        /* several inputs are a profile each, not one */
     const char
         *writes; /* -o: ask() changes the profile, which is written there in this format; NULL: no -o */
     const char *schema; /* "spaa.top/3" */

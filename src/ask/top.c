@@ -571,7 +571,8 @@ static spaa_status top_sum(struct top *x, const char *regex)
     sp_fact_count(a, "sum.samples", samples);
     put_sum(x, regex, weight, samples);
     sp_text_weight_of(&x->a.b, &x->a.s, weight);
-    sp_buf_printf(&x->a.b, any ? " in stacks through a function matching %s" : ": no function's name matches %s",
+    sp_buf_printf(&x->a.b,
+                  any ? " in stacks through a function matching %s" : ": no function's name matches %s",
                   regex);
     sp_answer_line_buf(a, &x->a.b);
     sp_buf_clear(&x->a.b);

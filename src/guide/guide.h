@@ -1,7 +1,7 @@
 /*
  * Texts for agents, embedded in the program: the skill (skill/spaa/SKILL.md and its references), and prompts.
- * `spaa skill --install` writes them, `spaa mcp` serves them as resources and prompts. Static; a list ends with
- * a NULL name.
+ * `spaa skill --install` writes them, `spaa mcp` serves them as resources and prompts. Static; a list ends
+ * with a NULL name.
  */
 #ifndef SP_GUIDE_H
 #define SP_GUIDE_H

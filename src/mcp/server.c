@@ -57,11 +57,10 @@ static void server_send(struct sp_mcp *s, const struct sp_mcp_message *m, struct
     sp_buf_free(b);
 }
 
-static void server_about(const struct sp_mcp *s, struct sp_buf *b)
+static void server_about(struct sp_buf *b)
 {
     sp_buf_puts(b, "\"capabilities\":{\"tools\":{},\"resources\":{},\"prompts\":{}},\"instructions\":");
     sp_mcp_string(b, instructions);
-    (void)s;
 }
 
 static void server_info(const struct sp_mcp *s, struct sp_buf *b)
@@ -99,7 +98,7 @@ static void legacy_initialize(struct sp_mcp *s, const struct sp_mcp_message *m)
     sp_buf_printf(&b, "\"protocolVersion\":\"%s\",\"serverInfo\":", legacy_version(version));
     server_info(s, &b);
     sp_buf_puts(&b, ",");
-    server_about(s, &b);
+    server_about(&b);
     server_send(s, m, &b);
 }
 
@@ -131,7 +130,7 @@ static void modern_discover(struct sp_mcp *s, const struct sp_mcp_message *m)
     struct sp_buf b;
     server_result(&b, m, true, true);
     sp_buf_puts(&b, "\"supportedVersions\":[\"" MODERN "\"],");
-    server_about(s, &b);
+    server_about(&b);
     sp_buf_puts(&b, ",\"_meta\":{\"" META "serverInfo\":");
     server_info(s, &b);
     sp_buf_puts(&b, "}");
@@ -209,7 +208,8 @@ static void server_read_resource(struct sp_mcp *s, const struct sp_mcp_message *
     sp_buf_puts(&b, "\"contents\":");
     if (!sp_mcp_resource_read(&s->tools, sp_buf_cstr(&uri), &b)) {
         sp_buf_clear(&b);
-        sp_mcp_error(&b, &m->id, modern ? SP_MCP_PARAMS : SP_MCP_NO_RESOURCE, "there is no such resource: resources/list has them");
+        sp_mcp_error(&b, &m->id, modern ? SP_MCP_PARAMS : SP_MCP_NO_RESOURCE,
+                     "there is no such resource: resources/list has them");
         sp_buf_puts(&b, ",\"data\":{\"uri\":");
         sp_json_string(&b, uri.data ? uri.data : "", uri.len);
         sp_buf_puts(&b, "}");

@@ -5,8 +5,8 @@
  */
 #include "render/answer_private.h"
 
-#include "base/num.h"
 #include "answer/text.h"
+#include "base/num.h"
 
 #include <stdlib.h>
 

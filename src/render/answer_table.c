@@ -4,8 +4,8 @@
  */
 #include "render/answer_private.h"
 
-#include "base/hash.h"
 #include "answer/text.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 

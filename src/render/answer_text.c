@@ -1,7 +1,7 @@
 /* Answers for people: lines of words and tables, in a terminal or in Markdown. */
+#include "answer/text.h"
 #include "render/answer_private.h"
 #include "render/diag_text.h"
-#include "answer/text.h"
 #include "render/wrap.h"
 
 #include <stdio.h>

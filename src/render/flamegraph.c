@@ -8,10 +8,10 @@
  * metric may go below zero) have no width at all. The least width doubles until the rest is a number of
  * frames that a browser handles well.
  */
+#include "answer/text.h"
 #include "base/hash.h"
 #include "base/num.h"
 #include "render/flamegraph_private.h"
-#include "answer/text.h"
 
 #include <math.h>
 

@@ -18,9 +18,9 @@
  *
  * Integers that a double cannot hold are strings.
  */
+#include "answer/text.h"
 #include "base/num.h"
 #include "render/flamegraph_private.h"
-#include "answer/text.h"
 
 #define NAME_COLUMNS 2000 /* longer names lose their middle */
 

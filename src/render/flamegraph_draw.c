@@ -5,9 +5,9 @@
  * The narrower ones, nearly all of a large profile, have no element of their own: all those of one class
  * are one path, some twenty bytes each. Labels are cut here, for a monospaced font.
  */
+#include "answer/text.h"
 #include "base/num.h"
 #include "render/flamegraph_private.h"
-#include "answer/text.h"
 
 /* A length in hundredths of a px as SVG writes it: "12.5", ".25", "7". */
 static void add_px(struct sp_buf *b, int64_t hundredths)

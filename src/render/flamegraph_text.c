@@ -1,7 +1,7 @@
 /* Words of flame graphs that the picture and the data of the script share, and the way to the output. */
+#include "answer/text.h"
 #include "base/num.h"
 #include "render/flamegraph_private.h"
-#include "answer/text.h"
 
 void sp_flame_flush(struct sp_flame *f)
 {

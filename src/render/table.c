@@ -1,7 +1,7 @@
 #include "render/table.h"
 
-#include "base/buf.h"
 #include "answer/text.h"
+#include "base/buf.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
 #include "ask/selection_words.h"
 #include "ask/where.h"
 
+#include "answer/text.h"
 #include "model/callees.h"
 #include "model/merge.h"
 #include "render/flamegraph.h"
-#include "answer/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* spaa formats: what there is. */
 #include "run/heading.h"
 
-#include "formats/open.h"
 #include "answer/text.h"
+#include "formats/open.h"
 
 #include <stdio.h>
 #include <string.h>

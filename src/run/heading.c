@@ -1,8 +1,8 @@
 #include "run/heading.h"
 
+#include "answer/text.h"
 #include "ask/selection_words.h"
 #include "render/diag_json.h"
-#include "answer/text.h"
 
 static void answer_str(struct sp_jw *w, const char *key, const struct sp_profile *p, uint32_t s)
 {
