@@ -5,6 +5,7 @@
 #include "mcp/mcp.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,17 @@ static bool read_memory(struct cli *c, struct sp_mcp_options *o)
     return true;
 }
 
+/*
+ * What profiles leave is given back: glibc raises these bounds by itself when large blocks come and go, and
+ * keeps what is freed below them, several times of what --memory allows.
+ */
+static void give_memory_back(void)
+{
+    enum { BOUND = 128 << 10 };
+    mallopt(M_MMAP_THRESHOLD, BOUND);
+    mallopt(M_TRIM_THRESHOLD, BOUND);
+}
+
 int cmd_mcp(struct cli *c)
 {
     char why[512] = "";
@@ -41,6 +53,7 @@ int cmd_mcp(struct cli *c)
             roots[o.nroots++] = c->options[i].value;
     o.roots = roots;
     c->answered = true; /* standard output is the protocol's */
+    give_memory_back();
     int rc = EXIT_FINE;
     if (c->nfiles)
         rc = cli_usage(c, "profiles are opened by the client's calls", "mcp takes no file");

@@ -73,7 +73,9 @@ struct spaa_open_options {
     int no_inline; /* do not look up inlined functions */
     int no_lines;  /* do not look up source lines */
     const struct spaa_watch
-        *watch; /* hears "reading" of a file in bytes, and "symbols"; may leave. NULL: nobody */
+        *watch;       /* hears "reading" of a file in bytes, and "symbols"; may leave. NULL: nobody */
+    unsigned windows; /* where the input tells what was freed when (heaptrack): so many windows of time at
+                         most, by which "leaks" knows what grows; 0: none */
 };
 
 /*

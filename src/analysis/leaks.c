@@ -230,15 +230,15 @@ static void leaks_add_window(struct builder *b, const struct sp_sample_times *m,
     }
 }
 
-/* Only where windows are all there is in time order, and enough of them. */
+/* Only where there are enough windows. */
 static spaa_status find_growth(struct builder *b)
 {
     const struct sp_profile *p = b->s->profile;
     struct sp_sample_times m = {.p = p};
-    if (b->l.two || p->windows.n < 4 || p->samples)
+    if (b->l.two || p->windows.n < 4)
         return SPAA_OK;
     unsigned char *unknown = calloc(b->l.rows.n + 1, 1);
-    spaa_status st = unknown ? sp_sample_times_of(p, b->d, &m) : sp_nomem(b->d);
+    spaa_status st = unknown ? sp_window_times_of(p, b->d, &m) : sp_nomem(b->d);
     for (size_t i = 0; !st && i < m.windows.n; i++)
         leaks_add_window(b, &m, &m.windows.v[i], unknown);
     for (size_t i = 0; !st && i < b->l.rows.n; i++) {

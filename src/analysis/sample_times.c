@@ -111,10 +111,11 @@ static void find_samples(struct sp_sample_times *m)
     }
 }
 
-spaa_status sp_sample_times_of(const struct sp_profile *p, struct sp_diags *d, struct sp_sample_times *out)
+static spaa_status times_of(const struct sp_profile *p, bool samples, struct sp_diags *d,
+                            struct sp_sample_times *out)
 {
     struct sp_sample_times m = {.p = p};
-    spaa_status st = p->samples ? sp_samples_rows(p->samples, &m.rows, &m.n) : SPAA_OK;
+    spaa_status st = samples && p->samples ? sp_samples_rows(p->samples, &m.rows, &m.n) : SPAA_OK;
     if (!st && m.n)
         find_samples(&m);
     if (!st && !m.rows)
@@ -134,6 +135,16 @@ spaa_status sp_sample_times_of(const struct sp_profile *p, struct sp_diags *d, s
         m.zero = m.start;
     *out = m;
     return SPAA_OK;
+}
+
+spaa_status sp_sample_times_of(const struct sp_profile *p, struct sp_diags *d, struct sp_sample_times *out)
+{
+    return times_of(p, true, d, out);
+}
+
+spaa_status sp_window_times_of(const struct sp_profile *p, struct sp_diags *d, struct sp_sample_times *out)
+{
+    return times_of(p, false, d, out);
 }
 
 void sp_sample_times_free(struct sp_sample_times *m)

@@ -28,6 +28,8 @@ struct sp_sample_times {
 
 /* SPAA_ERR_USAGE, reported (SP_E600), where the profile has neither. Free on success. */
 spaa_status sp_sample_times_of(const struct sp_profile *p, struct sp_diags *d, struct sp_sample_times *out);
+/* The same of its windows, whether it has samples or not. */
+spaa_status sp_window_times_of(const struct sp_profile *p, struct sp_diags *d, struct sp_sample_times *out);
 void sp_sample_times_free(struct sp_sample_times *m);
 /* A number as it stands in a file, in a unit ("seconds", "ms", …; none: seconds), down to whole nanoseconds;
  * false: no number, no unit that is known, or more than 64 bits hold. */

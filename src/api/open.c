@@ -17,6 +17,7 @@ spaa_status sp_api_read_options(const struct spaa_open_options *o, struct sp_dia
         .frames = (enum sp_granularity)(frames + 1),
         .samples = o->samples != 0,
         .strict = o->strict != 0,
+        .windows = o->windows,
         .jobs = o->jobs < 256 ? o->jobs : 256,
         .symbols = {.symfs = o->symfs,
                     .debug_dir = o->debug_dir,

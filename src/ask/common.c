@@ -124,6 +124,13 @@ void sp_asked_free(struct sp_asked *x)
     sp_buf_free(&x->b);
 }
 
+bool sp_is_switches(const struct sp_selection *s)
+{
+    static const char name[] = "sched_switch";
+    struct sp_str event = sp_pstr(s->profile, s->profile->events.v[s->event].name);
+    return event.n && memmem(event.p, event.n, name, sizeof name - 1);
+}
+
 bool sp_ask_limit(const struct sp_ask *q, size_t otherwise, size_t *out)
 {
     long n;

@@ -66,6 +66,9 @@ void sp_text_share_of(struct sp_buf *b, const struct sp_selection *s, int64_t v)
  * not. */
 bool sp_samples_follow(const struct sp_selection *s, int64_t weight, int64_t samples);
 
+/* Samples are threads that leave a CPU: who waited how long is for the query stalls.sql. */
+bool sp_is_switches(const struct sp_selection *s);
+
 /* Rows to show: --limit, else `otherwise`; SIZE_MAX: all. False: reported. */
 bool sp_ask_limit(const struct sp_ask *q, size_t otherwise, size_t *out);
 

@@ -48,6 +48,8 @@ void sp_command_text(struct sp_buf *out, const struct sp_next *next, const char 
 unsigned sp_next_groups(const char *command)
 {
     bool drawing = strcmp(command, "flamegraph") == 0; /* colours all functions alike */
+    if (strcmp(command, "query") == 0)                 /* SQL has filters of its own */
+        return G_READ;
     return G_READ | G_EVENT | G_SELECT | G_TIME | (drawing ? 0u : (unsigned)G_OWN);
 }
 

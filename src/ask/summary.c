@@ -27,6 +27,10 @@ static void summary_next(struct sp_summary *x)
     struct sp_answer *a = x->x.out;
     char handle[32];
     struct sp_buf word;
+    if (sp_is_switches(&x->x.s)) {
+        sp_answer_next(a, "query", "stalls.sql", NULL);
+        return;
+    }
     if (summary_lacks_names(x)) {
         sp_answer_next(a, "top", NULL, "--by dso");
         return;

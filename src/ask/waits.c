@@ -423,7 +423,10 @@ static void waits_put(struct waits *x)
     put_wait_rows(x);
     put_waiters(x);
     put_chains(x);
-    sp_answer_next(a, "top", NULL, "--by state --view all");
+    if (sp_is_switches(&x->a.s))
+        sp_answer_next(a, "query", "stalls.sql", NULL);
+    else
+        sp_answer_next(a, "top", NULL, "--by state --view all");
 }
 
 static spaa_status waits_answer(struct waits *x, struct sp_diags *d)

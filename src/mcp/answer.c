@@ -5,7 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BUDGET = 600, TOKEN = 3 /* characters, as --budget counts them */, ROWS = 1000, TRIES = 6 };
+enum {
+    BUDGET = 600,
+    SQL_JSON_BUDGET = 6000,
+    TOKEN = 3, /* characters, as --budget counts them */
+    ROWS = 1000,
+    TRIES = 6
+};
 
 struct answering {
     struct sp_mcp *s;
@@ -172,7 +178,9 @@ static void answer_ask(struct answering *x, struct ran *r)
 {
     const struct sp_mcp_tool *tool = x->call->tool;
     char number[32];
-    long budget = x->args.budget >= 0 ? x->args.budget : x->args.json ? 0 : BUDGET;
+    long json =
+        tool->command.is_question ? 0 : SQL_JSON_BUDGET; /* answers of questions are short by themselves */
+    long budget = x->args.budget >= 0 ? x->args.budget : x->args.json ? json : BUDGET;
     snprintf(number, sizeof number, "%ld", budget);
     bool own = tool->command.is_question && budget;
     answer_run(x, (struct spaa_ask_option){own ? "budget" : NULL, own ? number : NULL}, r);
@@ -195,7 +203,7 @@ static void answer_failed(struct answering *x, const struct ran *r)
     sp_buf_free(&said);
 }
 
-/* {"p1":"PATH"} stands behind the answer's own members. */
+/* {"p1":"PATH"}, and what had changed since it was read, stand behind the answer's own members. */
 static void answer_json(struct answering *x, const struct ran *r)
 {
     struct sp_mcp_words w = answer_words(x);
@@ -210,7 +218,18 @@ static void answer_json(struct answering *x, const struct ran *r)
         sp_buf_printf(&x->text, "%s\"p%u\":", i ? "," : "", x->books[i]->number);
         sp_mcp_string(&x->text, x->books[i]->path);
     }
-    sp_buf_puts(&x->text, "}}");
+    sp_buf_puts(&x->text, "}");
+    bool any = false;
+    for (size_t i = 0; i < x->args.profiles.n; i++) {
+        struct sp_mcp_book *b = x->books[i];
+        if (!b->reread)
+            continue;
+        sp_buf_puts(&x->text, any ? "," : ",\"read_again\":[");
+        sp_mcp_string(&x->text, b->path);
+        b->reread = false;
+        any = true;
+    }
+    sp_buf_puts(&x->text, any ? "]}" : "}");
 }
 
 static void answer_text(struct answering *x, const struct ran *r)
@@ -222,8 +241,8 @@ static void answer_text(struct answering *x, const struct ran *r)
     for (size_t i = 0; opens && i < x->args.profiles.n; i++)
         sp_buf_printf(&x->text, "p%u = %s\n", x->books[i]->number, x->books[i]->path);
     sp_buf_add(&said, r->text, r->n);
-    if (*r->result.written)
-        sp_buf_printf(&said, "wrote %s\n", r->result.written);
+    if (x->call->tool->command.writes)
+        sp_buf_printf(&said, "wrote %s\n", sp_mcp_argument(&x->args, "output"));
     answer_said(r, sp_mcp_argument(&x->args, "verbose") != NULL, &said);
     answer_handles(x, &said);
     sp_mcp_words_text(&w, sp_buf_cstr(&said), &x->text);

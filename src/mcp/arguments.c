@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+enum { TEXT_MOST = 64 << 10, SQL_MOST = 1 << 20 }; /* bytes */
+
 struct arguments {
     const struct sp_mcp_tool *tool;
     struct sp_mcp_arguments *out;
@@ -58,6 +60,8 @@ static const char *arguments_text(struct arguments *a, const char *key, struct s
         arguments_wrong(a, key, "a string");
     else if (!sp_json_text_to(&text, raw))
         arguments_nomem(a);
+    else if (text.len > (strcmp(key, "sql") == 0 ? SQL_MOST : TEXT_MOST))
+        arguments_wrong(a, key, "shorter: 64 KiB at most, SQL 1 MiB");
     else if (text.len && memchr(text.data, 0, text.len))
         arguments_wrong(a, key, "a string without NUL");
     else if (!(copy = sp_arena_dup(&a->out->texts, text.data ? text.data : "", text.len)))
@@ -116,7 +120,10 @@ static bool arguments_unknown(struct arguments *a, const char *key)
     spaa_did_you_mean(key, names, n, near, sizeof near);
     sp_buf_printf(a->why, "%s has no argument \"%s\"; %s%sit takes", a->tool->name, key, near,
                   *near ? " " : "");
-    const char *profiles = a->tool->opens ? "path" : a->tool->command.two_sides ? "base, new" : "profile";
+    const char *profiles = a->tool->opens               ? "path"
+                           : a->tool->command.two_sides ? "base, new"
+                           : a->tool->several           ? "profile, profiles"
+                                                        : "profile";
     sp_buf_printf(a->why, " %s%s%s", profiles, a->tool->argument ? ", " : "",
                   a->tool->argument ? a->tool->argument : "");
     for (size_t i = 0; i < n; i++)

@@ -84,7 +84,7 @@ void sp_mcp_roots_await(struct sp_mcp_roots *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* A folder that is not there any more holds nothing that could be opened, and still limits the others. */
+/* A folder that is not there any more, or no file's, holds nothing that could be opened, and still limits. */
 static bool roots_add_uri(struct sp_mcp_folders *f, struct sp_span raw)
 {
     struct sp_buf text, path;
@@ -100,7 +100,7 @@ static bool roots_add_uri(struct sp_mcp_folders *f, struct sp_span raw)
         }
         sp_buf_ch(&path, c);
     }
-    ok = !file || folders_add(f, sp_buf_cstr(&path)) || folders_add_real(f, "/nowhere/at/all");
+    ok = (file && folders_add(f, sp_buf_cstr(&path))) || folders_add_real(f, "/nowhere/at/all");
     ok = ok && !text.nomem && !path.nomem;
     sp_buf_free(&text);
     sp_buf_free(&path);
@@ -122,13 +122,13 @@ void sp_mcp_roots_told(struct sp_mcp_roots *r, struct sp_span result)
 
 /* ---- opening ---- */
 
-static void roots_say(const struct sp_mcp_roots *r, const char *path, struct sp_buf *why)
+static void roots_say(const struct sp_mcp_roots *r, const char *path, bool own, struct sp_buf *why)
 {
-    const struct sp_mcp_folders *f = r->own.v.n ? &r->own : &r->clients;
+    const struct sp_mcp_folders *f = own ? &r->own : &r->clients;
     sp_buf_printf(why, "%s is not there, or not in a folder that may be opened:", path);
     for (size_t i = 0; i < f->v.n; i++)
         sp_buf_printf(why, "%s %s", i ? "," : "", *f->v.v[i] ? f->v.v[i] : "/");
-    sp_buf_puts(why, r->own.v.n ? " (spaa mcp --root)" : " (roots of the client)");
+    sp_buf_puts(why, own ? " (spaa mcp --root)" : " (roots of the client)");
 }
 
 static bool roots_known(struct sp_mcp_roots *r)
@@ -153,7 +153,7 @@ static bool roots_allow(struct sp_mcp_roots *r, const char *path, int fd, const 
     if (!known)
         sp_buf_puts(why, "the client has roots, was asked for them, and has not listed them");
     else if (!inside && limited)
-        roots_say(r, path, why);
+        roots_say(r, path, r->own.v.n && (!r->clients.v.n || !folders_hold(&r->own, real)), why);
     else if (!inside)
         sp_buf_printf(why, "%s: %s", path, strerror(problem));
     pthread_mutex_unlock(&r->lock);

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { BOOKS = 1024 }; /* handles at a time */
+enum {
+    BOOKS = 1024, /* handles at a time */
+    WINDOWS = 48  /* of time, as `spaa leaks` reads them */
+};
 
 void sp_mcp_shelf_init(struct sp_mcp_shelf *s, struct sp_mcp_roots *roots, uint64_t memory)
 {
@@ -189,7 +192,8 @@ static bool shelf_wait(struct sp_mcp_shelf *s, const struct sp_mcp_wish *w, stru
 static bool same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 void sp_mcp_say_errors(const struct spaa_diagnostics *said, struct sp_buf *out)
@@ -214,6 +218,7 @@ static bool book_read(struct sp_mcp_book *b, int fd, const struct sp_mcp_wish *w
                                           .symfs = b->symfs,
                                           .debug_dir = b->debug_dir,
                                           .samples = 1,
+                                          .windows = WINDOWS,
                                           .jobs = cores > 0 ? (unsigned)cores : 1,
                                           .watch = w->watch};
     struct spaa_profile *p = NULL;

@@ -185,6 +185,13 @@ STALL = [(1000, 11, WAITING, 0), (1001, 12, WAITING, 0), (1002, 13, WAITING, 0),
          (1200, 14, WAITING, 11), (1201, 11, WAITING, 12), (1202, 12, WAITING, 13), (1203, 13, WAITING, 0)]
 
 
+def test_the_query_has_a_length_of_its_own(tmp_path):
+    path = switching(tmp_path, STALL)
+    assert parse(run("query", path, "stalls.sql", "--json", "-q", code=0).out)["rows"] == parse(
+        run("query", path, "stalls.sql", "--param", "ms=100", "--json", "-q", code=0).out)["rows"] != []
+    assert "next: spaa query %s stalls.sql" % path in run("summary", path, code=0).out
+
+
 def test_who_ran_while_a_pool_stood_still(tmp_path):
     found = stalls(switching(tmp_path, STALL))
     assert [(row["stalled"], row["threads"], row["meanwhile"], row["switches"], row["preempted"]) for row in found] == [

@@ -9,8 +9,9 @@ import time
 
 import pytest
 
+import gen_heaptrack
 import profiles
-from conftest import parse, run
+from conftest import ask, parse, run
 from mcp_client import Server, alone, app, code, server  # noqa: F401
 
 FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures")
@@ -42,7 +43,8 @@ def test_answers_are_those_of_the_command_line(alone, path, tool, arguments, wor
     if said.code:
         return
     err = re.sub(r"(?m)^spaa: ", "", re.sub(r"(?m)^spaa: note: .*\n(  .*\n)*", "", said.err))
-    said = without_calls(said.out + err).replace("-n 0 shows", "limit 0 shows")
+    said = without_calls((said.out + err).replace("(spaa top)", "(top)")).replace("-n 0 shows", "limit 0 shows").replace("(-v says", "(verbose says").replace(
+        "more (-v)", "more (verbose)")
     assert without_calls(found["content"][0]["text"]) == re.sub(
         r"(?<=[ `(])--(min-percent|root-at|debug-dir|symfs|verbose)", lambda m: m.group(1).replace("-", "_"), said)
 
@@ -114,7 +116,8 @@ def test_a_budget_cuts_and_says_which_argument_shows_more(server, tmp_path):
     path.write_text("".join("main;function_number_%03d %d\n" % (i, i + 1) for i in range(300)))
     short, whole = server.text("top", profile=str(path)), server.text("top", profile=str(path), budget=0, limit=0)
     assert len(short) < 2000 < len(whole)
-    assert "a larger budget shows more" in short and "--" not in short
+    assert "limit 0 shows all" in short and "--" not in short, "the rows that stand there unasked"
+    assert "a larger budget shows more" in server.text("top", profile=str(path), limit=0)
     assert "limit 0 shows all" in server.text("top", profile=str(path), budget=0, limit=5)
     assert len(server.text("top", profile=str(path), budget=200)) < 800
 
@@ -344,3 +347,48 @@ def test_too_many_calls_are_refused(server, app):
     for id in blocked:
         server.notify("notifications/cancelled", requestId=id)
     assert "hash" in server.text("top", profile=str(app))
+
+
+def found(server, tool, **arguments):
+    return server.call(tool, format="json", **arguments)["structuredContent"]
+
+
+def test_growth_in_windows_is_known(server, tmp_path):
+    path = tmp_path / "app.heaptrack"
+    path.write_bytes(gen_heaptrack.Trace(1, events=4000).interpreted())
+    mine, theirs = found(server, "leaks", profile=str(path)), ask("leaks", path)
+    assert mine["growth_from"] == theirs["growth_from"] == "windows"
+    quarters = {r["id"]: r["live_bytes_by_quarter"] for r in theirs["rows"]}
+    assert mine["rows"] and all(r["live_bytes_by_quarter"] == quarters[r["id"]] for r in mine["rows"])
+
+
+def test_commands_in_answers_are_calls(server, tmp_path):
+    path = tmp_path / "alloc.folded"
+    path.write_text("main;work;malloc 700\nmain;work 300\n")
+    findings = found(server, "summary", profile=str(path))["findings"]
+    assert findings and all(f["command"] is None or re.match(r"\w+ \{\"p", f["command"]) for f in findings), findings
+
+
+def test_a_changed_file_is_told_in_json(server, tmp_path):
+    path = tmp_path / "a.folded"
+    path.write_text("main;a 10\n")
+    assert "read_again" not in found(server, "top", profile=str(path))
+    before = path.stat()
+    path.write_text("main;b 10\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    changed = found(server, "top", profile=str(path))
+    assert changed["read_again"] == [str(path)] and changed["rows"][0]["function"] == "b"
+
+
+def test_limits_say_what_shows_more(server, tmp_path):
+    path = tmp_path / "many.folded"
+    path.write_text("".join("main;f%d %d\n" % (i, 50 - i) for i in range(30)))
+    assert "limit 0 shows all" in server.text("top", profile=str(path), limit=1, budget=5000)
+    assert "a larger budget shows more" in server.text("top", profile=str(path), limit=20, budget=100)
+
+
+def test_arguments_that_are_too_long(server, app):
+    said = server.refused("top", profile=str(app), focus="x" * (10 << 20))
+    assert "focus" in said and "64 KiB" in said and len(said) < 200
+    assert len(server.refused("top", profile="/" + "x" * (10 << 20))) < 300
+    assert "1 MiB" in server.refused("query", profile=str(app), sql="SELECT " + "1+" * (1 << 20) + "1")
