@@ -27,6 +27,8 @@ static void summary_next(struct sp_summary *x)
     struct sp_answer *a = x->x.out;
     char handle[32];
     struct sp_buf word;
+    if (summary_lacks_names(x) && sp_summary_lacks_jit_names(x))
+        return; /* nothing that can be asked of this profile says more */
     if (summary_lacks_names(x)) {
         sp_answer_next(a, "top", NULL, "--by dso");
         return;

@@ -59,8 +59,12 @@ static void caution_dsos(struct sp_buf *b, const struct sp_summary *x, const str
 
 /* ---- how it would have to be recorded ---- */
 
-/* "perf record -e EVENT -F 999 HOW -- srv 400", as the recording was made; " …" for what is not known. */
-static void caution_record(struct sp_buf *b, const struct sp_summary *x, const char *how)
+/*
+ * "perf record -e EVENT -F 999 HOW -- srv 400", as the recording was made; " …" for what is not known. `with`
+ * stands behind the program; NULL: nothing.
+ */
+static void caution_record_with(struct sp_buf *b, const struct sp_summary *x, const char *how,
+                                const char *with)
 {
     const struct sp_profile *p = x->x.s.profile;
     const struct sp_event *e = &p->events.v[x->x.s.event];
@@ -72,10 +76,19 @@ static void caution_record(struct sp_buf *b, const struct sp_summary *x, const c
     if (e->mode == SP_FREQUENCY && hz.n)
         sp_buf_printf(b, " -F %.*s", (int)hz.n, hz.p);
     sp_buf_printf(b, "%s %s", x->all_cpus ? " -a" : "", how);
-    if (x->command.n && x->command.n <= CAUTION_ARGUMENTS)
-        sp_buf_printf(b, " %.*s", (int)x->command.n, x->command.p);
-    else
+    if (!x->command.n || x->command.n > CAUTION_ARGUMENTS) {
         sp_buf_puts(b, " …");
+        return;
+    }
+    const char *space = memchr(x->command.p, ' ', x->command.n);
+    int first = space ? (int)(space - x->command.p) : (int)x->command.n;
+    sp_buf_printf(b, " %.*s%s%s%.*s", first, x->command.p, with ? " " : "", with ? with : "",
+                  (int)x->command.n - first, x->command.p + first);
+}
+
+static void caution_record(struct sp_buf *b, const struct sp_summary *x, const char *how)
+{
+    caution_record_with(b, x, how, NULL);
 }
 
 static bool caution_of_perf(const struct sp_summary *x)
@@ -84,11 +97,22 @@ static bool caution_of_perf(const struct sp_summary *x)
     return sp_str_is(sp_pstr(p, p->header.source_tool), "perf");
 }
 
+/* Code that was made at run time, in no file. */
+static bool caution_is_jit(struct sp_str dso)
+{
+    return sp_str_is(dso, "[jit]") || sp_str_is(dso, "[anon]") || sp_str_is(dso, "//anon");
+}
+
+bool sp_summary_lacks_jit_names(const struct sp_summary *x)
+{
+    const struct sp_dso_weights *w = &x->quality.dsos;
+    return w->list.n && caution_is_jit(sp_dso_name(x->x.s.profile, w->list.v[0].dso));
+}
+
 static bool caution_has_jit(const struct sp_summary *x)
 {
     for (size_t i = 0; i < x->dsos.rows.n; i++)
-        if ((sp_str_is(sp_str_at(&x->dsos.names, x->dsos.rows.v[i].name), "[jit]") ||
-             sp_str_is(sp_str_at(&x->dsos.names, x->dsos.rows.v[i].name), "[anon]")) &&
+        if (caution_is_jit(sp_str_at(&x->dsos.names, x->dsos.rows.v[i].name)) &&
             (double)x->dsos.rows.v[i].total > 0.01 * (double)x->x.s.whole)
             return true;
     return false;
@@ -199,6 +223,51 @@ static void caution_of_whole(struct sp_buf *b, const struct sp_summary *x)
     }
 }
 
+/* What has a runtime write the names of its code: an option of the program, where it is one that is known. */
+static const char *caution_map_option(const struct sp_summary *x)
+{
+    static const struct {
+        const char *program, *option;
+    } known[] = {{"java", "-XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit"},
+                 {"node", "--perf-basic-prof"},
+                 {"nodejs", "--perf-basic-prof"},
+                 {"python", "-X perf"},
+                 {"python3", "-X perf"}};
+    struct sp_str first = x->command;
+    const char *space = first.n ? memchr(first.p, ' ', first.n) : NULL;
+    first = sp_base_name((struct sp_str){first.p, space ? (uint32_t)(space - first.p) : first.n});
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (first.n && sp_str_is(first, known[i].program))
+            return known[i].option;
+    return NULL;
+}
+
+/* No debug symbols name code that no file has: only its runtime can. */
+static void caution_jit_names(struct sp_summary *x, struct sp_buf *b)
+{
+    const struct sp_dso_weight *w = &x->quality.dsos.list.v[0];
+    const struct sp_dso_note *note = sp_profile_note_of(x->x.s.profile, w->dso, SP_NOTE_NAMES);
+    struct sp_str why = note ? sp_pstr(x->x.s.profile, note->why) : (struct sp_str){"", 0};
+    const char *option = caution_map_option(x);
+    struct sp_buf settle;
+    sp_buf_init(&settle, 0);
+    sp_buf_puts(b, ": just-in-time code, which its runtime names");
+    if (why.n)
+        sp_buf_printf(b, " (%.*s)", (int)why.n, why.p);
+    sp_buf_ch(b, '.');
+    caution(x, "names_missing", "NAMES MISSING", b, NULL);
+    sp_buf_puts(b, "which functions of just-in-time code have ");
+    caution_share(b, x, w->weight);
+    if (option && caution_of_perf(x))
+        caution_record_with(&settle, x, "-g", option);
+    else
+        sp_buf_puts(
+            &settle,
+            "have the runtime write perf-PID.map (java -XX:+DumpPerfMapAtExit, node --perf-basic-prof)");
+    caution(x, "jit_names", NULL, b, &settle);
+    sp_buf_free(&settle);
+}
+
 static void caution_names(struct sp_summary *x, struct sp_buf *b)
 {
     const struct sp_quality *q = &x->quality;
@@ -208,6 +277,10 @@ static void caution_names(struct sp_summary *x, struct sp_buf *b)
     caution_share(b, x, q->unresolved_leaf);
     sp_buf_puts(b, " is in functions without a name");
     caution_dsos(b, x, &q->dsos, x->x.s.whole);
+    if (sp_summary_lacks_jit_names(x)) {
+        caution_jit_names(x, b);
+        return;
+    }
     caution_of_whole(b, x);
     bool nowhere =
         q->dsos.list.n && sp_str_is(sp_dso_name(x->x.s.profile, q->dsos.list.v[0].dso), "[unknown]");
@@ -242,33 +315,91 @@ static void caution_losses(struct sp_summary *x, struct sp_buf *b)
     }
 }
 
-/* The biggest share, and within what it is likely to be. */
+/* Of the shares that the brief says, the one that is known least well: the nearest to a half. */
+struct caution_widest {
+    double share, distance;
+    uint32_t function; /* SP_NONE: `name`, or the finding, says whose it is */
+    struct sp_str name;
+    const struct sp_finding *finding; /* or NULL */
+};
+
+static bool caution_consider(struct caution_widest *w, const struct sp_summary *x, int64_t weight,
+                             uint32_t function, struct sp_str name)
+{
+    double share = 100 * (double)weight / (double)x->x.s.whole;
+    double distance = share < 50 ? 50 - share : share - 50;
+    if (weight <= 0 || share > 100 || (w->distance >= 0 && distance >= w->distance))
+        return false;
+    *w = (struct caution_widest){share, distance, function, name, NULL};
+    return true;
+}
+
+/* Functions by self, with library calls beneath or by total, what stacks without one end in, and findings. */
+static struct caution_widest caution_widest_of(const struct sp_summary *x)
+{
+    const struct sp_str none = {"", 0};
+    struct caution_widest w = {50, -1, SP_NONE, none, NULL};
+    bool bounds = sp_chains_tell(&x->x.s);
+    for (size_t i = 0; i < x->calls.n; i++) {
+        const struct sp_own_row *r = &x->fold.rows.v[x->calls.row[i]];
+        caution_consider(&w, x, bounds ? r->self : r->sum.weight, r->function, none);
+        caution_consider(&w, x, r->total, r->function, none);
+    }
+    for (size_t i = 0; i < x->fold.rows.n; i++) {
+        const struct sp_own_row *r = &x->fold.rows.v[i];
+        if (r->function == SP_NONE && r->sum.n) {
+            const struct sp_own_callee *c = &x->fold.callees.v[r->sum.first];
+            caution_consider(&w, x, c->weight, SP_NONE, sp_str_at(&x->fold.names, c->name));
+        }
+    }
+    for (size_t i = 0; i < x->findings.list.n; i++) {
+        const struct sp_finding *f = &x->findings.list.v[i];
+        if (sp_finding_is_rule(f->kind) && !f->beneath && caution_consider(&w, x, f->weight, SP_NONE, none))
+            w.finding = f;
+    }
+    return w;
+}
+
+/* Whether a share that is said may be another by some points. */
 static void caution_few(struct sp_summary *x, struct sp_buf *b)
 {
     enum { WIDE = 8, VERY_FEW = 100 };
     const struct sp_finding *few = caution_finding(x, SP_FIND_FEW);
-    const struct sp_own_row *r = x->calls.n ? &x->fold.rows.v[x->calls.row[0]] : NULL;
     double lo = 0, hi = 0;
     if (!few || !few->part || x->x.s.cannot_add || x->x.s.whole <= 0)
         return;
-    int64_t weight = !r ? 0 : sp_chains_tell(&x->x.s) ? r->total : r->sum.weight;
-    double share = r ? 100 * (double)weight / (double)x->x.s.whole : 50;
-    share = share > 100 ? 100 : share < 0 ? 0 : share;
-    sp_share_interval(share, few->part, &lo, &hi);
+    struct caution_widest w = caution_widest_of(x);
+    sp_share_interval(w.share, few->part, &lo, &hi);
     if (hi - lo < WIDE && few->part >= VERY_FEW)
         return;
     sp_text_count(b, (uint64_t)few->part, "sample");
     sp_buf_puts(b, ": ");
-    if (r)
-        sp_summary_name(b, x, r->function);
+    if (w.function != SP_NONE)
+        sp_summary_name(b, x, w.function);
+    else if (w.finding)
+        sp_finding_title(b, w.finding);
+    else
+        sp_buf_printf(b, "%.*s", (int)w.name.n, w.name.p);
     sp_buf_printf(b, "%s %.0f %% is %.0f to %.0f %% (95 %% confidence, if samples are independent).",
-                  r ? "'s" : "a share of", share, lo, hi);
+                  w.distance >= 0 ? "'s" : "a share of", w.share, lo, hi);
     caution(x, "few_samples", "FEW SAMPLES", b, NULL);
 }
 
 /* ---- whose weight it is ---- */
 
-/* Whether the heaviest is something else than what was started; only where all that weighs has a name. */
+/* "--pid 7 (app)": threads of one process may have other names than it, so that --comm is no filter for it.
+ */
+static void caution_pid(struct sp_buf *b, const struct sp_recorded *r, const char *between)
+{
+    if (r->n == 1 && r->pid != SP_ABSENT)
+        sp_buf_printf(b, "%s--pid %lld (%.*s)", between, (long long)r->pid, (int)r->name.n, r->name.p);
+}
+
+/*
+ * Whether the heaviest is something else than what was to be measured, which has weight, too; only where all
+ * that weighs has a name. A command without any only started others; so do shells and builds, which are no
+ * program to measure (summary_command.c). With -a all others are recorded, whatever the command has.
+ */
 static void caution_process(struct sp_summary *x, struct sp_buf *b)
 {
     const struct sp_recorded *r = x->recorded.v, *started = NULL;
@@ -280,14 +411,15 @@ static void caution_process(struct sp_summary *x, struct sp_buf *b)
         started = !started && r[i].is_command ? &r[i] : started;
         of_program += r[i].is_command || !r[i].name.n ? r[i].weight : 0;
     }
-    if (r->is_command || (double)of_program >= 0.5 * (double)x->x.s.whole)
+    if (r->is_command || (!started && !x->all_cpus) || (double)of_program >= 0.5 * (double)x->x.s.whole)
         return;
     caution_share(b, x, r->weight);
     sp_buf_printf(b, " is %.*s, not the command %.*s, which has ", (int)r->name.n, r->name.p,
                   (int)x->program.n, x->program.p);
     sp_text_about(b, started ? started->weight : 0, x->x.s.whole);
-    if (started && started->pid != SP_ABSENT)
-        sp_buf_printf(b, ": --pid %lld", (long long)started->pid);
+    caution_pid(b, r, ": ");
+    if (started)
+        caution_pid(b, started, r->n == 1 && r->pid != SP_ABSENT ? ", " : ": ");
     caution(x, "other_process", "OTHER PROCESS", b, NULL);
 }
 
@@ -321,7 +453,11 @@ static void caution_interrupts(struct sp_summary *x, struct sp_buf *b)
     }
     sp_buf_puts(b, " of it");
     caution(x, "interrupts_off", "INTERRUPTS OFF", b, NULL);
-    sp_buf_puts(b, "where that went");
+    sp_buf_puts(b, "where the ");
+    caution_share(b, x, f->weight);
+    sp_buf_puts(b, " went that is charged to ");
+    sp_summary_name(b, x, f->function);
+    sp_buf_puts(b, ", where interrupts are allowed again");
     sp_buf_puts(&settle, "perf record -e cycles … (in a virtual machine: with a virtual PMU)");
     caution(x, "interrupts", NULL, b, &settle);
     sp_buf_free(&settle);

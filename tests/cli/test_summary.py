@@ -177,7 +177,7 @@ def test_incomplete(tmp_path):
 def test_another_process_has_most(tmp_path):
     shell = {"pid": 9, "tid": 9, "comm": "sh"}
     _, out = brief(tmp_path, SOUND + [(["spin"] + ENTRY, 9000, shell)])
-    assert warned(out) == ["OTHER PROCESS"] and "67 % of CPU is sh, not the command app, which has 33 %: --pid 7" in out
+    assert warned(out) == ["OTHER PROCESS"] and "67 % of CPU is sh, not the command app, which has 33 %: --pid 9 (sh), --pid 7 (app)" in unwrapped(out)
     assert "app, 2 processes: sh 67 %, app 33 %; 3 threads: timer 3.0 %" in out
     for stacks, command in [(SOUND + [(["spin"] + ENTRY, 900, shell)], "perf record -g ./app"),
                             (SOUND + [(["spin"] + ENTRY, 9000, shell)], "perf record -a sleep 5"),
