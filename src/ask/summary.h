@@ -76,7 +76,7 @@ void sp_summary_head_text(struct sp_buf *b, const struct sp_summary *x);
 
 /* summary_cautions.c: x->cautions. */
 spaa_status sp_summary_cautions(struct sp_summary *x);
-/* Most of what has no name is just-in-time code, which no file of symbols names. */
+/* summary_data.c: most of what has no name is just-in-time code, which no file of symbols names. */
 bool sp_summary_lacks_jit_names(const struct sp_summary *x);
 
 /* summary_names.c: a function as the brief calls it, and its file and line: "srv.cpp:23". */
