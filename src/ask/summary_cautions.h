@@ -4,7 +4,8 @@
 
 #include "ask/summary.h"
 
-/* b: the statement, which is taken; `settle` likewise, NULL: none. title NULL: it cannot be known. */
+/* summary_noted.c. b: the statement, which is taken; `settle` likewise, NULL: none. title NULL: it cannot be
+ * known. */
 void sp_caution_add(struct sp_summary *x, const char *id, const char *title, struct sp_buf *b,
                     struct sp_buf *settle);
 const struct sp_finding *sp_caution_finding(const struct sp_summary *x, enum sp_finding_kind kind);

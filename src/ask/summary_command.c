@@ -84,20 +84,23 @@ static bool command_is_all_cpus(struct sp_str option)
     return sp_str_is(option, "--all-cpus") || (!whole && memchr(option.p, 'a', command_flags(option)));
 }
 
+/* To a process that runs: nothing was started. */
 static bool command_attaches(struct sp_str option)
 {
-    return sp_str_is(option, "-p") || sp_str_is(option, "-t") || command_begins(option, "--pid") ||
-           command_begins(option, "--tid");
+    uint32_t flags = command_flags(option);
+    if (option.n > 2 && option.p[1] == '-')
+        return command_begins(option, "--pid") || command_begins(option, "--tid");
+    return flags < option.n && (option.p[flags] == 'p' || option.p[flags] == 't');
 }
 
 /* Shells, builds, tests: what they start is what is looked at. */
 static bool command_is_driver(struct sp_str base, struct sp_str rest)
 {
     static const char *const drivers[] = {
-        "sh",    "bash",     "dash", "zsh",  "ksh",    "fish",      "make",   "gmake",   "ninja", "cmake",
-        "ctest", "meson",    "gcc",  "g++",  "cc",     "c++",       "clang",  "clang++", "cargo", "rustc",
-        "go",    "npm",      "npx",  "yarn", "pnpm",   "mvn",       "gradle", "bazel",   "tox",   "pytest",
-        "xargs", "parallel", "find", "perf", "ccache", "hyperfine", NULL};
+        "sh",    "bash",  "dash",   "zsh",   "ksh",      "fish",   "make",      "gmake", "ninja",
+        "cmake", "ctest", "meson",  "gcc",   "g++",      "cc",     "c++",       "clang", "clang++",
+        "cargo", "rustc", "go",     "npm",   "npx",      "yarn",   "pnpm",      "mvn",   "gradle",
+        "bazel", "tox",   "pytest", "xargs", "parallel", "ccache", "hyperfine", NULL};
     static const char *const modules[] = {"pytest", "unittest", "tox", "nox", "pip", "build", NULL};
     if (command_is_one(drivers, base))
         return true;

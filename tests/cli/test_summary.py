@@ -261,6 +261,7 @@ BUSY = [(["spin"] + ENTRY, 9000, {"pid": 9, "tid": 9, "comm": "sort"})]
     ("perf record -F 999 -e cpu-clock --call-graph dwarf ./app sort", "app, ", ["OTHER PROCESS"]),
     ("perf record -g taskset -c 0 ./app sort", "app, ", ["OTHER PROCESS"]),
     ("perf record -g -p 7", "", []),
+    ("perf record -gp7 -o app", "", []),
 ])
 def test_what_was_meant_to_be_measured(tmp_path, command, program, warns):
     _, out = brief(tmp_path, SOUND + BUSY, command=command)
