@@ -316,7 +316,7 @@ def test_nobody_called_across_a_broken_edge(tmp_path):
         row = next(r for r in ask("summary", path)["hot"] if r["name"] == "worker")
         assert row["weight"] == (4000000000 if credited else 3000000000)
         assert ("in pthread_mutex_lock" in out) == credited
-        assert ("25 % of CPU has no own function on its unbroken stack (libc.so.6: pthread_mutex_lock 25 %)" in out) != credited
+        assert ("25 % of CPU has no own function on the unbroken part of its stack (libc.so.6: pthread_mutex_lock 25 %)" in out) != credited
 
 
 def test_what_cannot_be_known_stands_alone(tmp_path):
