@@ -3,11 +3,12 @@
 
 /* ---- whose weight it is ---- */
 
-/* "--pid 7 (app)": threads of one process may have other names than it, so that --comm is no filter for it.
- */
-static void caution_pid(struct sp_buf *b, const struct sp_recorded *r, const char *between)
+/* "--pid 7 (app)", as threads may have other names than their process; of several processes "--comm nm". */
+static void caution_filter(struct sp_buf *b, const struct sp_recorded *r, const char *between)
 {
-    if (r->n == 1 && r->pid != SP_ABSENT)
+    if (r->n > 1 && !memchr(r->name.p, ' ', r->name.n))
+        sp_buf_printf(b, "%s--comm %.*s", between, (int)r->name.n, r->name.p);
+    else if (r->n == 1 && r->pid != SP_ABSENT)
         sp_buf_printf(b, "%s--pid %lld (%.*s)", between, (long long)r->pid, (int)r->name.n, r->name.p);
 }
 
@@ -34,9 +35,10 @@ static void caution_process(struct sp_summary *x, struct sp_buf *b)
     sp_buf_printf(b, " is %.*s, not the command %.*s, which has ", (int)r->name.n, r->name.p,
                   (int)x->program.n, x->program.p);
     sp_text_about(b, started ? started->weight : 0, x->x.s.whole);
-    caution_pid(b, r, ": ");
+    size_t before = b->len;
+    caution_filter(b, r, ": ");
     if (started)
-        caution_pid(b, started, r->n == 1 && r->pid != SP_ABSENT ? ", " : ": ");
+        caution_filter(b, started, b->len > before ? ", " : ": ");
     sp_caution_add(x, "other_process", "OTHER PROCESS", b, NULL);
 }
 

@@ -179,6 +179,8 @@ def test_another_process_has_most(tmp_path):
     _, out = brief(tmp_path, SOUND + [(["spin"] + ENTRY, 9000, shell)])
     assert warned(out) == ["OTHER PROCESS"] and "67 % of CPU is sh, not the command app, which has 33 %: --pid 9 (sh), --pid 7 (app)" in unwrapped(out)
     assert "app, 2 processes: sh 67 %, app 33 %; 3 threads: timer 3.0 %" in out
+    _, several = brief(tmp_path, SOUND + [(["spin"] + ENTRY, 4500, {**shell, "pid": i, "tid": i}) for i in (9, 10)])
+    assert "which has 33 %: --comm sh, --pid 7 (app)" in unwrapped(several)
     for stacks, command in [(SOUND + [(["spin"] + ENTRY, 900, shell)], "perf record -g ./app"),
                             (SOUND + [(["spin"] + ENTRY, 9000, shell)], "perf record -a sleep 5"),
                             (SOUND + [(["spin"] + ENTRY, 9000, {"pid": 9, "tid": 12, "comm": "pool"})], "perf record ./app")]:
