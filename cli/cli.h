@@ -46,6 +46,8 @@ void cli_nearest(const char *asked, const char *const *names, size_t n, char *ou
 
 /* finish.c: reports bad usage, hint NULL: none; returns EXIT_USAGE. */
 int cli_usage(struct cli *c, const char *hint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Whether a descriptor is a terminal that shows colours, and nobody said that there shall be none. */
+bool cli_takes_colour(int fd);
 /* Text to standard output: an exit code, reported. */
 int cli_print(struct cli *c, const char *text);
 /* Says on standard error what of these diagnostics was not said yet. */

@@ -20,6 +20,12 @@ int cli_usage(struct cli *c, const char *hint, const char *fmt, ...)
     return EXIT_USAGE;
 }
 
+bool cli_takes_colour(int fd)
+{
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+    return isatty(fd) && term && *term && strcmp(term, "dumb") != 0 && !no;
+}
+
 int cli_print(struct cli *c, const char *text)
 {
     size_t n = strlen(text);
@@ -47,7 +53,7 @@ int cli_print(struct cli *c, const char *text)
 static bool colour_of_errors(const struct cli *c)
 {
     const char *asked = cli_option(c, "color");
-    return isatty(2) && !getenv("NO_COLOR") && !(asked && strcmp(asked, "never") == 0);
+    return cli_takes_colour(2) && !(asked && strcmp(asked, "never") == 0);
 }
 
 /*

@@ -91,7 +91,7 @@ static int run_with(struct cli *c, struct spaa_run_options *o)
     struct winsize w;
     if (isatty(1))
         o->width = ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 100;
-    o->colour = isatty(1) && !getenv("NO_COLOR");
+    o->colour = cli_takes_colour(1);
     o->temporary = cli_half_written;
     o->answering = answering;
     o->answering_arg = c;

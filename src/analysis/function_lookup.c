@@ -177,6 +177,17 @@ static void say_several(const char *text, size_t n, struct sp_buf *candidates, s
     sp_emit_hint(d, SP_E606, SP_AT_NOTHING, sp_buf_cstr(candidates), "%s: %zu functions", text, n);
 }
 
+/* "py::score:/srv/p.py" by "score", "py::score" or "py::score:". */
+static bool is_python_name(struct sp_str name, struct sp_str text)
+{
+    struct sp_str file = sp_own_name_file(name);
+    if (name.n < 5 || memcmp(name.p, "py::", 4) != 0 || !file.n || file.p < name.p + 6)
+        return false;
+    struct sp_str whole = {name.p, (uint32_t)(file.p - name.p)}, bare = {whole.p, whole.n - 1};
+    struct sp_str last = {bare.p + 4, bare.n - 4};
+    return sp_str_cmp(text, whole) == 0 || sp_str_cmp(text, bare) == 0 || sp_str_cmp(text, last) == 0;
+}
+
 /* Whether a person may mean this function by the text: its short name, or the last part of that. */
 static bool short_name_is(const struct sp_profile *p, uint32_t function, struct sp_str text, struct sp_buf *b)
 {
@@ -184,6 +195,8 @@ static bool short_name_is(const struct sp_profile *p, uint32_t function, struct 
     if (name.n > text.n && name.p[text.n] == ' ' && memcmp(name.p, text.p, text.n) == 0 &&
         sp_own_name_file(name).n)
         return true; /* of a script: "sortRows /srv/app.js:11:18" */
+    if (is_python_name(name, text))
+        return true;
     for (int how = SP_SHORTEST; how <= SP_WHOLE_NAME; how++) {
         sp_buf_clear(b);
         if (how == SP_WHOLE_NAME) /* last, without template arguments */

@@ -42,7 +42,8 @@ static size_t nearest_caller(const struct calls *c, const struct sp_own_fold *f,
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < f->rows.n; i++) {
         const struct sp_own_row *r = &f->rows.v[i];
-        if (r->function == SP_NONE || r->total < least || !has_name(c, r->function) || is_chosen(x, i))
+        if (r->function == SP_NONE || r->total < least || !has_name(c, r->function) || is_chosen(x, i) ||
+            sp_own_is_marker(c->s->profile, r->function))
             continue;
         if (best == SIZE_MAX || r->total < f->rows.v[best].total)
             best = i;
@@ -57,7 +58,7 @@ static void choose(struct calls *c, const struct sp_own_fold *f)
     size_t nameless = 0;
     for (size_t i = 0; i < f->rows.n && x->n < OWN_HOT; i++) {
         const struct sp_own_row *r = &f->rows.v[i];
-        if (r->function == SP_NONE)
+        if (r->function == SP_NONE || sp_own_is_marker(c->s->profile, r->function))
             continue;
         bool may_be = r->at_most != SP_ABSENT && (double)r->at_most >= OWN_CALLER_PERCENT * percent &&
                       has_name(c, r->function);
@@ -82,22 +83,31 @@ static void choose(struct calls *c, const struct sp_own_fold *f)
 
 /* ---- who stands below whom ---- */
 
+/* Frames that were recorded: one address may stand for several, inlined ones. */
+static size_t physical_frames(const struct sp_profile *p, const uint32_t *frames, size_t n)
+{
+    size_t physical = 0;
+    for (size_t i = 0; i < n; i++)
+        physical += !(p->frames.v[frames[i]].flags & SP_FRAME_INLINED);
+    return physical;
+}
+
 static bool calls_add_row(struct calls *c, size_t i)
 {
     const struct sp_profile *p = c->s->profile;
     const struct sp_chains *chains = c->s->chains;
     int64_t weight = c->s->rows.v[i].weight;
-    size_t n;
+    size_t n, at_own;
     unsigned seen = 0;
-    bool own = false, broken = chains && chains->rows && chains->rows[i] != SP_CHAIN_WHOLE;
+    bool broken = chains && chains->rows && chains->rows[i] != SP_CHAIN_WHOLE;
     const uint32_t *frames = sp_selected_frames(c->s, i, &n);
     if (!frames)
         return false;
-    c->out->deepest = n > c->out->deepest ? n : c->out->deepest;
+    size_t depth = physical_frames(p, frames, n);
+    c->out->deepest = depth > c->out->deepest ? depth : c->out->deepest;
     for (size_t k = n; k-- > 0;) {
         uint32_t function = p->frames.v[frames[k]].function;
         size_t at = c->place[function];
-        own = own || sp_is_own(c->o, function);
         if (!at-- || seen & 1u << at)
             continue;
         c->all[at] += broken && !seen ? 0 : weight;
@@ -105,7 +115,7 @@ static bool calls_add_row(struct calls *c, size_t i)
             c->above[at][above] += seen & 1u << above ? weight : 0;
         seen |= 1u << at;
     }
-    if (n && !own) {
+    if (n && sp_own_nearest(p, c->o, frames, n, 0, &at_own) == SP_NONE) {
         uint32_t dso = p->functions.v[p->frames.v[frames[0]].function].dso;
         if (dso != SP_NONE)
             c->outside[dso] += weight;

@@ -16,7 +16,7 @@ struct sp_own_calls {
     size_t n;
     size_t row[SP_OWN_CALLS];      /* in sp_own_fold.rows; the heaviest first, callers last */
     size_t parent[SP_OWN_CALLS];   /* place of the function that it stands below; SIZE_MAX: none */
-    size_t deepest;                /* frames of the deepest stack */
+    size_t deepest;                /* frames of the deepest stack, without inlined ones */
     struct sp_dso_weights outside; /* binaries of the leaves of stacks that have no own function */
 };
 

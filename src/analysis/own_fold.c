@@ -7,6 +7,7 @@
 #include "analysis/top.h"
 #include "base/hash.h"
 #include "model/callees.h"
+#include "model/edges.h"
 
 #include <stdlib.h>
 
@@ -29,10 +30,24 @@ struct folder {
     size_t npath;
 };
 
+bool sp_own_is_marker(const struct sp_profile *p, uint32_t function)
+{
+    static const char *const markers[] = {
+        SP_BROKEN_CHAIN, "[unknown]", "[unresolved]", "[truncated]", "<Truncated>", "??", NULL};
+    struct sp_str name = sp_pstr(p, p->functions.v[function].name);
+    return sp_name_index(markers, name.n ? name.p : "", name.n) >= 0;
+}
+
+/* The sign that something is missing, or wrong, from there on. */
+static bool own_fold_is_break(const struct sp_profile *p, uint32_t frame)
+{
+    return p->frames.v[frame].flags & SP_FRAME_INFERRED && p->frames.v[frame].kind == SP_UNKNOWN;
+}
+
 uint32_t sp_own_nearest(const struct sp_profile *p, const struct sp_own *o, const uint32_t *frames, size_t n,
                         size_t from, size_t *at)
 {
-    for (size_t i = from; i < n; i++) {
+    for (size_t i = from; i < n && !own_fold_is_break(p, frames[i]); i++) {
         uint32_t function = p->frames.v[frames[i]].function;
         if (sp_is_own(o, function)) {
             *at = i;
@@ -82,14 +97,10 @@ static struct sp_own_row *own_fold_row_of(struct folder *x, uint32_t function)
     return &x->out.rows.v[x->row[slot] - 1];
 }
 
-/* What a frame calls: the next one, past the sign that something is missing between them. */
+/* What a frame calls. */
 static uint32_t called_by(const struct folder *x, const uint32_t *frames, size_t at)
 {
-    size_t i = at - 1;
-    while (i && x->p->frames.v[frames[i]].flags & SP_FRAME_INFERRED &&
-           x->p->frames.v[frames[i]].kind == SP_UNKNOWN)
-        i--;
-    return x->p->frames.v[frames[i]].function;
+    return x->p->frames.v[frames[at - 1]].function;
 }
 
 /* ---- rows ---- */
@@ -138,6 +149,8 @@ static bool own_fold_add_row(struct folder *x, size_t i)
     r->sum.weight += s->weight;
     if (own == SP_NONE)
         r->total += s->weight;
+    for (size_t k = 0; own == SP_NONE && k < n; k++)
+        x->out.breaks = x->out.breaks || own_fold_is_break(x->p, frames[k]);
     if (leaf == own)
         return true;
     r->sum.beneath += s->weight;
@@ -218,7 +231,7 @@ static spaa_status find_path(struct folder *x, struct sp_diags *d)
 /* The weight of a stack whose own functions are those of the path down to a step, and no more. */
 static bool add_to_path(struct folder *x, size_t i)
 {
-    size_t n, depth = 0, last = 0;
+    size_t n, nearest, depth = 0, last = 0;
     const struct sp_selected *s = &x->s->rows.v[i];
     const uint32_t *frames = sp_selected_frames(x->s, i, &n);
     if (!frames)
@@ -232,7 +245,7 @@ static bool add_to_path(struct folder *x, size_t i)
         depth++;
         last = k;
     }
-    if (!depth)
+    if (!depth || sp_own_nearest(x->p, x->o, frames, n, 0, &nearest) == SP_NONE)
         return true;
     uint32_t leaf = x->p->frames.v[frames[0]].function;
     uint32_t owner = x->step[depth - 1];
@@ -337,7 +350,8 @@ spaa_status sp_own_fold(struct sp_selection *s, const struct sp_own *o, struct s
 static bool says_more(const struct sp_selection *s, uint32_t function)
 {
     const struct sp_profile *p = s->profile;
-    return function != SP_NONE && !(sp_function_tags(p, s->event, function) & SP_TAG_IRQ) &&
+    return function != SP_NONE && !sp_own_is_marker(p, function) &&
+           !(sp_function_tags(p, s->event, function) & SP_TAG_IRQ) &&
            !sp_str_is(sp_pstr(p, p->functions.v[function].name), SP_CALLEES_NAME);
 }
 

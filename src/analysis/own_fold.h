@@ -2,7 +2,8 @@
  * A selection by the program's own functions, with what they call folded beneath them.
  *
  * A stack counts for the own function that is nearest to its leaf, and what that called for it: the function
- * next to it. Rows of stacks without an own function are one, of what their leaves are.
+ * next to it. What stands beyond a broken edge (model/edges.h) has not called what is leafward of it. Rows of
+ * stacks without an own function are one, of what their leaves are.
  */
 #ifndef SP_OWN_FOLD_H
 #define SP_OWN_FOLD_H
@@ -43,6 +44,7 @@ struct sp_own_fold {
     SP_VEC(struct sp_own_row) rows; /* heaviest first */
     struct sp_own_step steps[SP_OWN_STEPS];
     size_t nsteps;
+    bool breaks;     /* of stacks that have no own function, some are broken: one may stand beyond that */
     bool whole_path; /* no own function has a tenth of the weight: the path is that of all functions */
     SP_VEC(struct sp_own_callee) callees;
     struct sp_strtab names;
@@ -58,7 +60,9 @@ void sp_own_fold_free(struct sp_own_fold *f);
  */
 spaa_status sp_own_hottest(struct sp_selection *s, const struct sp_own_fold *f, struct sp_diags *d,
                            uint32_t *out);
-/* The own function nearest to the leaf from frame `from` on; SP_NONE. */
+/* Whether it is no function, but says that one is missing or has no name. */
+bool sp_own_is_marker(const struct sp_profile *p, uint32_t function);
+/* The own function nearest to the leaf from frame `from` on, up to where the chain is broken; SP_NONE. */
 uint32_t sp_own_nearest(const struct sp_profile *p, const struct sp_own *o, const uint32_t *frames, size_t n,
                         size_t from, size_t *at);
 

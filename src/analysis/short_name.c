@@ -165,6 +165,20 @@ static bool short_name_step(struct shortening *s, enum sp_shortness how)
     return true;
 }
 
+/* "py::score:/srv/p.py", as CPython calls its trampolines, is "score p.py"; false: it is another name. */
+static bool short_python(struct sp_buf *out, const char *p, size_t n, enum sp_shortness how)
+{
+    struct sp_str file = sp_own_name_file((struct sp_str){p, (uint32_t)n});
+    if (n < 5 || memcmp(p, "py::", 4) != 0 || !file.n || file.p < p + 6)
+        return false;
+    const char *slash = how == SP_SHORTEST ? memrchr(file.p, '/', file.n) : NULL;
+    const char *from = slash && slash + 1 < file.p + file.n ? slash + 1 : file.p;
+    sp_buf_add(out, p + 4, (size_t)(file.p - 1 - (p + 4)));
+    sp_buf_ch(out, ' ');
+    sp_buf_add(out, from, (size_t)(file.p + file.n - from));
+    return true;
+}
+
 /*
  * "sortRows /srv/app/render.js:11:18" is "sortRows render.js:11", and with its column where that is not
  * enough; false: the name has no such place.
@@ -192,7 +206,8 @@ static bool short_script(struct sp_buf *out, const char *p, size_t n, enum sp_sh
 
 void sp_short_name(struct sp_buf *out, const char *p, size_t n, enum sp_shortness how)
 {
-    if (how != SP_WHOLE_NAME && n && n < UINT32_MAX && short_script(out, p, n, how))
+    if (how != SP_WHOLE_NAME && n && n < UINT32_MAX &&
+        (short_python(out, p, n, how) || short_script(out, p, n, how)))
         return;
     struct shortening s = {
         .p = p, .end = p + n, .operator_end = SIZE_MAX, .out = out, .from = out->len, .name_start = out->len};

@@ -31,6 +31,8 @@ static void summary_next(struct sp_summary *x)
         sp_answer_next(a, "query", "stalls.sql", NULL);
         return;
     }
+    if (summary_lacks_names(x) && sp_summary_lacks_jit_names(x))
+        return; /* nothing that can be asked of this profile says more */
     if (summary_lacks_names(x)) {
         sp_answer_next(a, "top", NULL, "--by dso");
         return;

@@ -43,8 +43,9 @@ struct sp_summary {
     struct sp_own_calls calls;
     struct sp_said_names names;          /* of the functions that words are about */
     uint32_t hottest;                    /* function to ask about, or SP_NONE */
-    struct sp_str program;               /* the base name of what was recorded; n 0: not known */
+    struct sp_str program;               /* the base name of what was to be measured; n 0: not known */
     struct sp_str command;               /* the program and its arguments; n 0: not known */
+    bool driver;                         /* the command was a shell, a build: it runs what is measured */
     SP_VEC(struct sp_recorded) recorded; /* processes by name, heaviest first */
     int64_t live; /* bytes that are live, of an answer about allocated ones; SP_ABSENT */
     unsigned live_scale;
@@ -64,12 +65,19 @@ void sp_summary_free(struct sp_summary *x); /* the selection, too */
 /* summary_recorded.c: the program, its command, the processes. */
 void sp_summary_recorded(struct sp_summary *x);
 
+/* summary_command.c: the same, of the command line of `perf record`. */
+typedef bool sp_was_recorded_fn(const struct sp_summary *x, const void *arg, struct sp_str base);
+void sp_summary_command(struct sp_summary *x, struct sp_str rest, sp_was_recorded_fn *recorded,
+                        const void *arg);
+
 /* summary_head.c: what is measured, and the answer in one line. */
 void sp_summary_measure(struct sp_summary *x); /* noun, cpu */
 void sp_summary_head_text(struct sp_buf *b, const struct sp_summary *x);
 
 /* summary_cautions.c: x->cautions. */
 spaa_status sp_summary_cautions(struct sp_summary *x);
+/* summary_data.c: most of what has no name is just-in-time code, which no file of symbols names. */
+bool sp_summary_lacks_jit_names(const struct sp_summary *x);
 
 /* summary_names.c: a function as the brief calls it, and its file and line: "srv.cpp:23". */
 void sp_summary_name(struct sp_buf *b, const struct sp_summary *x, uint32_t function);

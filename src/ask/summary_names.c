@@ -23,6 +23,8 @@ static bool own_script_name(struct sp_str whole, struct sp_str *name, struct sp_
         if (name->n && *tier == *name->p)
             *name = (struct sp_str){name->p + 1, name->n - 1};
     }
+    if (name->n > 4 && memcmp(name->p, "py::", 4) == 0) /* "py::score:/srv/p.py" */
+        *name = (struct sp_str){name->p + 4, name->n - 4 - (name->p[name->n - 1] == ':')};
     const char *line = file.p + file.n;
     while (line + 1 < end &&
            (*line == ':' ? line[1] >= '0' && line[1] <= '9' : *line >= '0' && *line <= '9') &&
@@ -51,7 +53,8 @@ void sp_summary_name(struct sp_buf *b, const struct sp_summary *x, uint32_t func
     sp_buf_puts(b, tier == '~' ? " interpreted" : tier == '^' ? " baseline" : tier == '+' ? " maglev" : "");
 }
 
-/* The binary of most of what the program's own functions weigh. */
+/* The program's; where that is not known, that of most of what own functions weigh, unless they are of
+ * several processes. */
 static uint32_t own_main_dso(const struct sp_summary *x)
 {
     const struct sp_profile *p = x->x.s.profile;
@@ -66,7 +69,7 @@ static uint32_t own_main_dso(const struct sp_summary *x)
             return dso;
         heaviest = heaviest == SP_NONE ? dso : heaviest;
     }
-    return heaviest;
+    return x->processes.rows.n > 1 ? SP_NONE : heaviest;
 }
 
 /* The file that its lines stand in, where nothing says where it is declared. */
@@ -102,7 +105,8 @@ void sp_summary_place(struct sp_buf *b, const struct sp_summary *x, uint32_t fun
         sp_buf_add(b, place.p, place.n);
     }
     struct sp_str dso = sp_base_name(sp_dso_name(p, f->dso));
-    bool main = sp_str_cmp(dso, sp_base_name(sp_dso_name(p, own_main_dso(x)))) == 0;
+    uint32_t program = own_main_dso(x);
+    bool main = program != SP_NONE && sp_str_cmp(dso, sp_base_name(sp_dso_name(p, program))) == 0;
     if (dso.n && !main && !sp_str_is(dso, "[jit]"))
         sp_buf_printf(b, "%s%.*s", b->len ? " " : "", (int)dso.n, dso.p);
 }

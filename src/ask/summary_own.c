@@ -200,7 +200,7 @@ static void own_rest(struct own_table *t)
         bool shown = false;
         for (size_t k = 0; k < t->rows; k++)
             shown = shown || x->calls.row[k] == i;
-        if (r->function == SP_NONE || shown)
+        if (r->function == SP_NONE || shown || sp_own_is_marker(x->x.s.profile, r->function))
             continue;
         left += own_self(t, r);
         if (n < NAMED && own_self(t, r) && !own_is_address(own_name_of(x, r->function)))
@@ -255,7 +255,10 @@ static void own_none(struct own_table *t)
     if (!r || (double)r->sum.weight < 0.01 * (double)x->x.s.whole)
         return;
     sp_text_about(&t->b, r->sum.weight, x->x.s.whole);
-    sp_buf_printf(&t->b, " of %s has no own function on its %sstack", x->noun, t->bounds ? "recorded " : "");
+    sp_buf_printf(&t->b, " of %s has no own function on %sstack", x->noun,
+                  x->fold.breaks ? "the unbroken part of its "
+                  : t->bounds    ? "its recorded "
+                                 : "its ");
     const struct sp_dso_weights *w = &x->calls.outside;
     for (size_t i = 0; i < w->list.n && i < DSOS; i++) {
         struct sp_str name = sp_base_name(sp_dso_name(x->x.s.profile, w->list.v[i].dso));

@@ -8,12 +8,6 @@
 
 enum { COMM_MOST = 15 };
 
-static bool recorded_begins(struct sp_str s, const char *with)
-{
-    size_t n = strlen(with);
-    return s.n >= n && memcmp(s.p, with, n) == 0;
-}
-
 static struct sp_str recorded_word(struct sp_str *rest)
 {
     while (rest->n && *rest->p == ' ')
@@ -45,24 +39,9 @@ static bool was_recorded(const struct sp_profile *p, const struct sp_processes *
     return false;
 }
 
-/* What perf was asked to start: the first word behind its own that something recorded is called. */
-static void recorded_by_perf(struct sp_summary *x, const struct sp_processes *all, struct sp_str rest)
+static bool recorded_is(const struct sp_summary *x, const void *all, struct sp_str base)
 {
-    while (rest.n && !sp_str_is(recorded_word(&rest), "record"))
-        continue;
-    for (struct sp_str word; (word = recorded_word(&rest)).n;) {
-        if (sp_str_is(word, "-a") || sp_str_is(word, "--all-cpus"))
-            x->all_cpus = true;
-        if (sp_str_is(word, "-p") || sp_str_is(word, "-t") || recorded_begins(word, "--pid") ||
-            recorded_begins(word, "--tid"))
-            return;
-        struct sp_str base = sp_base_name(word);
-        if (*word.p == '-' || !was_recorded(x->x.s.profile, all, base))
-            continue;
-        x->program = base;
-        x->command = (struct sp_str){word.p, (uint32_t)(rest.p + rest.n - word.p)};
-        return;
-    }
+    return was_recorded(x->x.s.profile, all, base);
 }
 
 static void recorded_program(struct sp_summary *x, const struct sp_processes *all)
@@ -71,7 +50,7 @@ static void recorded_program(struct sp_summary *x, const struct sp_processes *al
     struct sp_str command = sp_pstr(p, p->header.command), rest = command;
     struct sp_str base = sp_base_name(recorded_word(&rest));
     if (sp_str_is(base, "perf") && memmem(command.p, command.n, " record", 7)) {
-        recorded_by_perf(x, all, command);
+        sp_summary_command(x, command, recorded_is, all);
     } else if (base.n && was_recorded(p, all, base)) { /* else it may be the recorder's own */
         x->program = base;
         x->command = command;

@@ -317,6 +317,25 @@ def test_no_colour_where_it_is_not_wanted(spaa):
     assert "\x1b[1m" in run("summary", spaa, "--color", "always").out
 
 
+@pytest.mark.parametrize("term,colour", [("xterm", True), ("dumb", False), ("", False), (None, False)])
+def test_colour_is_for_terminals_that_show_it(spaa, term, colour):
+    env = {k: v for k, v in os.environ.items() if k not in ("TERM", "NO_COLOR")} | ({} if term is None else {"TERM": term})
+    main, side = os.openpty()
+    process = subprocess.Popen([BIN, "summary", spaa], stdout=side, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=env)
+    os.close(side)
+    out = b""
+    while True:
+        try:
+            part = os.read(main, 65536)
+        except OSError:  # nobody holds the other side any more
+            break
+        if not part:
+            break
+        out += part
+    os.close(main)
+    assert process.wait() == 0 and out and (b"\x1b[" in out) == colour
+
+
 @pytest.mark.parametrize("command", ["top", "tree", "formats"])
 def test_a_closed_pipe_ends_quietly(command, tmp_path):
     path = tmp_path / "wide.folded"

@@ -177,8 +177,10 @@ def test_incomplete(tmp_path):
 def test_another_process_has_most(tmp_path):
     shell = {"pid": 9, "tid": 9, "comm": "sh"}
     _, out = brief(tmp_path, SOUND + [(["spin"] + ENTRY, 9000, shell)])
-    assert warned(out) == ["OTHER PROCESS"] and "67 % of CPU is sh, not the command app, which has 33 %: --pid 7" in out
+    assert warned(out) == ["OTHER PROCESS"] and "67 % of CPU is sh, not the command app, which has 33 %: --pid 9 (sh), --pid 7 (app)" in unwrapped(out)
     assert "app, 2 processes: sh 67 %, app 33 %; 3 threads: timer 3.0 %" in out
+    _, several = brief(tmp_path, SOUND + [(["spin"] + ENTRY, 4500, {**shell, "pid": i, "tid": i}) for i in (9, 10)])
+    assert "which has 33 %: --comm sh, --pid 7 (app)" in unwrapped(several)
     for stacks, command in [(SOUND + [(["spin"] + ENTRY, 900, shell)], "perf record -g ./app"),
                             (SOUND + [(["spin"] + ENTRY, 9000, shell)], "perf record -a sleep 5"),
                             (SOUND + [(["spin"] + ENTRY, 9000, {"pid": 9, "tid": 12, "comm": "pool"})], "perf record ./app")]:
@@ -217,6 +219,113 @@ def test_the_metric_in_words(tmp_path, event, unit, head):
     out = run("summary", path, code=0).out
     assert out.splitlines()[0].startswith(head)
     assert ("CPU" in out) == ("CPU" in head)
+
+
+def test_inlined_frames_are_no_callers(tmp_path):
+    inlined = {"func": "inner", "ip": "0x10", "inlined": True, "inline_depth": 1}
+    for host, warns in [([{"func": "parse", "ip": "0x10"}], ["NO CALLERS"]), (ENTRY, [])]:
+        assert warned(brief(tmp_path, [([inlined] + host, 3000)])[1]) == warns
+
+
+@pytest.mark.parametrize("samples,few", [(297, True), (30000, False)])
+def test_few_samples_are_judged_by_what_is_said(tmp_path, samples, few):
+    """Not by the heaviest own function alone: what stacks without one end in is said, too."""
+    idle = {"func": "halt", "dso": "[kernel]"}
+    _, out = brief(tmp_path, [(["parse"] + ENTRY, samples * 3 // 100), ([idle] + [{"func": "start", "dso": "[kernel]"}], samples * 97 // 300),
+                              *[([{"func": "k%d" % i, "dso": "[kernel]"}], samples * 13 // 300) for i in range(15)]])
+    assert ("FEW SAMPLES" in warned(out)) == few
+    assert not few or "halt's 3" in out
+
+
+def test_code_made_at_run_time_is_named_by_its_runtime(tmp_path):
+    made = {"func": "0x99", "func_resolved": False, "ip": "0x99", "dso": "[anon]"}
+    path, out = brief(tmp_path, [([made] + ENTRY, 4000)], command="perf record -F 99 -g java -cp x P")
+    said = unwrapped(out)
+    assert warned(out) == ["NAMES MISSING"] and "just-in-time code" in said and "--debug-dir" not in said
+    assert "settle it: perf record -F 999 -g java -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit -cp x P" in said
+    assert "next:" not in out and ask("summary", path)["next"] == []
+    _, out = brief(tmp_path, [([made] + ENTRY, 4000)])
+    assert "settle it: have the runtime write perf-PID.map" in unwrapped(out)
+    _, out = brief(tmp_path, [([{**made, "dso": "/lib/libx.so.1"}] + ENTRY, 4000)], command="perf record -g java P")
+    assert "--debug-dir DIR" in unwrapped(out) and "just-in-time" not in out and out.splitlines()[-1].endswith("--by dso")
+
+
+BUSY = [(["spin"] + ENTRY, 9000, {"pid": 9, "tid": 9, "comm": "sort"})]
+
+
+@pytest.mark.parametrize("command,program,warns", [
+    ("perf record -g -o x.data -F 999 sh -c ./app 5 | sort", "", []),
+    ("perf record -g make -j2 app", "", []),
+    ("perf record -g python3 -m pytest app", "", []),
+    ("perf record -g -- bash run.sh app", "", []),
+    ("perf record -g ./run.sh app", "", []),  # has no samples of its own: it started others
+    ("perf record -agF 999 ./app", "app, ", ["OTHER PROCESS"]),
+    ("perf record -F 999 -e cpu-clock --call-graph dwarf ./app sort", "app, ", ["OTHER PROCESS"]),
+    ("perf record -g taskset -c 0 ./app sort", "app, ", ["OTHER PROCESS"]),
+    ("perf record -g -p 7", "", []),
+    ("perf record -gp7 -o app", "", []),
+])
+def test_what_was_meant_to_be_measured(tmp_path, command, program, warns):
+    _, out = brief(tmp_path, SOUND + BUSY, command=command)
+    assert warned(out) == warns
+    assert "@999 Hz, %s2 processes: sort 67 %%, app 33 %%" % program in out
+
+
+def test_a_command_that_a_shell_would_read_differently_is_not_given_again(tmp_path):
+    lost = ([{"func": "sort", "dso": "/lib/libc.so.6"}], 1000)
+    for command, again in [("sh -c cat x | sort", "…"), ("sh run.sh", "sh run.sh"), ("./app a*", "…"), ("./app 5", "./app 5")]:
+        out = unwrapped(brief(tmp_path, SOUND + [lost], command="perf record -g " + command)[1])
+        assert "settle it: perf record -F 999 --call-graph dwarf,16384 %s next: " % again in out
+
+
+def test_rows_of_several_processes_say_their_binary(tmp_path):
+    spin = {"func": "spin", "dso": "/opt/x/tool"}
+    other = [([spin] + ENTRY, 9000, {"pid": 9, "tid": 9, "comm": "tool"})]
+    rows = {}
+    for command in "make all", "./app", "./tool":
+        out = brief(tmp_path, SOUND + other, command="perf record -g " + command)[1]
+        rows[command] = {line.split()[0]: line.split()[-1] for line in out.splitlines() if line.lstrip().startswith(("spin ", "parse "))}
+    assert rows["make all"] == {"spin": "tool", "parse": "app"}
+    assert rows["./app"] == {"spin": "tool", "parse": "%"} and rows["./tool"] == {"spin": "%", "parse": "app"}
+    one = brief(tmp_path, SOUND + [([spin] + ENTRY, 9000)], command="perf record -g make")[1]
+    assert [line.split()[-1] for line in one.splitlines() if line.lstrip().startswith("spin ")] == ["%"]
+
+
+def test_functions_of_python_by_the_names_that_are_shown(tmp_path):
+    score = {"func": "py::score:/srv/app/p.py", "dso": "[jit]"}
+    path, out = brief(tmp_path, [([score] + ENTRY, 3000), ([{"func": "py::fib:/srv/app/p.py", "dso": "[jit]"}] + ENTRY, 1000)])
+    assert ["score", "75", "%", "75", "%", "p.py"] in [x.split() for x in out.splitlines()] and "py::" not in out
+    assert "score p.py" in run("top", path, code=0).out
+    for name in "score", "py::score", "py::score:", "score p.py", "py::score:/srv/app/p.py":
+        assert score["func"] in run("function", path, name, "--names", "full", code=0).out
+    for name in "scor", "py::", "py::score:p", "p.py":
+        assert run("function", path, name).code
+
+
+def test_markers_are_no_functions(tmp_path):
+    libc = {"dso": "/lib/libc.so.6"}
+    _, out = brief(tmp_path, [([{"func": "sort", **libc}, {"func": "[unknown]", "dso": "[unknown]"}], 3000, APP, {"x_edges": [{"at": 0, "broken": True}]}),
+                              ([{"func": "copy", **libc}, {"func": "walk", **libc}], 1000)])
+    assert "CALLERS UNRELIABLE" in warned(out) and "functions (none is known to be own)" in out
+    assert "[broken chain]" not in out and "\n[unknown]" not in out and "\nsort " in out
+
+
+def test_nobody_called_across_a_broken_edge(tmp_path):
+    lock = {"func": "pthread_mutex_lock", "dso": "/lib/libc.so.6"}
+    for at, credited in [(None, True), (0, False), (1, True)]:
+        more = {} if at is None else {"x_edges": [{"at": at, "broken": True}]}
+        path, out = brief(tmp_path, [([lock, "worker"] + ENTRY, 1000, APP, more), (["worker"] + ENTRY, 3000)])
+        row = next(r for r in ask("summary", path)["hot"] if r["name"] == "worker")
+        assert row["weight"] == (4000000000 if credited else 3000000000)
+        assert ("in pthread_mutex_lock" in out) == credited
+        assert ("25 % of CPU has no own function on the unbroken part of its stack (libc.so.6: pthread_mutex_lock 25 %)" in out) != credited
+
+
+def test_what_cannot_be_known_stands_alone(tmp_path):
+    kernel = [{"func": f, "dso": "[kernel]"} for f in ("_raw_spin_unlock_irqrestore", "try_to_wake_up", "do_syscall_64", "entry_SYSCALL_64_after_hwframe")]
+    _, out = brief(tmp_path, SOUND + [(kernel + ENTRY, 2000)])
+    assert "INTERRUPTS OFF" in warned(out)
+    assert "cannot know: where the 31 % of CPU went that is charged to _raw_spin_unlock_irqrestore, where interrupts are allowed again; settle it:" in unwrapped(out)
 
 
 def test_names_of_scripts_are_short(tmp_path):

@@ -14,7 +14,8 @@
 #include <stdio.h>
 
 static const char text[] =
-    "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"perf\",\"frame_order\":"
+    "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"perf\",\"source\":{"
+    "\"tool\":\"perf\",\"command\":\"perf record -ag -e e env java t\"},\"frame_order\":"
     "\"leaf_to_root\",\"events\":[{\"name\":\"e\",\"kind\":\"software\",\"sampling\":{\"mode\":\"period\","
     "\"primary_metric\":\"period\"}}],\"stack_id_mode\":\"local\"}\n"
     "{\"type\":\"dso\",\"id\":1,\"name\":\"/bin/a\",\"is_kernel\":false}\n"
@@ -47,6 +48,16 @@ static const char text[] =
     "{\"type\":\"stack\",\"id\":\"s5\",\"frames\":[1,1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2,"
     "\"comm\":\"t\"},\"weights\":[{\"metric\":\"samples\",\"value\":40},{\"metric\":\"period\",\"value\":60}]"
     "}\n"
+    /* just-in-time code that nobody named, a function of Python, a call that cannot be */
+    "{\"type\":\"dso\",\"id\":2,\"name\":\"[anon]\",\"is_kernel\":false}\n"
+    "{\"type\":\"frame\",\"id\":7,\"func\":\"0x99\",\"func_resolved\":false,\"ip\":\"0x99\",\"dso\":2,"
+    "\"kind\":"
+    "\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":8,\"func\":\"py::f:/a/b.py\",\"dso\":2,\"kind\":\"user\"}\n"
+    "{\"type\":\"stack\",\"id\":\"s6\",\"frames\":[7,8,1],\"x_edges\":[{\"at\":0,\"broken\":true}],"
+    "\"context\":{"
+    "\"event\":\"e\",\"pid\":1,\"tid\":2,\"comm\":\"t\"},\"weights\":[{\"metric\":\"samples\",\"value\":40},{"
+    "\"metric\":\"period\",\"value\":60}]}\n"
     "{\"type\":\"sample\",\"timestamp\":1.5,\"event\":\"e\",\"period\":1,\"stack_id\":\"s3\"}\n"
     "{\"type\":\"sample\",\"timestamp\":1.7,\"event\":\"e\",\"period\":1,\"stack_id\":\"s4\"}\n"
     "{\"type\":\"sample\",\"timestamp\":1.9,\"event\":\"e\",\"period\":1,\"stack_id\":\"s3\"}\n";
