@@ -19,7 +19,7 @@ static bool summary_is_memory(const struct sp_summary *x)
 }
 
 /*
- * One command: which binaries lack names, what is live, a finding of more weight than the hottest own
+ * One command: who waited, which binaries lack names, what is live, a finding of more weight than the hottest own
  * function has, or that function.
  */
 static void summary_next(struct sp_summary *x)
@@ -31,10 +31,9 @@ static void summary_next(struct sp_summary *x)
         sp_answer_next(a, "query", "stalls.sql", NULL);
         return;
     }
-    if (summary_lacks_names(x) && sp_summary_lacks_jit_names(x))
-        return; /* nothing that can be asked of this profile says more */
     if (summary_lacks_names(x)) {
-        sp_answer_next(a, "top", NULL, "--by dso");
+        if (!sp_summary_lacks_jit_names(x)) /* else nothing that can be asked of this profile says more */
+            sp_answer_next(a, "top", NULL, "--by dso");
         return;
     }
     if (summary_is_memory(x)) {
