@@ -111,6 +111,8 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
                                  : sp_pd_build_id_of(f->pd, m->path.p, m->path.n);
     if (!id)
         id = sp_pd_build_id_of(f->pd, path.p, path.n);
+    if (!id && o.kind == SP_OBJECT_FILE && sp_pd_mapped_id(f->pd, m, &id))
+        return SP_NONE;
     o.build_id = pd_frames_cstr(id);
     uint32_t number = sp_binder_object(f->binder, &o);
     if (number != SP_NONE && !m->data && o.kind == SP_OBJECT_FILE)
