@@ -162,6 +162,19 @@ static void caution_callers(struct sp_summary *x)
     sp_buf_free(&settle);
 }
 
+/* Where frame pointers may have skipped callers and nobody could look. */
+static void caution_unchecked(struct sp_summary *x, struct sp_buf *b)
+{
+    const struct sp_chains *c = x->x.s.chains;
+    if (!c || c->of <= 0 || (__int128)c->unchecked * 100 < (__int128)c->of * SP_CHAINS_PERCENT)
+        return;
+    sp_text_about(b, c->unchecked, c->of);
+    sp_buf_printf(b, " of %s in stacks of binaries of which no build-id was recorded", x->noun);
+    caution_dsos(b, x, &c->unchecked_dsos, c->of);
+    sp_buf_puts(b, ": frame pointers may have skipped callers; perf record --buildid-all");
+    caution(x, "callers_unchecked", "CALLERS UNCHECKED", b, NULL);
+}
+
 /* Stacks of one frame: nobody recorded who calls. */
 static void caution_no_callers(struct sp_summary *x)
 {
@@ -360,6 +373,7 @@ spaa_status sp_summary_cautions(struct sp_summary *x)
     caution_missing(x, &b);
     caution_process(x, &b);
     caution_callers(x);
+    caution_unchecked(x, &b);
     caution_no_callers(x);
     caution_names(x, &b);
     caution_losses(x, &b);
