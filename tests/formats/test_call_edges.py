@@ -565,3 +565,84 @@ def test_an_inferred_function_of_a_file_without_frames(tmp_path):
     read = tmp_path / "read.spaa"
     subprocess.run([SPAA, "convert", path, "-o", read], check=True, capture_output=True)
     assert symbolized(tmp_path, path).read_bytes() == read.read_bytes()
+
+
+STARTS = """
+    .text
+    .macro fn name
+    .globl \\name
+    .type \\name, @function
+\\name:
+    .endm
+    .macro end name
+    .size \\name, . - \\name
+    .balign 16
+    .endm
+fn exit
+    hlt
+end exit
+fn __libc_start_call_main
+    push %rax
+    call *%rbx
+before_ret:
+    call *%rax
+start_ret:
+    mov %eax, %edi
+    call exit
+end __libc_start_call_main
+fn called
+    add $1, %rax
+    ret
+end called
+fn unrelated
+    add $1, %rax
+    ret
+end unrelated
+fn gone_to
+    push %rbp
+    call called
+    pop %rbp
+    ret
+end gone_to
+fn MAIN
+    push %rbp
+    call called
+    pop %rbp
+    ret
+end MAIN
+fn MAIN.cold
+    call unrelated
+    jmp MAIN
+end MAIN.cold
+"""
+
+
+def started(tmp_path, callee, ret="start_ret", main="main", ends="    ret\nend MAIN\n", name="prog"):
+    text = STARTS.replace("    ret\nend MAIN\n", ends).replace("MAIN", main)
+    binary = Binary(tmp_path, name, text, "-static", "-no-pie", "-Wl,-e,__libc_start_call_main")
+    found = edges(record(tmp_path, [[binary.address(a, BASE) for a in (callee, ret)]], binary))
+    return list(found.values())[0]
+
+
+@pytest.mark.parametrize("callee, wanted", [
+    ("called", [(0, "main")]), ("unrelated", [(0, "BROKEN"), (0, "main")]), ("gone_to", [(0, "BROKEN"), (0, "main")]),
+    ("main", []), ("main+2", []), ("main.cold+1", [])])
+def test_libc_calls_main_alone(tmp_path, callee, wanted):
+    """Through a register: the code there does not say so, but exit(main()) is."""
+    assert started(tmp_path, callee) == wanted
+
+
+def test_what_main_goes_on_to_stands_in_its_place(tmp_path):
+    """return gone_to(…), and through a pointer."""
+    assert started(tmp_path, "gone_to", ends="    jmp gone_to\nend MAIN\n") == []
+    assert started(tmp_path, "unrelated", ends="    jmp *%rcx\nend MAIN\n") == []
+    assert started(tmp_path, "unrelated", ends="    jmp gone_to\nend MAIN\n") == [(0, "BROKEN")]
+
+
+def test_other_calls_of_what_starts_programs_are_of_anything(tmp_path):
+    assert started(tmp_path, "unrelated", ret="before_ret") == []
+
+
+def test_without_a_main_nothing_is_known_of_what_libc_calls(tmp_path):
+    assert started(tmp_path, "unrelated", main="entry") == []
+    assert started(tmp_path, "unrelated", name="prog.so") == []

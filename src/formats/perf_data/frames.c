@@ -36,6 +36,7 @@ struct call {
     int32_t pid;     /* of by_scene */
     uint8_t verdict;
     bool by_scene, below;
+    bool told; /* else the caller may have called anything */
 };
 
 struct sp_pd_frames {
@@ -523,6 +524,7 @@ static spaa_status pd_frames_judge(struct sp_pd_frames *f, const struct sp_pd_sc
     c->verdict = (uint8_t)j.verdict;
     c->by_scene = j.by_scene;
     c->below = j.below;
+    c->told = j.told;
     return st || j.verdict != SP_EDGE_MISSING ? st : pd_frames_missing_frame(f, &j.target, &c->frame);
 }
 
@@ -598,6 +600,8 @@ spaa_status sp_pd_frames_call(struct sp_pd_frames *f, const struct sp_pd_scene *
     if (st)
         return st;
     const struct call *c = &f->calls.v[from->call];
+    if (!c->told)
+        return by_pointers ? pd_frames_skipped(f, callee, at, out) : SPAA_OK;
     if (c->verdict == SP_EDGE_IMPOSSIBLE || c->below)
         st = pd_frames_put_edge(f, out, at, SP_EDGE_BROKEN, SP_NONE);
     if (!st && c->verdict == SP_EDGE_MISSING)
