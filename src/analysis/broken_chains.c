@@ -8,5 +8,6 @@ void sp_chains_free(struct sp_chains *c)
         return;
     free(c->rows);
     sp_dso_weights_free(&c->dsos);
+    sp_dso_weights_free(&c->unchecked_dsos);
     free(c);
 }

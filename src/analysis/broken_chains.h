@@ -23,6 +23,8 @@ struct sp_chains {
     uint32_t limit;                /* most of it is of this many frames, and none is deeper; 0: it is not */
     unsigned char *rows;           /* per row of the selection: enum sp_chain; NULL where none is judged */
     struct sp_dso_weights dsos;    /* where chains break, heaviest first */
+    int64_t unchecked;             /* of frame pointers, not broken, with a caller whose code is not known */
+    struct sp_dso_weights unchecked_dsos; /* those callers' */
 };
 
 void sp_chains_free(struct sp_chains *c); /* NULL is fine */

@@ -414,7 +414,7 @@ spaa_status sp_chains_of(struct sp_selection *s, struct sp_diags *d)
     bool arcs = sp_str_is(sp_pstr(j.p, j.p->events.v[s->event].name), "lbr"); /* from and to, no chains */
     if (ok && !s->cannot_add && !arcs) {
         c->judged = j.rule != BY_MARKS && (j.chains[0] || j.chains[1]);
-        ok = judge_rows(&j);
+        ok = judge_rows(&j) && sp_chains_find_unchecked(s, c);
     }
     free(j.root);
     free(j.traits);

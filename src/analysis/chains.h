@@ -30,6 +30,8 @@ spaa_status sp_chains_of(struct sp_selection *s, struct sp_diags *d);
  * begin in the kernel are.
  */
 spaa_status sp_chains_before(struct sp_selection *s, const struct sp_select_opts *opts, struct sp_diags *d);
+/* unchecked_chains.c: c->unchecked and where, once rows are judged. False: out of memory. */
+bool sp_chains_find_unchecked(const struct sp_selection *s, struct sp_chains *c);
 /* Whether totals of this selection are bounds, not values; false where that was not asked. */
 bool sp_chains_tell(const struct sp_selection *s);
 /* Whether the outermost frame of a row is the kernel's: then callers in the kernel are missing too. */

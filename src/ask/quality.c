@@ -64,6 +64,7 @@ static void quality_chains(struct sp_asked *x)
             sp_fact_share(x->out, strrchr(chain_members[i], '.') + 1, c->by[i], whole);
     sp_answer_close(x->out);
     quality_dsos(x, &quality_broken, NULL, known ? &c->dsos : &none, whole);
+    sp_fact_share(x->out, "quality.unchecked_chains_percent", known ? c->unchecked : 0, whole);
 }
 
 void sp_quality_facts(struct sp_asked *x, const struct sp_quality *q)
@@ -162,5 +163,9 @@ const struct sp_answer_column sp_common_facts[] = {
     SOMETIMES("quality.broken_chains.unmapped", SP_COL_NUMBER, "it begins where nothing is mapped"),
     SOMETIMES("quality.broken_chains.cut_off", SP_COL_NUMBER, "the copy of the stack was too short"),
     SOMETIMES("quality.broken_chains.impossible_call", SP_COL_NUMBER, "it holds a call that cannot be"),
+    FACT("quality.unchecked_chains_percent", SP_COL_NUMBER,
+         "share of stacks of frame pointers with a caller in a binary without a recorded build-id: callers "
+         "may "
+         "be missing; null: not judged"),
     {0},
 };

@@ -115,6 +115,7 @@ spaa_status sp_summary_cautions(struct sp_summary *x)
     caution_missing(x, &b);
     caution_process(x, &b);
     sp_caution_callers(x);
+    sp_caution_unchecked(x, &b);
     sp_caution_no_callers(x);
     sp_caution_names(x, &b);
     sp_caution_losses(x, &b);

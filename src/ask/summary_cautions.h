@@ -24,6 +24,7 @@ bool sp_caution_of_perf(const struct sp_summary *x);
 
 /* summary_data.c: what the data lacks. */
 void sp_caution_callers(struct sp_summary *x);
+void sp_caution_unchecked(struct sp_summary *x, struct sp_buf *b);
 void sp_caution_no_callers(struct sp_summary *x);
 void sp_caution_names(struct sp_summary *x, struct sp_buf *b);
 void sp_caution_losses(struct sp_summary *x, struct sp_buf *b);

@@ -93,6 +93,19 @@ void sp_caution_callers(struct sp_summary *x)
     sp_buf_free(&settle);
 }
 
+/* Where frame pointers may have skipped callers and nobody could look. */
+void sp_caution_unchecked(struct sp_summary *x, struct sp_buf *b)
+{
+    const struct sp_chains *c = x->x.s.chains;
+    if (!c || c->of <= 0 || (__int128)c->unchecked * 100 < (__int128)c->of * SP_CHAINS_PERCENT)
+        return;
+    sp_text_about(b, c->unchecked, c->of);
+    sp_buf_printf(b, " of %s in stacks of binaries of which no build-id was recorded", x->noun);
+    sp_caution_dsos(b, x, &c->unchecked_dsos, c->of);
+    sp_buf_puts(b, ": frame pointers may have skipped callers; perf record --buildid-all");
+    sp_caution_add(x, "callers_unchecked", "CALLERS UNCHECKED", b, NULL);
+}
+
 /* Stacks of one frame: nobody recorded who calls. */
 void sp_caution_no_callers(struct sp_summary *x)
 {

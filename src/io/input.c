@@ -32,6 +32,8 @@ struct sp_input {
     struct sp_input_copy *copy; /* NULL: nobody wants one */
     void *copied;               /* what the copy calls it */
     uint64_t ask_at;            /* once so much of it is done */
+    bool is_file;               /* what was opened, which may be compressed */
+    struct timespec written;    /* then: its last change */
 };
 
 /* NULL: out of memory, and reported. */
@@ -117,8 +119,16 @@ static spaa_status attach(struct sp_input *in, int fd)
         sp_emit(in->diags, SP_E003, SP_AT_NOTHING, "%s", in->name);
         return SPAA_ERR_IO;
     }
+    in->is_file = S_ISREG(sb.st_mode);
+    in->written = sb.st_mtim;
     in->top = in->base = stage_of(in, fd, &sb);
     return in->base ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
+bool sp_input_written(const struct sp_input *in, struct timespec *out)
+{
+    *out = in->written;
+    return in->is_file;
 }
 
 spaa_status sp_input_open(const char *path, struct sp_diags *d, struct sp_input **out)

@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 struct sp_input;
 
@@ -79,7 +80,9 @@ unsigned sp_input_jobs(const struct sp_input *in);
  * begins: *n may be 0 with SPAA_OK; sp_input_failed tells.
  */
 spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char **p, size_t *n);
-void sp_input_consume(struct sp_input *in, size_t n);   /* n <= what was lent */
+void sp_input_consume(struct sp_input *in, size_t n); /* n <= what was lent */
+/* When a file was last written, by its times: what it tells is no younger. False: it is no file. */
+bool sp_input_written(const struct sp_input *in, struct timespec *out);
 uint64_t sp_input_offset(const struct sp_input *in);    /* of the next byte */
 spaa_status sp_input_failed(const struct sp_input *in); /* SPAA_OK, or why it ended early */
 /* Size of the undecompressed source, 0 where unknown; and how much of it was read: for progress. */

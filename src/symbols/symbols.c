@@ -290,6 +290,24 @@ bool sp_module_extent(struct sp_module *m, uint64_t vaddr, uint64_t *start, uint
     return true;
 }
 
+bool sp_module_symbol(struct sp_module *m, const char *name, uint64_t *vaddr)
+{
+    struct sp_symbols *s = m->owner;
+    if (m->key.kind != SP_MODULE_FILE || s->opts.no_symbols || s->failed)
+        return false;
+    spaa_status st = m->built ? SPAA_OK : sp_load_elf(m);
+    if (st)
+        return sp_symbols_fail(s, st);
+    for (size_t i = 0; i < m->tab.syms.n; i++) {
+        const struct sp_sym *sym = &m->tab.syms.v[i];
+        if (sym->bind == SP_BIND_GLOBAL && !strcmp(sym->name, name)) {
+            *vaddr = sym->start;
+            return true;
+        }
+    }
+    return false;
+}
+
 void sp_module_missed(struct sp_module *m)
 {
     m->misses += !m->owner->opts.no_symbols;

@@ -144,6 +144,9 @@ const char *sp_module_missing(const struct sp_module *m, struct sp_buf *why, str
  * False: none does, or the lookup failed (sp_symbols_failed).
  */
 bool sp_module_extent(struct sp_module *m, uint64_t vaddr, uint64_t *start, uint64_t *end, const char **name);
+/* FILE: where the one global symbol of this name is, as linked. False: there is none, or the lookup failed.
+ */
+bool sp_module_symbol(struct sp_module *m, const char *name, uint64_t *vaddr);
 /*
  * FILE: a file offset to the ELF virtual address (by PT_LOAD); false when no ELF file is there to say.
  */

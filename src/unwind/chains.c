@@ -250,8 +250,7 @@ static spaa_status judge_pair(struct judge *j, struct pair *x)
     spaa_status st = known ? scene_of(j, from.module, &scene) : SPAA_OK;
     if (!st && known)
         st = sp_edges_judge(j->edges, &from, &to, &scene, &found);
-    if (!st && located && j->by_pointers && !(known && sp_edges_tells(j->edges, &from)) &&
-        sp_edges_skips(j->edges, &to))
+    if (!st && located && j->by_pointers && !found.told && sp_edges_skips(j->edges, &to))
         found.verdict = SP_EDGE_IMPOSSIBLE;
     x->verdict = (uint8_t)found.verdict;
     x->below = found.below;

@@ -54,6 +54,7 @@ struct question {
     struct spot callee; /* module UINT32_MAX: none */
     uint32_t function;  /* of the callee, UINT32_MAX: not known */
     bool by_scene;
+    bool of_main; /* the call is that of main, which was not read from it: less is believed */
 };
 
 static bool is_loader(struct sp_module *m)
@@ -214,14 +215,17 @@ static enum road road_of(const struct walk *w)
     return w->reached ? ROAD_REACHES : w->open ? ROAD_OPEN : ROAD_CLOSED;
 }
 
-/* Whether the function may itself have called the callee. False: failed. */
+/*
+ * Whether the function may itself have called the callee; main must be seen to: what libc calls through a
+ * register says nothing else of the chain. False: failed.
+ */
 static bool may_call(struct question *q, uint32_t function, bool *may)
 {
     struct sp_functions *f = &q->e->f;
     if (!sp_functions_calls(f, function))
         return false;
     struct sp_function_code x = f->functions.v[function];
-    *may = x.open_calls;
+    *may = x.open_calls && !q->of_main;
     for (uint32_t k = 0; k < x.calls && !*may; k++) {
         struct sp_code_exit to = f->to.v[x.first_call + k];
         struct walk w = {.n = 0};
@@ -232,14 +236,16 @@ static bool may_call(struct question *q, uint32_t function, bool *may)
             bool open;
             if (!defined_at(q, to.name, all, &n, &open))
                 return false;
-            *may = open;
+            *may = open && !q->of_main;
+            if (open && q->of_main)
+                continue;
             at = n ? all[0] : at;
         }
         if (*may)
             break;
         if (!walk_from(q, at, &w))
             return false;
-        *may = road_of(&w) != ROAD_CLOSED;
+        *may = q->of_main ? w.reached : road_of(&w) != ROAD_CLOSED;
     }
     return true;
 }
@@ -404,6 +410,53 @@ static bool walk_call(struct question *q, struct spot caller, const struct sp_co
     return ok;
 }
 
+/* ---- main, which libc calls through a register ---- */
+
+/* Of exit(main(…)) in what libc starts programs with: call *…; mov %eax,%edi; call exit. */
+static bool calls_main(struct sp_edges *e, struct spot caller)
+{
+    static const unsigned char then[] = {0x89, 0xc7, 0xe8};
+    static const char *const starters[] = {"__libc_start_call_main", "__libc_start_main",
+                                           "__libc_start_main_impl", "generic_start_main"};
+    struct sp_mcode *code = e->f.modules.v[caller.module].code;
+    unsigned char have[sizeof then];
+    if (sp_mcode_machine(code) != SP_MACHINE_X86_64 ||
+        sp_mcode_read(code, caller.addr, have, sizeof have) != sizeof have ||
+        memcmp(have, then, sizeof have) != 0)
+        return false;
+    uint32_t function = sp_functions_at(&e->f, caller.module, caller.addr - 1);
+    const char *name = function == UINT32_MAX ? NULL : e->f.functions.v[function].name;
+    for (size_t i = 0; name && i < sizeof starters / sizeof *starters; i++)
+        if (!strncmp(name, starters[i], strcspn(name, "@")) && !starters[i][strcspn(name, "@")])
+            return true;
+    return false;
+}
+
+/*
+ * Where that call leads: to the only `main` that a program of the process has, if nobody stands in for what
+ * starts it. Only of callees that have a name: a stripped program may have its main there.
+ */
+static bool main_of(struct question *q, struct spot caller, struct spot *out)
+{
+    struct sp_functions *f = &q->e->f;
+    bool named = q->function != UINT32_MAX && f->functions.v[q->function].name, chosen;
+    size_t n = 0;
+    for (size_t i = 0; named && q->scene->complete && i < q->scene->n; i++) {
+        uint32_t module = sp_functions_module(f, q->scene->modules[i]);
+        uint64_t at, place;
+        if (module == UINT32_MAX)
+            return false;
+        struct sp_mcode *names = f->modules.v[module].names;
+        if (module != caller.module && names &&
+            sp_mcode_exports(names, "__libc_start_main", &place, 1, &chosen))
+            return false;
+        if (sp_functions_main(f, module, &at) && !n++)
+            *out = (struct spot){module, at};
+    }
+    q->by_scene = true;
+    return n == 1;
+}
+
 static bool judge(struct question *q, struct spot caller, struct sp_judgement *out)
 {
     struct sp_functions *f = &q->e->f;
@@ -411,7 +464,15 @@ static bool judge(struct question *q, struct spot caller, struct sp_judgement *o
     struct sp_code_exit to;
     struct walk w;
     enum sp_call how = what_call(q->e, caller, &to);
-    if (f->failed || how == SP_CALL_INDIRECT || is_injected(callee))
+    struct spot main;
+    if (how == SP_CALL_INDIRECT && calls_main(q->e, caller) && main_of(q, caller, &main)) {
+        how = SP_CALL_DIRECT;
+        q->of_main = true;
+        caller.module = main.module; /* as if the program had called it */
+        to = (struct sp_code_exit){main.addr, NULL};
+    }
+    out->told = how != SP_CALL_INDIRECT;
+    if (f->failed || !out->told || is_injected(callee))
         return !f->failed;
     if (how == SP_CALL_NONE) {
         out->verdict = SP_EDGE_IMPOSSIBLE;
@@ -443,7 +504,8 @@ bool sp_edges_tells(struct sp_edges *e, const struct sp_edge_side *caller)
 {
     struct spot at;
     struct sp_code_exit to;
-    return spot_of(e, caller, &at) && has_code(e, at) && what_call(e, at, &to) != SP_CALL_INDIRECT;
+    return spot_of(e, caller, &at) && has_code(e, at) &&
+           (what_call(e, at, &to) != SP_CALL_INDIRECT || calls_main(e, at));
 }
 
 bool sp_edges_called(struct sp_edges *e, const struct sp_edge_side *caller)

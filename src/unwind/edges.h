@@ -33,6 +33,7 @@ struct sp_edge_scene {
 
 struct sp_judgement {
     enum sp_verdict verdict;
+    bool told;                  /* the call before the return address says what it was of */
     bool by_scene;              /* the modules of the process had a say: of another it may be different */
     bool below;                 /* MISSING: the target cannot have called the callee either */
     struct sp_edge_side target; /* MISSING */

@@ -3,6 +3,8 @@
 #include "base/hash.h"
 #include "unwind/calls.h"
 
+#include <string.h>
+
 enum { FUNCTION_MAX = 512 << 10, EXITS_MAX = 4096 };
 
 void sp_functions_free(struct sp_functions *f)
@@ -95,6 +97,19 @@ uint32_t sp_functions_at(struct sp_functions *f, uint32_t module, uint64_t addr)
         !sp_map_add(&f->function_map, hash, (uint32_t)f->functions.n - 1))
         return functions_fail(f, SPAA_ERR_NOMEM);
     return (uint32_t)f->functions.n - 1;
+}
+
+bool sp_functions_main(struct sp_functions *f, uint32_t module, uint64_t *main)
+{
+    struct sp_code_module *m = &f->modules.v[module];
+    const char *path = sp_module_key(m->symbols)->path, *slash = path ? strrchr(path, '/') : NULL;
+    if (!m->main_tried) {
+        m->main_tried = true;
+        bool program = m->code && path && !strstr(slash ? slash : path, ".so");
+        m->has_main = program && sp_module_symbol(m->symbols, "main", &m->main);
+    }
+    *main = m->main;
+    return m->has_main;
 }
 
 /* All of its code; false: it cannot be had. */

@@ -22,6 +22,8 @@ struct sp_code_module {
     struct sp_mcode *code, *names;
     struct sp_cfi *cfi; /* NULL: not needed yet, or none */
     bool cfi_tried;
+    bool main_tried, has_main; /* it is a program, and has a symbol `main` there */
+    uint64_t main;
 };
 
 /* Where a jump or call leads: a place of the function's own module, or a name. */
@@ -58,6 +60,8 @@ uint32_t sp_functions_module(struct sp_functions *f, struct sp_module *m);
 bool sp_functions_whole(struct sp_functions *f);
 /* The function at an address of a module; UINT32_MAX: it is not known, or failed. */
 uint32_t sp_functions_at(struct sp_functions *f, uint32_t module, uint64_t addr);
+/* Where a program's `main` is; false: it is a library, or has no such symbol. */
+bool sp_functions_main(struct sp_functions *f, uint32_t module, uint64_t *main);
 /* Its exits; its calls; false: failed. */
 bool sp_functions_exits(struct sp_functions *f, uint32_t function);
 bool sp_functions_calls(struct sp_functions *f, uint32_t function);

@@ -1,5 +1,6 @@
 """Stacks that do not reach the entry of their thread: totals are bounds, and every view says so."""
 
+import json
 import os
 
 import pytest
@@ -260,3 +261,31 @@ def test_callchains_were_asked_for_by_options_of_perf_alone(tmp_path, command, a
     """Single frames are no broken chains unless chains were recorded; the program's own options say nothing of that."""
     path = profile(tmp_path, [(["leaf"], 10), (["other"], 5)], source={"tool": "perf", "command": command})
     assert broken(path) == (100 if asked else None)
+
+
+def unchecked(tmp_path, command="perf record -g ./app", build_id=None, edges=None, shares=(90, 10)):
+    """90 % has a caller in /bin/app below an entry, 10 % none."""
+    stacks = [([{**lib("leaf", "/lib/libc.so.6"), "ip": "0x10"}, {**lib("work", "/bin/app"), "ip": "0x20"}, "start_thread"],
+               shares[0], THREAD, {"x_edges": edges} if edges else {}),
+              ([lib("start_thread", "/bin/app"), lib("clone", "/lib/libc.so.6")], shares[1], THREAD)]
+    path = profile(tmp_path, stacks, source={"tool": "perf", "command": command})
+    image = {"type": "x_spaa_image", "id": 1, "start": "0x1000", "end": "0x1fff", "name": "app", "path": "/bin/app"}
+    path.write_text(path.read_text() + json.dumps({**image, **({"build_id": build_id} if build_id else {})}) + "\n")
+    return path
+
+
+def test_chains_of_binaries_without_a_build_id_are_said_to_be_unchecked(tmp_path):
+    path = unchecked(tmp_path)
+    assert quality(path)["unchecked_chains_percent"] == 90
+    assert ("! CALLERS UNCHECKED: 90 % of CPU in stacks of binaries of which no build-id was recorded (app 90 %): frame "
+            "pointers may have skipped callers; perf record --buildid-all") in unwrapped(run("summary", path).out)
+
+
+@pytest.mark.parametrize("how, percent", [
+    ({"build_id": "01" * 20}, 0), ({"command": "perf record --call-graph dwarf ./app"}, 0),
+    ({"command": "perf record --call-graph lbr ./app"}, 0), ({"command": "perf record ./app"}, 0),
+    ({"edges": [{"at": 0, "broken": True}]}, 0), ({"shares": (4, 96)}, 4)])
+def test_where_chains_were_checked_or_others_made_them_nothing_is_said(tmp_path, how, percent):
+    path = unchecked(tmp_path, **how)
+    assert quality(path)["unchecked_chains_percent"] == percent
+    assert "UNCHECKED" not in run("summary", path).out

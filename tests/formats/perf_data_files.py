@@ -77,8 +77,8 @@ class Recording:
         body = self.pack("iiQQQ", pid, pid, start, length, pgoff) + pad8(name + b"\0")
         self.record(MMAP, misc, body, self.trailer(pid, pid, time))
 
-    def mmap2(self, pid, start, length, pgoff, name, time=0, build_id=b"", misc=USER):
-        ids = self.pack("B3x20s", len(build_id), build_id) if build_id else self.pack("IIQQ", 8, 1, 77, 0)
+    def mmap2(self, pid, start, length, pgoff, name, time=0, build_id=b"", misc=USER, file=(8, 1, 77, 0)):
+        ids = self.pack("B3x20s", len(build_id), build_id) if build_id else self.pack("IIQQ", *file)
         body = self.pack("iiQQQ", pid, pid, start, length, pgoff) + ids + self.pack("II", 5, 2) + pad8(name + b"\0")
         self.record(MMAP2, misc | (1 << 14 if build_id else 0), body, self.trailer(pid, pid, time))
 

@@ -1,10 +1,12 @@
 """Calls that cannot have been made: edges of user chains in perf.data, by the code of the recorded binaries."""
 
+import fcntl
 import json
 import os
 import shutil
 import struct
 import subprocess
+import time
 
 import conftest
 import pytest
@@ -171,13 +173,27 @@ class Binary:
         return base + self.at[symbol] + int(more or "0", 0) - self.vaddr
 
 
-def record(tmp_path, chains, *binaries, ids=True):
+def mapped(path):
+    """Device, inode and generation of a file, as a map without a build-id tells them."""
+    st = os.stat(path)
+    generation = bytearray(8)
+    with open(path, "rb") as f:
+        try:
+            fcntl.ioctl(f, 0x80087601, generation)  # FS_IOC_GETVERSION
+        except OSError:
+            pass
+    return os.major(st.st_dev), os.minor(st.st_dev), st.st_ino, struct.unpack("<I", generation[:4])[0]
+
+
+def record(tmp_path, chains, *binaries, ids=True, file=None):
     r = Recording([(1, 0, IP | TID | TIME | CALLCHAIN | PERIOD, {"freq": 99})])
     r.comm(10, 10, b"prog", 100)
     for i, b in enumerate(binaries):
         start = BASE + i * 0x1000000
-        if ids:
+        if ids and not file:
             r.mmap2(10, start, (b.size + 0xfff) & ~0xfff, b.offset, b.path.encode(), 100, build_id=b.id)
+        elif file:
+            r.mmap2(10, start, (b.size + 0xfff) & ~0xfff, b.offset, b.path.encode(), 100, file=file)
         else:
             r.mmap(10, start, (b.size + 0xfff) & ~0xfff, b.offset, b.path.encode(), 100)
     for n, chain in enumerate(chains):
@@ -297,6 +313,51 @@ def test_through_the_procedure_linkage_table(tmp_path, lazy):
     # The callee's own library is not the only one that may.
     os.remove(other.path)
     assert edges(record(tmp_path, chains, exe, lib, other)) == {("serve", "_start"): [], ("inner", "_start"): []}
+
+
+def skipped(prog):
+    return [[prog.address(a, BASE) for a in ("leaf", "top_ret")]]
+
+
+def test_the_file_that_was_mapped_needs_no_build_id(tmp_path, prog):
+    """perf has build-ids of binaries that samples stopped in alone, and of none where it writes to a pipe."""
+    path = record(tmp_path, skipped(prog), prog, file=mapped(prog.path))
+    assert list(edges(path).values()) == [[(0, "mid")]]
+    *where, generation = mapped(prog.path)
+    assert list(edges(record(tmp_path, skipped(prog), prog, file=(*where, 0))).values()) == [[(0, "mid")]]
+
+
+@pytest.mark.parametrize("other", ["major", "minor", "inode", "generation", "none"])
+def test_another_file_at_the_path_is_not_believed(tmp_path, prog, other):
+    file = list(mapped(prog.path))
+    if other == "none":
+        file = [0, 0, 0, 0]
+    else:
+        file[["major", "minor", "inode", "generation"].index(other)] += 1
+    assert list(edges(record(tmp_path, skipped(prog), prog, file=file)).values()) == [[]]
+
+
+def test_a_file_that_is_younger_than_the_recording_is_not_believed(tmp_path):
+    """Written over in place, it has the same inode and generation."""
+    binary = Binary(tmp_path, "prog", CODE, "-static", "-no-pie")
+    path = record(tmp_path, skipped(binary), binary, file=mapped(binary.path))
+    recorded = os.stat(path).st_mtime_ns
+    assert list(edges(path).values()) == [[(0, "mid")]]
+    time.sleep(0.05)  # times of files are those of the kernel's ticks
+    with open(binary.path, "r+b") as f:
+        content = f.read()
+        f.seek(0)
+        f.write(content)
+    os.utime(path, ns=(recorded, recorded))
+    assert list(edges(path).values()) == [[]]
+    os.utime(binary.path, ns=(recorded - 10**9, recorded - 10**9))  # what tar and cp -p do
+    assert list(edges(path).values()) == [[]]
+
+
+def test_where_the_time_of_the_recording_is_not_known_nothing_is(tmp_path, prog):
+    path = record(tmp_path, skipped(prog), prog, file=mapped(prog.path))
+    out = subprocess.run(f"cat {path} | {SPAA} convert - --to spaa", shell=True, capture_output=True, text=True, check=True)
+    assert "x_edges" not in out.stdout
 
 
 def test_views_show_what_frame_pointers_skip(tmp_path, prog):
@@ -504,3 +565,84 @@ def test_an_inferred_function_of_a_file_without_frames(tmp_path):
     read = tmp_path / "read.spaa"
     subprocess.run([SPAA, "convert", path, "-o", read], check=True, capture_output=True)
     assert symbolized(tmp_path, path).read_bytes() == read.read_bytes()
+
+
+STARTS = """
+    .text
+    .macro fn name
+    .globl \\name
+    .type \\name, @function
+\\name:
+    .endm
+    .macro end name
+    .size \\name, . - \\name
+    .balign 16
+    .endm
+fn exit
+    hlt
+end exit
+fn __libc_start_call_main
+    push %rax
+    call *%rbx
+before_ret:
+    call *%rax
+start_ret:
+    mov %eax, %edi
+    call exit
+end __libc_start_call_main
+fn called
+    add $1, %rax
+    ret
+end called
+fn unrelated
+    add $1, %rax
+    ret
+end unrelated
+fn gone_to
+    push %rbp
+    call called
+    pop %rbp
+    ret
+end gone_to
+fn MAIN
+    push %rbp
+    call called
+    pop %rbp
+    ret
+end MAIN
+fn MAIN.cold
+    call unrelated
+    jmp MAIN
+end MAIN.cold
+"""
+
+
+def started(tmp_path, callee, ret="start_ret", main="main", ends="    ret\nend MAIN\n", name="prog"):
+    text = STARTS.replace("    ret\nend MAIN\n", ends).replace("MAIN", main)
+    binary = Binary(tmp_path, name, text, "-static", "-no-pie", "-Wl,-e,__libc_start_call_main")
+    found = edges(record(tmp_path, [[binary.address(a, BASE) for a in (callee, ret)]], binary))
+    return list(found.values())[0]
+
+
+@pytest.mark.parametrize("callee, wanted", [
+    ("called", [(0, "main")]), ("unrelated", [(0, "BROKEN"), (0, "main")]), ("gone_to", [(0, "BROKEN"), (0, "main")]),
+    ("main", []), ("main+2", []), ("main.cold+1", [])])
+def test_libc_calls_main_alone(tmp_path, callee, wanted):
+    """Through a register: the code there does not say so, but exit(main()) is."""
+    assert started(tmp_path, callee) == wanted
+
+
+def test_what_main_goes_on_to_stands_in_its_place(tmp_path):
+    """return gone_to(…), and through a pointer."""
+    assert started(tmp_path, "gone_to", ends="    jmp gone_to\nend MAIN\n") == []
+    assert started(tmp_path, "unrelated", ends="    jmp *%rcx\nend MAIN\n") == []
+    assert started(tmp_path, "unrelated", ends="    jmp gone_to\nend MAIN\n") == [(0, "BROKEN")]
+
+
+def test_other_calls_of_what_starts_programs_are_of_anything(tmp_path):
+    assert started(tmp_path, "unrelated", ret="before_ret") == []
+
+
+def test_without_a_main_nothing_is_known_of_what_libc_calls(tmp_path):
+    assert started(tmp_path, "unrelated", main="entry") == []
+    assert started(tmp_path, "unrelated", name="prog.so") == []

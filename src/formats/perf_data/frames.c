@@ -36,6 +36,7 @@ struct call {
     int32_t pid;     /* of by_scene */
     uint8_t verdict;
     bool by_scene, below;
+    bool told; /* else the caller may have called anything */
 };
 
 struct sp_pd_frames {
@@ -111,6 +112,8 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
                                  : sp_pd_build_id_of(f->pd, m->path.p, m->path.n);
     if (!id)
         id = sp_pd_build_id_of(f->pd, path.p, path.n);
+    if (!id && o.kind == SP_OBJECT_FILE && sp_pd_mapped_id(f->pd, m, &id))
+        return SP_NONE;
     o.build_id = pd_frames_cstr(id);
     uint32_t number = sp_binder_object(f->binder, &o);
     if (number != SP_NONE && !m->data && o.kind == SP_OBJECT_FILE)
@@ -521,6 +524,7 @@ static spaa_status pd_frames_judge(struct sp_pd_frames *f, const struct sp_pd_sc
     c->verdict = (uint8_t)j.verdict;
     c->by_scene = j.by_scene;
     c->below = j.below;
+    c->told = j.told;
     return st || j.verdict != SP_EDGE_MISSING ? st : pd_frames_missing_frame(f, &j.target, &c->frame);
 }
 
@@ -596,6 +600,8 @@ spaa_status sp_pd_frames_call(struct sp_pd_frames *f, const struct sp_pd_scene *
     if (st)
         return st;
     const struct call *c = &f->calls.v[from->call];
+    if (!c->told)
+        return by_pointers ? pd_frames_skipped(f, callee, at, out) : SPAA_OK;
     if (c->verdict == SP_EDGE_IMPOSSIBLE || c->below)
         st = pd_frames_put_edge(f, out, at, SP_EDGE_BROKEN, SP_NONE);
     if (!st && c->verdict == SP_EDGE_MISSING)

@@ -277,6 +277,14 @@ struct sp_pd_part {
     struct sp_pd_unpack *unpack;
 };
 
+/* A file as a map tells it, and the build-id of what is there now, if that is shown to be the same. */
+struct sp_pd_mapped_file {
+    const char *path;
+    uint32_t major, minor;
+    uint64_t inode, generation;
+    char build_id[2 * 20 + 1]; /* "": not shown, or it has none */
+};
+
 struct sp_pd {
     struct sp_diags *d;
     struct sp_input *in;
@@ -302,6 +310,8 @@ struct sp_pd {
     SP_VEC(struct sp_pd_pmu) pmus;
     SP_VEC(struct sp_pd_build_id) build_ids;
     struct sp_map build_id_map;
+    SP_VEC(struct sp_pd_mapped_file) mapped_files; /* mapped.c: those that were looked at */
+    struct sp_map mapped_file_map;
     SP_VEC(struct sp_pd_event_type) event_types;
     struct sp_pd_text hostname, osrelease, version, arch, cpudesc, cpuid;
     struct sp_pd_text cmdline;
@@ -471,12 +481,22 @@ struct sp_pd_mmap {
     struct sp_pd_text path;        /* NUL-terminated in the input */
     const unsigned char *build_id; /* build_id_size bytes, or NULL */
     size_t build_id_size;
+    /* Of MMAP2 without a build-id: the file; inode 0: not told, generation 0: not told, or 0. */
+    uint32_t major, minor;
+    uint64_t inode, generation;
     bool kernel, guest;
     bool data; /* not executable */
 };
 bool sp_pd_mmap_read(const struct sp_pd *pd, const unsigned char *rec, struct sp_pd_mmap *out);
 bool sp_pd_is_fork(const struct sp_pd *pd, const unsigned char *rec, uint64_t time, int32_t *pid,
                    int32_t *ppid);
+
+/*
+ * mapped.c: the build-id of a file whose map has none, in hex, where the file at its path is shown to be the
+ * one that was mapped: by device, inode and generation, and by its times, which are not later than the
+ * recording. *id NULL: it is not. SPAA_OK, or a failure that was reported.
+ */
+spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const char **id);
 
 /* tracepoints.c */
 spaa_status sp_pd_trace_read(struct sp_pd *pd, const unsigned char *p, size_t n);

@@ -36,6 +36,7 @@ static void pd_reader_free_session(struct sp_pd *pd)
     sp_vec_free(&pd->descs);
     sp_vec_free(&pd->pmus);
     sp_vec_free(&pd->build_ids);
+    sp_vec_free(&pd->mapped_files);
     sp_vec_free(&pd->event_types);
     sp_vec_free(&pd->sides);
     sp_vec_free(&pd->kernel_maps);
@@ -46,8 +47,9 @@ static void pd_reader_free_session(struct sp_pd *pd)
     sp_vec_free(&pd->groups);
     sp_vec_free(&pd->pending);
     sp_vec_free(&pd->branches);
-    struct sp_map *maps[] = {&pd->id_map,     &pd->build_id_map, &pd->deferred_map, &pd->process_map,
-                             &pd->thread_map, &pd->epoch_map,    &pd->group_map,    &pd->branch_map};
+    struct sp_map *maps[] = {&pd->id_map,       &pd->build_id_map, &pd->mapped_file_map,
+                             &pd->deferred_map, &pd->process_map,  &pd->thread_map,
+                             &pd->epoch_map,    &pd->group_map,    &pd->branch_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         sp_map_free(maps[i]);
     sp_arena_free(&pd->arena);

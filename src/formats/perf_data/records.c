@@ -207,6 +207,11 @@ bool sp_pd_mmap_read(const struct sp_pd *pd, const unsigned char *rec, struct sp
     if (type == PD_MMAP2 && misc & PD_MISC_BUILD_ID && rec[40] > 0 && rec[40] <= 20) {
         m.build_id = rec + 44;
         m.build_id_size = rec[40];
+    } else if (type == PD_MMAP2 && !(misc & PD_MISC_BUILD_ID)) {
+        m.major = sp_pd_u32(rec + 40, swap);
+        m.minor = sp_pd_u32(rec + 44, swap);
+        m.inode = sp_pd_u64(rec + 48, swap);
+        m.generation = sp_pd_u64(rec + 56, swap);
     }
     m.data = misc & PD_MISC_DATA;
     m.guest = mode == PD_MODE_GUEST_KERNEL || mode == PD_MODE_GUEST_USER;

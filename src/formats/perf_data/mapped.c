@@ -1,0 +1,95 @@
+/*
+ * Whether the file at a path is the one that was mapped, where no build-id says so: perf stores those of
+ * binaries that samples stopped in, and none when it writes to a pipe.
+ *
+ * It is when device, inode and (where the map tells it) generation are the same, and it was neither written
+ * nor replaced since: its times are not later than those of the recording, whose file is as old as its end,
+ * or younger, if it is a copy. With --symfs files of another place are meant, of which nothing is known.
+ */
+#include "base/hash.h"
+#include "dwarf/elf.h"
+#include "formats/perf_data/perf_data.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+static bool pd_mapped_later(struct timespec a, struct timespec b)
+{
+    return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
+}
+
+/* A map that was read from /proc does not tell the generation; nor do some file systems have one. */
+static bool pd_mapped_generation(int fd, uint64_t recorded)
+{
+    int now = 0;
+    if (!recorded)
+        return true;
+    return ioctl(fd, FS_IOC_GETVERSION, &now) == 0 && (uint32_t)now == recorded;
+}
+
+static bool pd_mapped_is_same(const struct sp_pd *pd, const struct sp_pd_mapped_file *x)
+{
+    struct timespec recorded;
+    struct stat sb;
+    bool told = x->inode && sp_input_written(pd->in, &recorded);
+    int fd = told ? open(x->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+    if (fd < 0)
+        return false;
+    bool same = fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) && sb.st_ino == x->inode &&
+                major(sb.st_dev) == x->major && minor(sb.st_dev) == x->minor &&
+                !pd_mapped_later(sb.st_mtim, recorded) && !pd_mapped_later(sb.st_ctim, recorded) &&
+                pd_mapped_generation(fd, x->generation);
+    close(fd);
+    return same;
+}
+
+static bool pd_mapped_equals(const struct sp_pd_mapped_file *x, const struct sp_pd_mmap *m)
+{
+    return x->inode == m->inode && x->generation == m->generation && x->major == m->major &&
+           x->minor == m->minor && strcmp(x->path, m->path.p) == 0;
+}
+
+static spaa_status pd_mapped_read(struct sp_pd *pd, struct sp_pd_mapped_file *x)
+{
+    struct sp_elf e = {0};
+    if (!pd_mapped_is_same(pd, x))
+        return SPAA_OK;
+    spaa_status st = sp_elf_read(x->path, pd->d, &e, NULL);
+    if (st == SPAA_OK && strlen(e.build_id) < sizeof x->build_id)
+        strcpy(x->build_id, e.build_id);
+    sp_elf_free(&e);
+    return st == SPAA_ERR_NOMEM ? sp_nomem(pd->d) : SPAA_OK;
+}
+
+spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const char **id)
+{
+    *id = NULL;
+    if (!m->inode || m->data || m->path.p[0] != '/' || pd->opts->symbols.no_symbols ||
+        pd->opts->symbols.symfs)
+        return SPAA_OK;
+    struct sp_probe at = sp_map_probe(&pd->mapped_file_map, sp_hash64(m->path.p, m->path.n) ^ m->inode);
+    uint32_t i;
+    while ((i = sp_map_next(&pd->mapped_file_map, &at)) != SP_MAP_NONE)
+        if (pd_mapped_equals(&pd->mapped_files.v[i], m))
+            break;
+    if (i == SP_MAP_NONE) {
+        struct sp_pd_mapped_file fresh = {.path = sp_arena_dup(&pd->arena, m->path.p, m->path.n),
+                                          .major = m->major,
+                                          .minor = m->minor,
+                                          .inode = m->inode,
+                                          .generation = m->generation};
+        spaa_status st = fresh.path ? pd_mapped_read(pd, &fresh) : sp_nomem(pd->d);
+        if (st)
+            return st;
+        i = (uint32_t)pd->mapped_files.n;
+        if (i >= SP_MAP_NONE - 1 || !sp_vec_push(&pd->mapped_files, fresh) ||
+            !sp_map_add_at(&pd->mapped_file_map, &at, i))
+            return sp_nomem(pd->d);
+    }
+    *id = *pd->mapped_files.v[i].build_id ? pd->mapped_files.v[i].build_id : NULL;
+    return SPAA_OK;
+}
