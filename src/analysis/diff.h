@@ -151,7 +151,7 @@ struct sp_diff_map {
 
 /* A function that probably has another name on the new side, and why. */
 struct sp_diff_renamed {
-    uint32_t key;       /* of the row */
+    uint32_t key, was;  /* of the row; the one that its name in the base has */
     uint32_t name, now; /* strings: in the base, on the new side */
     double places;      /* part of its samples that are at the same places of its code; NaN: not known */
     uint32_t moved;     /* lines that its declaration moved by, in a file of the same name */

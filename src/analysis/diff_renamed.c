@@ -185,6 +185,7 @@ static bool same_function(struct renaming *m, struct one_sided *const *pair, str
 static void rename_key(struct sp_diff *d, struct sp_diff_renamed *x, uint32_t from, uint32_t to)
 {
     x->key = to;
+    x->was = from;
     for (size_t i = 0; i < d->runs[SP_NEW].n; i++) {
         const struct sp_diff_name *n = &d->runs[SP_NEW].v[i]->names[to];
         x->now = n->function ? n->function : x->now;

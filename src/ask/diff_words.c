@@ -349,11 +349,35 @@ static void case_text(const struct diff_answer *a, const struct sp_limit *l, con
     sp_buf_puts(b, isinf(x->growth) ? ")" : l->points ? " points)" : "%)");
 }
 
+/* ": format_row is not in the new side: removed, renamed or inlined? name the new one, or total or whole" */
+static void lacking_words(const struct diff_answer *a, const struct sp_limit *l, struct sp_buf *b)
+{
+    const struct sp_diff *d = &a->d;
+    const struct sp_diff_row *r = l->lacking, *with = sp_diff_moved_with(d, r);
+    bool gone = r->side[SP_NEW].weight[SP_TOTAL] == 0;
+    sp_buf_puts(b, ": ");
+    sp_diff_say_name(b, sp_str_at(&d->strs, r->function));
+    sp_buf_printf(b, " is not in the %s: ", gone ? "new side" : "base");
+    if (with) {
+        sp_buf_puts(b, gone ? "its work is in " : "its work was in ");
+        sp_diff_say_name(b, sp_str_at(&d->strs, with->function));
+        sp_buf_puts(b, gone ? " now, inlined? name that, or" : " before, no longer inlined? name that, or");
+    } else {
+        sp_buf_printf(b, "%s, renamed or inlined? name the %s one, or", gone ? "removed" : "added",
+                      gone ? "new" : "old");
+    }
+    sp_buf_puts(b, " total>N% or whole>N%");
+}
+
 void sp_diff_say_limit(const struct diff_answer *a, const struct sp_limit *l, struct sp_buf *b)
 {
     static const char *const words[] = {"passed", "BREACHED", "cannot tell"};
     sp_buf_add(b, l->text.p, l->text.n);
     sp_buf_printf(b, "  %s", words[l->verdict]);
+    if (l->lacking) {
+        lacking_words(a, l, b);
+        return;
+    }
     if (l->verdict == SP_LIMIT_PASSED && l->subject == SP_LIMIT_ANY) {
         sp_buf_printf(b, ": %zu function%s of %s%% or more %s shown to stay within", l->judged,
                       l->judged == 1 ? "" : "s", a->q->options->min_share ? a->q->options->min_share : "5",
@@ -382,7 +406,13 @@ void sp_diff_limits_report(const struct diff_answer *a)
             continue;
         sp_buf_clear(&b);
         sp_diff_say_limit(a, l, &b);
-        sp_emit(a->q->diags, SP_W642, SP_AT_NOTHING, "%s", sp_buf_cstr(&b));
+        if (l->lacking)
+            sp_emit_hint(
+                a->q->diags, SP_W642, SP_AT_NOTHING,
+                "exit 5 is no pass; a limit on the function that has its work, or on all, would tell", "%s",
+                sp_buf_cstr(&b));
+        else
+            sp_emit(a->q->diags, SP_W642, SP_AT_NOTHING, "%s", sp_buf_cstr(&b));
     }
     sp_buf_free(&b);
 }

@@ -136,6 +136,12 @@ def test_a_renamed_function_is_one_row(tmp_path):
     assert "matched sum_rows → total_rows (renamed? same code (" in text
 
 
+def test_limits_know_a_renamed_function_by_either_name(tmp_path):
+    given = sides(tmp_path, {**WORK, "sum": 60}, {**WORK, "total": 60}, places=({"sum": code(0x1200, 14)}, {"total": code(0x1210, 14)}))
+    for name in ("sum", "total"):
+        assert "passed" in run("diff", *given, "--fail-on", name + ">60%", code=0).out
+
+
 @pytest.mark.parametrize("what, base, new, more", [
     ("other code", code(0x1200, 14), code(0x1200, 14, at=(5, 11, 18, 30)), {}),
     ("another file", code(0x1200, 14), code(0x1200, 14, file="/src/other.c"), {}),

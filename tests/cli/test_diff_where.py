@@ -48,7 +48,8 @@ def test_within_one_file(one):
     assert shares(answer) == {"main": (0, 0), "parse": (0.3, 0.5), "scan": (0.7, 0.5)}
     text = unwrapped(run("diff", one, "--base-where", "comm=a", "--new-where", "comm=b").out)
     assert "--comm a; kept 41.67% of the event's 240" in text and "--comm b; kept" in text
-    assert "--base-where comm=a --new-where comm=b" in text
+    assert "next: spaa function" in text and "--comm b" in text.split("next: ")[1]
+    assert "--base-where comm=a --new-where comm=b" in str(answer["next"])
     assert "spaa top %s --comm b" % one in ask("diff", one, "--base-where", "comm=a", "--new-where", "comm=b")["next"]
     markdown = run("diff", one, "--base-where", "comm=a", "--new-where", "comm=b", "--format", "markdown").out
     assert "comm a; kept" in markdown
