@@ -116,6 +116,8 @@ struct sp_diff_row {
     bool recompiled;          /* the sides differ in that beyond chance */
     uint32_t moved;           /* 1 + key of the row that has its work now, or had it; 0: none */
     bool reference;           /* SP_AGAINST_AGREEING: it is one of those */
+    bool own;                 /* it is the program's (own.h) in some run */
+    unsigned char said;       /* for an answer: how much of its name tells it from the others */
     struct sp_diff_amount side[SP_SIDES];
     struct sp_diff_test share[SP_FAMILIES], cost[SP_FAMILIES];
 };
@@ -215,6 +217,7 @@ struct sp_diff_opts {
     enum sp_diff_method method; /* SP_DIFF_NONE: the best that the data allow */
     bool sort_total;            /* rows by the change of their total */
     double work[SP_SIDES];      /* units done in each run of the side; 0: not said */
+    bool windows;               /* the sides are stretches of time that were asked for: seconds compare */
 };
 /* Compares. SPAA_ERR_USAGE, reported, when the data do not allow the method asked for. */
 spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts);
@@ -239,6 +242,8 @@ struct sp_diff_row *sp_diff_row_at(struct sp_diff *d, size_t i);
 /* Runs of the two sides last differently, and nobody said what work they did: of the whole, nothing can be
  * told. */
 bool sp_diff_lengths_differ(const struct sp_diff *d);
+/* The whole changed beyond noise and no function did against the others, nor is it known what was done. */
+bool sp_diff_whole_is_open(const struct sp_diff *d);
 /* The weights are numbers of samples, and those were taken at different frequencies. */
 bool sp_diff_sampled_unlike(const struct sp_diff *d);
 /* Whether the method tells a change of the program from what runs of it differ by. */

@@ -272,6 +272,7 @@ static spaa_status diff_options(struct diff_answer *a, struct sp_diff_opts *how,
     spaa_status st = SPAA_OK;
     for (unsigned side = 0; !st && side < SP_SIDES; side++)
         st = sp_where_parse(v, side, d, &a->where[side]);
+    how->windows = sp_where_has(&a->where[SP_BASE], "time") && sp_where_has(&a->where[SP_NEW], "time");
     if (!st && v->fail_on)
         st = sp_limits_parse(&a->fail_on, v->fail_on, d);
     return st;

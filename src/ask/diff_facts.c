@@ -301,7 +301,7 @@ static void fact_headline(const struct diff_answer *a, const struct sp_diff_row 
 
 static void fact_headlines(const struct diff_answer *a)
 {
-    const struct sp_diff_row *top[DIFF_NAMED];
+    const struct sp_diff_row *top[DIFF_NAMED], *rest[DIFF_BESIDE];
     size_t n = sp_diff_named(a, top), shown = n < DIFF_NAMED ? n : DIFF_NAMED;
     bool said = a->d.method != SP_DIFF_EXACT && a->d.method != SP_DIFF_NONE && !a->d.memory;
     sp_answer_open(a->out, "headline", '[');
@@ -310,7 +310,8 @@ static void fact_headlines(const struct diff_answer *a)
     if (said && !n && a->d.headline == SP_DIFF_CHANGED)
         fact_headline(a, NULL);
     sp_answer_close(a->out);
-    sp_fact_count(a->out, "headlines_left_out", said ? (int64_t)(n - (a->compact && shown ? 1 : shown)) : 0);
+    sp_fact_count(a->out, "headlines_left_out",
+                  said ? (int64_t)(n + sp_diff_beside(a, rest) - (a->compact && shown ? 1 : shown)) : 0);
 }
 
 static void fact_renamed(const struct diff_answer *a)

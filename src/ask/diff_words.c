@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+enum { OFTEN = 25 }; /* samples a run of a function whose change one wants to find */
+
 /* ---- words ---- */
 
 const char *sp_diff_headline_word(const struct sp_diff *d)
@@ -63,18 +65,41 @@ static const struct sp_diff_row *diff_words_heaviest(const struct sp_diff *d)
     return best;
 }
 
+/* "26.74 → 25.29 %" */
+static void points_of(struct sp_buf *b, const struct sp_diff_test *t)
+{
+    sp_diff_number(b, 100 * t->side[SP_BASE].mean, 1, false);
+    sp_buf_puts(b, " → ");
+    sp_diff_number(b, 100 * t->side[SP_NEW].mean, 1, false);
+    sp_buf_puts(b, " %");
+}
+
 static double half_of(const struct sp_diff_test *t)
 {
     return (t->side[SP_BASE].mean + t->side[SP_NEW].mean) / 2;
 }
 
-/* The least change, in points, that every tested function would have shown; NaN: none was tested. */
-static double resolution(const struct sp_diff *d)
+/* Worth knowing how small a change of it would have shown: the program's own, or heavy, and often seen. */
+static bool worth_finding(const struct sp_diff *d, const struct sp_diff_row *r)
+{
+    const struct sp_diff_amount *x = r->side;
+    int64_t runs = (int64_t)(d->side[SP_BASE].runs + d->side[SP_NEW].runs);
+    bool often = x[SP_BASE].samples[SP_SELF] == SP_ABSENT || x[SP_NEW].samples[SP_SELF] == SP_ABSENT ||
+                 x[SP_BASE].samples[SP_SELF] + x[SP_NEW].samples[SP_SELF] >= OFTEN * runs;
+    return r->share[SP_SELF].tested && often && (r->own || !sp_diff_is_small(r));
+}
+
+/* The least change, in points, that each of these functions would have shown; NaN: there are none. */
+static double resolution(const struct sp_diff *d, size_t *n)
 {
     double most = NAN;
+    *n = 0;
     for (size_t i = 0; i < d->rows.n; i++) {
         const struct sp_diff_test *t = &d->rows.v[i].share[SP_SELF];
-        if (t->tested && !(t->mde_family <= most))
+        if (!worth_finding(d, &d->rows.v[i]))
+            continue;
+        ++*n;
+        if (!(t->mde_family <= most))
             most = t->mde_family;
     }
     return most;
@@ -85,9 +110,13 @@ void sp_diff_say_detectable(const struct sp_diff *d, struct sp_buf *b)
     const struct sp_diff_row *top = diff_words_heaviest(d);
     const struct sp_diff_test *t = top ? &top->share[SP_SELF] : NULL;
     double level = SP_DIFF_ALPHA / (double)(d->family[SP_SELF] ? d->family[SP_SELF] : 1);
+    size_t n;
+    double all = resolution(d, &n);
     if (!t) {
         sp_buf_printf(b, "; no function has the %d samples that a comparison takes", SP_DIFF_LEAST);
-    } else if (isfinite(t->mde_family) && !(resolution(d) < 1)) {
+    } else if (isfinite(t->mde_family) && !(t->mde_family < 1)) {
+        if (d->significant[SP_SELF])
+            return;
         sp_buf_puts(b, "; runs differ by so much that no change could have been found");
     } else if (isinf(t->mde_family)) {
         sp_buf_puts(b, "; no change could have been found: of so few runs the rarest split has p = ");
@@ -99,11 +128,11 @@ void sp_diff_say_detectable(const struct sp_diff *d, struct sp_buf *b)
         sp_diff_number(b, 100 * t->mde_family / half_of(t), 1, true);
         sp_buf_puts(b, "% of ");
         sp_diff_say_again(b, sp_str_at(&d->strs, top->function));
-        double all = resolution(d);
-        if (isfinite(all)) {
+        if (all < 1) {
             sp_buf_puts(b, ", the heaviest, and ");
             sp_diff_number(b, 100 * all, 2, false);
-            sp_buf_puts(b, " points of the whole in any function");
+            sp_buf_printf(b, " points of the whole in any of %zu function%s with %d samples a run", n,
+                          n == 1 ? "" : "s", OFTEN);
         }
         if (isfinite(d->whole.mde) && d->whole.mde > 0) {
             sp_buf_puts(b, ", ");
@@ -133,19 +162,54 @@ static void excluded(const struct sp_diff *d, struct sp_buf *b)
         n == 1 ? "its" : "their", d->family[SP_SELF]);
 }
 
+/* "everything costs ×1.50 a run alike: more work, a slower machine or slower code? --work N says …" */
+static void whole_is_open(const struct sp_diff *d, struct sp_buf *b)
+{
+    const struct sp_diff_row *top = diff_words_heaviest(d);
+    double by = 1 + d->whole.change;
+    bool alike =
+        top && top->share[SP_SELF].mde_family / half_of(&top->share[SP_SELF]) < fabs(d->whole.change);
+    sp_buf_puts(b, alike ? "everything costs ×" : "the whole costs ×");
+    sp_diff_number(b, by, by >= 3 ? 1 : 2, false);
+    sp_buf_printf(b, " %s%s: %s work, a %s machine or %s code? --work N says how much was done; ",
+                  sp_diff_per_words(d), alike ? " alike" : "", by > 1 ? "more" : "less",
+                  by > 1 ? "slower" : "faster", by > 1 ? "slower" : "faster");
+}
+
+/* "; yet main +14.7 %, work +14.7 % and 3 more differ in total" */
+static void in_total(const struct sp_diff *d, struct sp_buf *b)
+{
+    enum { SHOWN = 2 };
+    size_t n = 0, all = d->rows.n + d->appeared.n + d->vanished.n;
+    sp_buf_puts(b, "; yet ");
+    for (size_t i = 0; i < all && n < SHOWN; i++) {
+        const struct sp_diff_row *r = sp_diff_row_at((struct sp_diff *)d, i);
+        if (r->share[SP_TOTAL].verdict != SP_DIFF_SIGNIFICANT)
+            continue;
+        sp_buf_puts(b, n++ ? ", " : "");
+        sp_diff_say_again(b, sp_str_at(&d->strs, r->function));
+        sp_buf_ch(b, ' ');
+        points_of(b, &r->share[SP_TOTAL]);
+    }
+    if (d->significant[SP_TOTAL] > n)
+        sp_buf_printf(b, " and %zu more", d->significant[SP_TOTAL] - n);
+    sp_buf_puts(b, d->significant[SP_TOTAL] == 1 ? " differs in total" : " differ in total");
+}
+
 static void nothing_found(const struct sp_diff *d, struct sp_buf *b)
 {
+    if (sp_diff_whole_is_open(d))
+        whole_is_open(d, b);
     sp_buf_printf(b, "%s in %zu against %zu runs",
-                  d->headline == SP_DIFF_NO_CHANGE ? "in self weight," : "no change found",
+                  d->headline == SP_DIFF_NO_CHANGE ? "in self weight,"
+                  : sp_diff_whole_is_open(d)       ? "no function for itself,"
+                                                   : "no change found",
                   d->side[SP_BASE].runs, d->side[SP_NEW].runs);
     sp_diff_say_detectable(d, b);
     excluded(d, b);
-    if (d->significant[SP_TOTAL]) {
-        sp_buf_puts(b, "; yet ");
-        diff_words_functions(b, d->significant[SP_TOTAL]);
-        sp_buf_puts(b, d->significant[SP_TOTAL] == 1 ? " differs in total" : " differ in total");
-    }
-    if (d->whole.verdict == SP_DIFF_SIGNIFICANT) {
+    if (d->significant[SP_TOTAL])
+        in_total(d, b);
+    if (d->whole.verdict == SP_DIFF_SIGNIFICANT && !sp_diff_whole_is_open(d)) {
         sp_buf_puts(b, "; yet ");
         diff_words_whole(d, b);
     }
@@ -382,6 +446,8 @@ void sp_diff_say_limit(const struct diff_answer *a, const struct sp_limit *l, st
         sp_buf_printf(b, ": %zu function%s of %s%% or more %s shown to stay within", l->judged,
                       l->judged == 1 ? "" : "s", a->q->options->min_share ? a->q->options->min_share : "5",
                       l->judged == 1 ? "is" : "are");
+        if (!l->points && sp_diff_whole_is_open(&a->d))
+            sp_buf_puts(b, ", as shares; the whole costs otherwise: whole>N% with --work judges that");
         return;
     }
     for (size_t i = 0; i < l->cases.n && i < 3 && l->verdict != SP_LIMIT_PASSED; i++) {
