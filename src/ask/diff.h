@@ -36,6 +36,9 @@ struct diff_answer {
     double missing[SP_SIDES]; /* then: part of its first such run's weight whose callers are missing */
 };
 
+/* SPAA_ERR_USAGE, reported: a side has a file twice (diff_files.c). */
+spaa_status sp_diff_check_files(const struct sp_ask *q);
+
 /* ---- sentences; all append ---- */
 
 /* The verdict in words, without the leading CHANGED and so on. */
@@ -53,8 +56,14 @@ void sp_diff_say_limit(const struct diff_answer *a, const struct sp_limit *l, st
 void sp_diff_limits_report(const struct diff_answer *a);
 /* A function's name for a sentence. */
 void sp_diff_say_name(struct sp_buf *out, struct sp_str name);
-/* The same in fewer characters, for names that stand elsewhere too. */
-void sp_diff_say_again(struct sp_buf *out, struct sp_str name);
+/* A name that is short already, or its last parts; in fewer characters where it stands elsewhere too. */
+void sp_diff_say_within(struct sp_buf *out, struct sp_str name, bool shorter);
+/* A row's name, which tells it from others once sp_diff_tell_apart has been there (diff_names.c); `again`: in
+ * fewer characters. */
+void sp_diff_say_row(const struct sp_diff *d, const struct sp_diff_row *r, bool again, struct sp_buf *out);
+bool sp_diff_tell_apart(struct sp_diff *d); /* false: out of memory */
+bool sp_diff_names_clash(
+    const struct sp_diff *d); /* some rows are told apart by more than their short names */
 /* x with so many digits after the point, and a plus where `sign`. "-" for what is not known. */
 void sp_diff_number(struct sp_buf *out, double x, unsigned digits, bool sign);
 /* As JSON has them: rounded, where it is short to few digits; a part of 1 in percent. */

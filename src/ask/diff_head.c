@@ -176,7 +176,7 @@ static void runs_lines(const struct diff_answer *a, struct sp_buf *b)
         const struct sp_diff_row *r = n ? top[i] : NULL;
         sp_buf_puts(b, i ? "        " : "runs    ");
         if (r)
-            sp_diff_say_again(b, sp_str_at(&d->strs, r->function));
+            sp_diff_say_row(d, r, true, b);
         else
             sp_buf_puts(b, "the whole");
         sp_buf_ch(b, ' ');

@@ -228,9 +228,9 @@ static void say_moved(const struct diff_answer *a, const struct sp_diff_row *r, 
     }
     for (unsigned side = 0; side < SP_SIDES; side++)
         sum.side[side].mean += with->cost[SP_SELF].side[side].mean;
-    sp_diff_say_name(b, sp_str_at(&d->strs, from->function));
+    sp_diff_say_row(d, from, false, b);
     sp_buf_puts(b, " → ");
-    sp_diff_say_name(b, sp_str_at(&d->strs, to->function));
+    sp_diff_say_row(d, to, false, b);
     sp_buf_puts(b, "  together ");
     cost_words(a, b, &sum, true);
     sp_buf_puts(b, ", within noise: ");
@@ -297,7 +297,7 @@ void sp_diff_say_named(const struct diff_answer *a, const struct sp_diff_row *r,
         return;
     }
     const struct sp_diff_renamed *was = sp_diff_renamed_of(d, r);
-    sp_diff_say_name(b, sp_str_at(&d->strs, r->function));
+    sp_diff_say_row(d, r, false, b);
     if (was) {
         sp_buf_puts(b, " (was ");
         sp_diff_say_name(b, sp_str_at(&d->strs, was->name));
@@ -332,7 +332,7 @@ void sp_diff_say_reference(const struct diff_answer *a, struct sp_buf *b)
     }
     for (size_t i = 0; i < 2 && top[i]; i++) {
         sp_buf_puts(b, i ? n > 2 ? ", " : " and " : "");
-        sp_diff_say_again(b, sp_str_at(&d->strs, top[i]->function));
+        sp_diff_say_row(d, top[i], true, b);
     }
     if (n > 2)
         sp_buf_printf(b, " and %zu more", n - 2);

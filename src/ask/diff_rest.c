@@ -63,7 +63,7 @@ static void in_total_alone(const struct sp_diff *d, struct sp_buf *b)
         if (n++ >= SHOWN)
             continue;
         sp_buf_puts(b, n > 1 ? ", " : "in total alone ");
-        sp_diff_say_again(b, sp_str_at(&d->strs, r->function));
+        sp_diff_say_row(d, r, true, b);
         sp_buf_ch(b, ' ');
         sp_diff_number(b, 100 * r->cost[SP_TOTAL].change, 1, true);
         sp_buf_ch(b, '%');
@@ -82,7 +82,7 @@ static void beside_words(const struct diff_answer *a, struct sp_buf *b)
     for (size_t i = 0; i < n && i < DIFF_BESIDE; i++) {
         const struct sp_diff_test *t = &top[i]->share[SP_SELF];
         sp_buf_puts(b, i ? ", " : "little or unsure: ");
-        sp_diff_say_again(b, sp_str_at(&d->strs, top[i]->function));
+        sp_diff_say_row(d, top[i], true, b);
         sp_buf_puts(b, " self ");
         sp_diff_number(b, 100 * t->side[SP_BASE].mean, 2, false);
         sp_buf_puts(b, " → ");

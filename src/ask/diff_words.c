@@ -127,12 +127,12 @@ void sp_diff_say_detectable(const struct sp_diff *d, struct sp_buf *b)
         sp_buf_puts(b, "; would have been found 4 times in 5: ");
         sp_diff_number(b, 100 * t->mde_family / half_of(t), 1, true);
         sp_buf_puts(b, "% of ");
-        sp_diff_say_again(b, sp_str_at(&d->strs, top->function));
+        sp_diff_say_row(d, top, true, b);
         if (all < 1) {
             sp_buf_puts(b, ", the heaviest, and ");
             sp_diff_number(b, 100 * all, 2, false);
-            sp_buf_printf(b, " points of the whole in any of %zu function%s with %d samples a run", n,
-                          n == 1 ? "" : "s", OFTEN);
+            sp_buf_printf(b, " points in any of %zu function%s with %d samples a run", n, n == 1 ? "" : "s",
+                          OFTEN);
         }
         if (isfinite(d->whole.mde) && d->whole.mde > 0) {
             sp_buf_puts(b, ", ");
@@ -187,7 +187,7 @@ static void in_total(const struct sp_diff *d, struct sp_buf *b)
         if (r->share[SP_TOTAL].verdict != SP_DIFF_SIGNIFICANT)
             continue;
         sp_buf_puts(b, n++ ? ", " : "");
-        sp_diff_say_again(b, sp_str_at(&d->strs, r->function));
+        sp_diff_say_row(d, r, true, b);
         sp_buf_ch(b, ' ');
         points_of(b, &r->share[SP_TOTAL]);
     }
@@ -403,7 +403,7 @@ static void case_text(const struct diff_answer *a, const struct sp_limit *l, con
     bool share = t == &x->row->share[l->family];
     sp_buf_puts(b, l->family == SP_SELF ? "self " : "total ");
     sp_buf_puts(b, share ? "share of " : "weight of ");
-    sp_diff_say_name(b, sp_str_at(&a->d.strs, x->row->function));
+    sp_diff_say_row(&a->d, x->row, false, b);
     sp_buf_ch(b, ' ');
     amount_of(a, b, share, t->side[SP_BASE].mean);
     sp_buf_puts(b, " to ");
@@ -420,11 +420,11 @@ static void lacking_words(const struct diff_answer *a, const struct sp_limit *l,
     const struct sp_diff_row *r = l->lacking, *with = sp_diff_moved_with(d, r);
     bool gone = r->side[SP_NEW].weight[SP_TOTAL] == 0;
     sp_buf_puts(b, ": ");
-    sp_diff_say_name(b, sp_str_at(&d->strs, r->function));
+    sp_diff_say_row(d, r, false, b);
     sp_buf_printf(b, " is not in the %s: ", gone ? "new side" : "base");
     if (with) {
         sp_buf_puts(b, gone ? "its work is in " : "its work was in ");
-        sp_diff_say_name(b, sp_str_at(&d->strs, with->function));
+        sp_diff_say_row(d, with, false, b);
         sp_buf_puts(b, gone ? " now, inlined? name that, or" : " before, no longer inlined? name that, or");
     } else {
         sp_buf_printf(b, "%s, renamed or inlined? name the %s one, or", gone ? "removed" : "added",

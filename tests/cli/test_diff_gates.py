@@ -139,3 +139,14 @@ def test_a_named_function_that_one_side_lacks_cannot_pass(tmp_path):
         tmp_path, "e", {"g": 40000, "f": 1}), "--fail-on", "f>10%", code=5).out)
     assert "passed" in run("diff", *a, "--", *a, "--fail-on", "f>50%", code=0).out
     assert "E032" in run("diff", *a, "--", *b, "--fail-on", "nowhere>10%", code=2).err
+
+
+def test_a_file_given_twice_is_no_repeat(tmp_path):
+    a, b = runs(tmp_path, "a", {"f": 500, "g": 500}), runs(tmp_path, "b", {"f": 600, "g": 500})
+    link = tmp_path / "link.spaa"
+    link.symlink_to(a[0])
+    for base, new, side in (([a[0], a[1], a[0]], b, "base"), ([a[0], link], b, "base"), (a, [b[1], b[1]], "new side")):
+        p = run("diff", *base, "--", *new, code=2)
+        assert p.out == "" and "is given twice as a run of the " + side in p.err and "record the program again" in p.err
+    assert run("diff", *a, "--", *a, code=0).out.startswith("NO CHANGE FOUND"), "one on each side is a comparison"
+    assert run("diff", a[0], a[0], code=0).out

@@ -112,7 +112,8 @@ def test_two_files_with_filters_of_their_own(one, tmp_path):
     other = write(tmp_path, "two.spaa", profiles.text(STACKS[2:]))
     answer = ask("diff", one, other, "--base-where", "comm=a")
     assert (answer["base"]["whole"], answer["new"]["whole"]) == (100, 140)
-    answer = ask("diff", one, one, "--", other, other, "--new-where", "comm=b", "--base-where", "comm=b")
+    one2, other2 = write(tmp_path, "one2.spaa", one.read_text()), write(tmp_path, "two2.spaa", profiles.text(STACKS[2:]))
+    answer = ask("diff", one, one2, "--", other, other2, "--new-where", "comm=b", "--base-where", "comm=b")
     assert (answer["base"]["runs"], answer["new"]["runs"], answer["new"]["whole"]) == (2, 2, 200)
     assert answer["profile"]["filters"] == "--comm b" and "filters" not in answer["base"]
 
