@@ -45,6 +45,7 @@ void sp_diff_free(struct sp_diff *d)
     sp_vec_free(&d->maps);
     sp_vec_free(&d->binaries.v);
     sp_vec_free(&d->renamed);
+    sp_vec_free(&d->maybe);
     sp_vec_free(&d->keys);
     sp_map_free(&d->key_map);
     sp_vec_free(&d->rows);

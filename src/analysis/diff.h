@@ -176,6 +176,7 @@ struct sp_diff {
     /* from sp_diff_finish on */
     struct sp_binary_pairs binaries; /* compared under two names, or not for want of certainty */
     SP_VEC(struct sp_diff_renamed) renamed;
+    SP_VEC(struct sp_diff_renamed) maybe; /* but for what they weigh: two rows */
     unsigned scale;
     enum sp_diff_method method;
     enum sp_diff_headline headline;
@@ -235,6 +236,10 @@ extern const char *const sp_diff_method_names[]; /* NULL-terminated, as the next
 extern const char *const sp_diff_verdict_names[];
 /* NULL: it has the same name on both sides, or is on one. */
 const struct sp_diff_renamed *sp_diff_renamed_of(const struct sp_diff *d, const struct sp_diff_row *row);
+/* Of one that may be renamed and weighs otherwise: either of its rows; NULL: it is none. */
+const struct sp_diff_renamed *sp_diff_maybe_of(const struct sp_diff *d, const struct sp_diff_row *row);
+/* What it costs on the new side of what it cost in the base; NaN: not known. */
+double sp_diff_maybe_factor(const struct sp_diff *d, const struct sp_diff_renamed *x);
 /* The row that r's work moved to or from; NULL: none. */
 const struct sp_diff_row *sp_diff_moved_with(const struct sp_diff *d, const struct sp_diff_row *r);
 /* Row i of rows, appeared and vanished together. */

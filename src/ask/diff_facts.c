@@ -66,6 +66,11 @@ const struct sp_answer_column sp_diff_facts[] = {
          "samples at the same places of its code; null: too few to tell"),
     FACT("renamed.lines_moved", SP_COL_COUNT, "lines its declaration moved by in its file; null: not known"),
     FACT("renamed.same_callers", SP_COL_BOOL, "it has the same callers; false: neither has any"),
+    FACT("possibly_renamed.base", SP_COL_TEXT, "a function of the base that is gone"),
+    FACT("possibly_renamed.new", SP_COL_TEXT,
+         "a new one of the same code, place and callers, which weighs otherwise: they are two rows"),
+    FACT("possibly_renamed.places_percent", SP_COL_NUMBER, "samples at the same places of their code"),
+    FACT("possibly_renamed.factor", SP_COL_NUMBER, "cost of the new one of that of the other"),
     FACT("binaries.base", SP_COL_TEXT, "a binary of the base"),
     FACT("binaries.new", SP_COL_TEXT, "that of the new side, of another name"),
     FACT("binaries.by", SP_COL_TEXT, "what says that they are one"),
@@ -332,6 +337,22 @@ static void fact_renamed(const struct diff_answer *a)
     sp_answer_close(a->out);
 }
 
+static void fact_maybe(const struct diff_answer *a)
+{
+    const struct sp_diff *d = &a->d;
+    sp_answer_open(a->out, "possibly_renamed", '[');
+    for (size_t i = 0; i < d->maybe.n && (!a->compact || i < 1); i++) {
+        const struct sp_diff_renamed *x = &d->maybe.v[i];
+        sp_answer_open(a->out, NULL, '{');
+        fact_name(a, "base", x->name);
+        fact_name(a, "new", x->now);
+        sp_fact_real(a->out, "places_percent", sp_diff_as_percent(a, x->places));
+        sp_fact_real(a->out, "factor", sp_diff_rounded(sp_diff_maybe_factor(d, x), a->compact ? 4 : 12));
+        sp_answer_close(a->out);
+    }
+    sp_answer_close(a->out);
+}
+
 static void fact_reference(const struct diff_answer *a)
 {
     static const char *const readings[] = {NULL, "fixed_work", "fixed_time", "work_given"};
@@ -470,6 +491,7 @@ void sp_diff_put_facts(struct diff_answer *a)
     fact_side(a, SP_NEW);
     sp_diff_binaries(a);
     fact_renamed(a);
+    fact_maybe(a);
     if (d->memory)
         fact_memory(a);
     fact_whole(a);

@@ -246,6 +246,26 @@ static void say_moved(const struct diff_answer *a, const struct sp_diff_row *r, 
     }
 }
 
+static void factor_words(struct sp_buf *b, double f)
+{
+    sp_buf_puts(b, "×");
+    sp_diff_number(b, f, f >= 10 ? 0 : f >= 3 ? 1 : 2, false);
+}
+
+/* " (format_row, renamed? ×1.98)" */
+static void maybe_words(const struct sp_diff *d, const struct sp_diff_row *r, struct sp_buf *b)
+{
+    const struct sp_diff_renamed *x = sp_diff_maybe_of(d, r);
+    double f = x ? sp_diff_maybe_factor(d, x) : NAN;
+    if (!isfinite(f))
+        return;
+    sp_buf_puts(b, x->key == r->key ? " (was " : " (now ");
+    sp_diff_say_name(b, sp_str_at(&d->strs, x->key == r->key ? x->name : x->now));
+    sp_buf_puts(b, "? ");
+    factor_words(b, f);
+    sp_buf_ch(b, ')');
+}
+
 /* Costs and what was tested say so different things that a factor of the costs would mislead. */
 static bool costs_mislead(const struct sp_diff *d, const struct sp_diff_row *r)
 {
@@ -303,6 +323,7 @@ void sp_diff_say_named(const struct diff_answer *a, const struct sp_diff_row *r,
         sp_diff_say_name(b, sp_str_at(&d->strs, was->name));
         sp_buf_ch(b, ')');
     }
+    maybe_words(d, r, b);
     sp_buf_puts(b, "  ");
     change_words(a, r, b);
 }
@@ -420,7 +441,13 @@ void sp_diff_say_renamed(const struct diff_answer *a, const struct sp_diff_renam
     sp_diff_say_name(b, sp_str_at(&d->strs, x->name));
     sp_buf_puts(b, " → ");
     sp_diff_say_name(b, sp_str_at(&d->strs, x->now));
-    sp_buf_puts(b, " (renamed? same ");
+    double f = sp_diff_maybe_factor(d, x);
+    sp_buf_puts(b, " (renamed? ");
+    if (isfinite(f)) {
+        factor_words(b, f);
+        sp_buf_puts(b, ", so two rows; ");
+    }
+    sp_buf_puts(b, "same ");
     if (!isnan(x->places)) {
         sp_buf_puts(b, "code (");
         sp_diff_number(b, 100 * x->places, 0, false);
@@ -428,5 +455,8 @@ void sp_diff_say_renamed(const struct diff_answer *a, const struct sp_diff_renam
     }
     if (x->declared)
         sp_buf_puts(b, x->moved ? "file, " : "source line, ");
-    sp_buf_puts(b, x->callers ? "callers, weight)" : "weight)");
+    if (isfinite(f))
+        sp_buf_puts(b, x->callers ? "callers)" : "no callers)");
+    else
+        sp_buf_puts(b, x->callers ? "callers, weight)" : "weight)");
 }

@@ -426,6 +426,13 @@ static void lacking_words(const struct diff_answer *a, const struct sp_limit *l,
         sp_buf_puts(b, gone ? "its work is in " : "its work was in ");
         sp_diff_say_row(d, with, false, b);
         sp_buf_puts(b, gone ? " now, inlined? name that, or" : " before, no longer inlined? name that, or");
+    } else if (sp_diff_maybe_of(d, r)) {
+        const struct sp_diff_renamed *x = sp_diff_maybe_of(d, r);
+        sp_buf_puts(b, gone ? "renamed to " : "renamed from ");
+        sp_diff_say_name(b, sp_str_at(&d->strs, gone ? x->now : x->name));
+        sp_buf_puts(b, ", which weighs ×");
+        sp_diff_number(b, gone ? sp_diff_maybe_factor(d, x) : 1 / sp_diff_maybe_factor(d, x), 2, false);
+        sp_buf_puts(b, "? name that, or");
     } else {
         sp_buf_printf(b, "%s, renamed or inlined? name the %s one, or", gone ? "removed" : "added",
                       gone ? "new" : "old");

@@ -240,7 +240,6 @@ def test_limits_know_a_renamed_function_by_either_name(tmp_path):
     ("another file", code(0x1200, 14), code(0x1200, 14, file="/src/other.c"), {}),
     ("far away", code(0x1200, 14), code(0x1200, 400), {}),
     ("other callers", code(0x1200, 14), code(0x1200, 14), {"callers": ("main", "walk")}),
-    ("another weight", code(0x1200, 14), code(0x1200, 14), {"counts": (60, 160)}),
     ("nothing known", {}, {}, {}),
 ])
 def test_a_removed_function_and_a_new_one_are_two(what, base, new, more, tmp_path):
@@ -248,6 +247,32 @@ def test_a_removed_function_and_a_new_one_are_two(what, base, new, more, tmp_pat
     assert answer["renamed"] == [] and "renamed?" not in text
     assert [r["function"] for r in answer["vanished_functions"]] == ["sum_rows"], what
     assert [r["function"] for r in answer["new_functions"]] == ["total_rows"], what
+
+
+def test_a_rename_that_weighs_otherwise_is_said_and_is_two_rows(tmp_path):
+    answer, text = renamed(tmp_path, code(0x1200, 14), code(0x1200, 14), counts=(60, 160))
+    assert answer["renamed"] == [] and [r["function"] for r in answer["vanished_functions"]] == ["sum_rows"]
+    one, = answer["possibly_renamed"]
+    assert (one["base"], one["new"]) == ("sum_rows", "total_rows") and one["factor"] == pytest.approx(2.67, rel=0.05)
+    assert ": total_rows (was sum_rows? ×2.6" in text and ": sum_rows (now total_rows? ×2.6" in text
+    assert "matched sum_rows → total_rows (renamed? ×2.6" in text and "so two rows; same code (" in text
+    given = sides(tmp_path, {**WORK, "sum": 60}, {**WORK, "total": 160}, places=({"sum": code(0x1200, 14)}, {"total": code(0x1200, 14)}))
+    p = unwrapped(run("diff", *given, "--fail-on", "sum>10%", code=5).out)
+    assert "sum is not in the new side: renamed to total, which weighs ×2.6" in p
+
+
+def test_without_a_source_a_rename_that_weighs_otherwise_takes_nearly_all_of_the_code(tmp_path):
+    def places(at):
+        return {"at": list(at), "start": 0x1200, "file": "", "line": 0}
+    for at, said in (((4, 9, 16, 23), True), ((4, 9, 16, 40), False)):
+        given = sides(tmp_path, {**WORK, "sum": 60}, {**WORK, "total": 160}, places=({"sum": places((4, 9, 16, 23))}, {"total": places(at)}))
+        assert bool(ask("diff", *given)["possibly_renamed"]) == said
+
+
+def test_two_that_may_be_it_and_weigh_otherwise_are_not_said(tmp_path):
+    places = ({"sum": code(0x1200, 14)}, {"total": code(0x1200, 14), "total2": code(0x1300, 20)})
+    given = sides(tmp_path, {**WORK, "sum": 60}, {**WORK, "total": 160, "total2": 140}, places=places)
+    assert ask("diff", *given)["possibly_renamed"] == [] and "renamed?" not in run("diff", *given).out
 
 
 def test_two_that_fit_alike_are_not_taken(tmp_path):
