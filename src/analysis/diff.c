@@ -45,6 +45,7 @@ void sp_diff_free(struct sp_diff *d)
     sp_vec_free(&d->maps);
     sp_vec_free(&d->binaries.v);
     sp_vec_free(&d->renamed);
+    sp_vec_free(&d->maybe);
     sp_vec_free(&d->keys);
     sp_map_free(&d->key_map);
     sp_vec_free(&d->rows);
@@ -183,7 +184,7 @@ static spaa_status sum_sides(struct sp_diff *d)
     return SPAA_OK;
 }
 
-/* Several runs of each side that weigh the same, within what they may last differently: each did the same. */
+/* Several runs of a side that weigh the same, within what they may last differently: each did the same. */
 static bool weigh_alike(const struct sp_diff *d)
 {
     for (unsigned side = 0; side < SP_SIDES; side++) {
@@ -194,27 +195,26 @@ static bool weigh_alike(const struct sp_diff *d)
             lo = fmin(lo, x);
             hi = fmax(hi, x);
         }
-        if (d->runs[side].n < 2 || !(hi < ALIKE * lo))
+        if (!(hi < ALIKE * lo))
             return false;
     }
-    return true;
+    return d->runs[SP_BASE].n > 1 || d->runs[SP_NEW].n > 1;
 }
 
 /*
  * What weights are divided by. A run is what was done once, until runs of one side last and weigh
- * differently, or the only ones of the sides do: then they may be recordings of something that went on, and
- * seconds compare.
+ * differently: then they may be recordings of something that went on, and seconds compare. The only ones of
+ * the sides say nothing of that; CPU time a second of the clock says how free the machine was.
  */
-static void take_costs(struct sp_diff *d, const double *work)
+static void take_costs(struct sp_diff *d, const double *work, bool windows)
 {
     bool lasted = d->side[SP_BASE].seconds > 0 && d->side[SP_NEW].seconds > 0, alike = true;
     for (unsigned side = 0; side < SP_SIDES; side++)
         for (size_t i = 0; lasted && i < d->runs[side].n; i++) {
-            double x = d->runs[side].v[i]->seconds,
-                   y = d->runs[d->side[side].runs > 1 ? side : SP_BASE].v[0]->seconds;
+            double x = d->runs[side].v[i]->seconds, y = d->runs[side].v[0]->seconds;
             alike = alike && x < ALIKE * y && y < ALIKE * x;
         }
-    alike = alike || weigh_alike(d);
+    alike = (alike && !windows) || weigh_alike(d);
     d->per = work[SP_BASE] > 0 ? SP_PER_WORK : lasted && !alike ? SP_PER_SECOND : SP_PER_RUN;
     for (unsigned side = 0; side < SP_SIDES; side++)
         for (size_t i = 0; i < d->runs[side].n; i++) {
@@ -231,6 +231,7 @@ static void name_row(struct sp_diff *d, struct sp_diff_row *row)
         for (size_t i = 0; i < d->runs[side].n; i++) {
             const struct sp_diff_name *n = &d->runs[side].v[i]->names[row->key];
             row->tags |= n->tags;
+            row->own = row->own || n->own;
             best = n->function ? n : best;
         }
     row->function = best ? best->function : d->keys.v[row->key].function;
@@ -416,6 +417,12 @@ static bool whole_changed(const struct sp_diff *d)
            !sp_diff_sampled_unlike(d);
 }
 
+bool sp_diff_whole_is_open(const struct sp_diff *d)
+{
+    return d->method >= SP_DIFF_REPEATS && !d->significant[SP_SELF] && d->whole.p <= WHOLE_ALPHA &&
+           d->per == SP_PER_RUN && sp_diff_lengths_differ(d) && !sp_diff_sampled_unlike(d);
+}
+
 bool sp_diff_lengths_differ(const struct sp_diff *d)
 {
     const struct sp_diff_side *a = &d->side[SP_BASE], *b = &d->side[SP_NEW];
@@ -459,9 +466,9 @@ static enum sp_diff_headline headline(const struct sp_diff *d)
         return SP_DIFF_NOT_ESTABLISHED;
     if (d->significant[SP_SELF] || whole_changed(d) || (d->method == SP_DIFF_EXACT && other_changed(d)))
         return SP_DIFF_CHANGED;
-    return d->method == SP_DIFF_EXACT ? SP_DIFF_UNCHANGED
-           : blind(d)                 ? SP_DIFF_NOT_ESTABLISHED
-                                      : SP_DIFF_NO_CHANGE;
+    return d->method == SP_DIFF_EXACT             ? SP_DIFF_UNCHANGED
+           : blind(d) || sp_diff_whole_is_open(d) ? SP_DIFF_NOT_ESTABLISHED
+                                                  : SP_DIFF_NO_CHANGE;
 }
 
 struct order {
@@ -479,10 +486,12 @@ static int diff_cmp_row(const void *va, const void *vb, void *arg)
         if (x != y)
             return x > y ? -1 : 1;
     }
+    bool costs = sp_diff_establishes(o->d->method); /* else what runs cost may be of more work */
     for (unsigned i = 0; i < SP_FAMILIES; i++) {
         unsigned f = o->family ^ i;
         bool sx = a->share[f].verdict == SP_DIFF_SIGNIFICANT, sy = b->share[f].verdict == SP_DIFF_SIGNIFICANT;
-        double x = fabs(a->cost[f].delta), y = fabs(b->cost[f].delta);
+        double x = fabs(costs ? a->cost[f].delta : a->share[f].delta),
+               y = fabs(costs ? b->cost[f].delta : b->share[f].delta);
         if (sx != sy)
             return sx ? -1 : 1;
         if (x != y)
@@ -508,7 +517,7 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
         st = diff_choose(d, opts->method);
     if (st)
         return st;
-    take_costs(d, opts->work);
+    take_costs(d, opts->work, opts->windows);
     if (!diff_make_rows(d) || !compare_all(d))
         return sp_nomem(d->diags);
     d->headline = headline(d);

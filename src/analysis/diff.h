@@ -116,6 +116,8 @@ struct sp_diff_row {
     bool recompiled;          /* the sides differ in that beyond chance */
     uint32_t moved;           /* 1 + key of the row that has its work now, or had it; 0: none */
     bool reference;           /* SP_AGAINST_AGREEING: it is one of those */
+    bool own;                 /* it is the program's (own.h) in some run */
+    unsigned char said;       /* for an answer: how much of its name tells it from the others */
     struct sp_diff_amount side[SP_SIDES];
     struct sp_diff_test share[SP_FAMILIES], cost[SP_FAMILIES];
 };
@@ -151,7 +153,7 @@ struct sp_diff_map {
 
 /* A function that probably has another name on the new side, and why. */
 struct sp_diff_renamed {
-    uint32_t key;       /* of the row */
+    uint32_t key, was;  /* of the row; the one that its name in the base has */
     uint32_t name, now; /* strings: in the base, on the new side */
     double places;      /* part of its samples that are at the same places of its code; NaN: not known */
     uint32_t moved;     /* lines that its declaration moved by, in a file of the same name */
@@ -174,6 +176,7 @@ struct sp_diff {
     /* from sp_diff_finish on */
     struct sp_binary_pairs binaries; /* compared under two names, or not for want of certainty */
     SP_VEC(struct sp_diff_renamed) renamed;
+    SP_VEC(struct sp_diff_renamed) maybe; /* but for what they weigh: two rows */
     unsigned scale;
     enum sp_diff_method method;
     enum sp_diff_headline headline;
@@ -215,6 +218,7 @@ struct sp_diff_opts {
     enum sp_diff_method method; /* SP_DIFF_NONE: the best that the data allow */
     bool sort_total;            /* rows by the change of their total */
     double work[SP_SIDES];      /* units done in each run of the side; 0: not said */
+    bool windows;               /* the sides are stretches of time that were asked for: seconds compare */
 };
 /* Compares. SPAA_ERR_USAGE, reported, when the data do not allow the method asked for. */
 spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts);
@@ -232,6 +236,10 @@ extern const char *const sp_diff_method_names[]; /* NULL-terminated, as the next
 extern const char *const sp_diff_verdict_names[];
 /* NULL: it has the same name on both sides, or is on one. */
 const struct sp_diff_renamed *sp_diff_renamed_of(const struct sp_diff *d, const struct sp_diff_row *row);
+/* Of one that may be renamed and weighs otherwise: either of its rows; NULL: it is none. */
+const struct sp_diff_renamed *sp_diff_maybe_of(const struct sp_diff *d, const struct sp_diff_row *row);
+/* What it costs on the new side of what it cost in the base; NaN: not known. */
+double sp_diff_maybe_factor(const struct sp_diff *d, const struct sp_diff_renamed *x);
 /* The row that r's work moved to or from; NULL: none. */
 const struct sp_diff_row *sp_diff_moved_with(const struct sp_diff *d, const struct sp_diff_row *r);
 /* Row i of rows, appeared and vanished together. */
@@ -239,6 +247,8 @@ struct sp_diff_row *sp_diff_row_at(struct sp_diff *d, size_t i);
 /* Runs of the two sides last differently, and nobody said what work they did: of the whole, nothing can be
  * told. */
 bool sp_diff_lengths_differ(const struct sp_diff *d);
+/* The whole changed beyond noise and no function did against the others, nor is it known what was done. */
+bool sp_diff_whole_is_open(const struct sp_diff *d);
 /* The weights are numbers of samples, and those were taken at different frequencies. */
 bool sp_diff_sampled_unlike(const struct sp_diff *d);
 /* Whether the method tells a change of the program from what runs of it differ by. */

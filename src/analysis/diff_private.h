@@ -16,6 +16,7 @@ struct sp_diff_name {
     uint32_t function, dso; /* strings; SP_STR_NONE: this run has none */
     uint32_t build;         /* of the binary: its build-id; SP_STR_NONE: not known */
     unsigned tags;
+    bool own; /* the program's */
     char id[20];
 };
 

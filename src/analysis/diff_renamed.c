@@ -2,7 +2,8 @@
  * Functions that were renamed: of those that only one side has, two that are declared in the same place and
  * whose samples are at the same places of their code, with the same callers and callees, and that weigh
  * alike. Probable and no more: it is said with the row. Where two candidates fit, none is taken. A function
- * that was removed and another that is new differ in code, whatever their weight and callers.
+ * that was removed and another that is new differ in code, whatever their weight and callers. Two that are
+ * the same but for their weight are two rows, of which it is said that they may be one.
  */
 #include "analysis/diff_private.h"
 
@@ -13,6 +14,7 @@
 #define PLACED   8    /* samples whose places tell two functions apart */
 #define ALIKE    0.5  /* so much of callers, callees and places is the same */
 #define DECLARED 64   /* declarations of one function: more are none */
+#define SURE     0.9  /* so much of places, where nothing else tells two functions apart */
 #define NEAR     100  /* lines that a declaration may have moved by */
 #define SLACK    0.1  /* of the weight, beside what chance gives */
 
@@ -21,6 +23,7 @@ struct one_sided {
     uint32_t key;
     unsigned side;
     double samples, share, cost; /* of all runs; of the side's weight; for each run */
+    bool taken;                  /* it is one of the other side */
     SP_VEC(struct sp_body) bodies;
 };
 
@@ -173,18 +176,18 @@ static bool same_function(struct renaming *m, struct one_sided *const *pair, str
 {
     const struct sp_diff_key *keys = m->d->keys.v;
     bool callees;
-    return keys[pair[SP_BASE]->key].dso == keys[pair[SP_NEW]->key].dso &&
-           weigh_alike(pair[SP_BASE], pair[SP_NEW]) && same_body(m, pair, out) &&
+    return keys[pair[SP_BASE]->key].dso == keys[pair[SP_NEW]->key].dso && same_body(m, pair, out) &&
            same_calls(m, pair, SP_BODY_CALLER, &out->callers) &&
            same_calls(m, pair, SP_BODY_CALLEE, &callees);
 }
 
 /* ---- matching ---- */
 
-/* The base's numbers go to the key of the new name, where it has none. */
-static void rename_key(struct sp_diff *d, struct sp_diff_renamed *x, uint32_t from, uint32_t to)
+/* What both are called. */
+static void name_both(const struct sp_diff *d, struct sp_diff_renamed *x, uint32_t from, uint32_t to)
 {
     x->key = to;
+    x->was = from;
     for (size_t i = 0; i < d->runs[SP_NEW].n; i++) {
         const struct sp_diff_name *n = &d->runs[SP_NEW].v[i]->names[to];
         x->now = n->function ? n->function : x->now;
@@ -192,7 +195,6 @@ static void rename_key(struct sp_diff *d, struct sp_diff_renamed *x, uint32_t fr
     for (size_t i = 0; i < d->runs[SP_BASE].n; i++) {
         const struct sp_diff_name *n = &d->runs[SP_BASE].v[i]->names[from];
         x->name = n->function ? n->function : x->name;
-        sp_diff_move_key(d->runs[SP_BASE].v[i], from, to);
     }
 }
 
@@ -233,8 +235,17 @@ static bool find_bodies(struct renaming *m)
     return ok;
 }
 
-/* The only one of the other side that fits v[side][i]; SIZE_MAX: none, or several. */
-static size_t only_one(struct renaming *m, unsigned side, size_t i, struct sp_diff_renamed *out)
+/* Weight that is another takes more: code that was seen, and where no source tells, nearly all of it. */
+static bool fits_otherwise(const struct sp_diff_renamed *x)
+{
+    return x->places >= (x->declared ? ALIKE : SURE);
+}
+
+/*
+ * The only one of the other side that fits v[side][i]; SIZE_MAX: none, or several. `weight`: it weighs alike,
+ * too.
+ */
+static size_t only_one(struct renaming *m, unsigned side, size_t i, bool weight, struct sp_diff_renamed *out)
 {
     size_t found = SIZE_MAX;
     for (size_t k = 0; k < m->n[!side]; k++) {
@@ -242,7 +253,9 @@ static size_t only_one(struct renaming *m, unsigned side, size_t i, struct sp_di
         struct sp_diff_renamed x = {0};
         pair[side] = &m->v[side][i];
         pair[!side] = &m->v[!side][k];
-        if (!same_function(m, pair, &x))
+        bool taken = pair[SP_BASE]->taken || pair[SP_NEW]->taken;
+        if (taken || (weight && !weigh_alike(pair[SP_BASE], pair[SP_NEW])) || !same_function(m, pair, &x) ||
+            (!weight && !fits_otherwise(&x)))
             continue;
         if (found != SIZE_MAX)
             return SIZE_MAX;
@@ -250,6 +263,25 @@ static size_t only_one(struct renaming *m, unsigned side, size_t i, struct sp_di
         *out = x;
     }
     return found;
+}
+
+/* Those that weigh alike become one, the base's numbers under the key of the new name; of others it is noted.
+ */
+static void find_pairs(struct renaming *m, bool weight)
+{
+    struct sp_diff *d = m->d;
+    for (size_t i = 0; !m->failed && i < m->n[SP_BASE]; i++) {
+        struct sp_diff_renamed x = {0}, other;
+        size_t k = only_one(m, SP_BASE, i, weight, &x);
+        if (k == SIZE_MAX || only_one(m, SP_NEW, k, weight, &other) != i || m->failed)
+            continue;
+        struct one_sided *from = &m->v[SP_BASE][i], *to = &m->v[SP_NEW][k];
+        name_both(d, &x, from->key, to->key);
+        for (size_t r = 0; weight && r < d->runs[SP_BASE].n; r++)
+            sp_diff_move_key(d->runs[SP_BASE].v[r], from->key, to->key);
+        m->failed = weight ? !sp_vec_push(&d->renamed, x) : !sp_vec_push(&d->maybe, x);
+        from->taken = to->taken = true;
+    }
 }
 
 bool sp_diff_match_renamed(struct sp_diff *d)
@@ -260,14 +292,8 @@ bool sp_diff_match_renamed(struct sp_diff *d)
     m->d = d;
     find_one_sided(m);
     m->failed = !find_bodies(m);
-    for (size_t i = 0; !m->failed && i < m->n[SP_BASE]; i++) {
-        struct sp_diff_renamed x = {0}, other;
-        size_t k = only_one(m, SP_BASE, i, &x);
-        if (k == SIZE_MAX || only_one(m, SP_NEW, k, &other) != i || m->failed)
-            continue;
-        rename_key(d, &x, m->v[SP_BASE][i].key, m->v[SP_NEW][k].key);
-        m->failed = !sp_vec_push(&d->renamed, x);
-    }
+    find_pairs(m, true);
+    find_pairs(m, false);
     bool ok = !m->failed;
     for (unsigned side = 0; side < SP_SIDES; side++)
         for (size_t i = 0; i < m->n[side]; i++)
@@ -282,4 +308,24 @@ const struct sp_diff_renamed *sp_diff_renamed_of(const struct sp_diff *d, const 
         if (d->renamed.v[i].key == row->key)
             return &d->renamed.v[i];
     return NULL;
+}
+
+const struct sp_diff_renamed *sp_diff_maybe_of(const struct sp_diff *d, const struct sp_diff_row *row)
+{
+    for (size_t i = 0; i < d->maybe.n; i++)
+        if (d->maybe.v[i].key == row->key || d->maybe.v[i].was == row->key)
+            return &d->maybe.v[i];
+    return NULL;
+}
+
+double sp_diff_maybe_factor(const struct sp_diff *d, const struct sp_diff_renamed *x)
+{
+    double base = NAN, fresh = NAN;
+    for (size_t i = 0; i < d->appeared.n; i++)
+        if (d->appeared.v[i].key == x->key)
+            fresh = d->appeared.v[i].cost[SP_SELF].side[SP_NEW].mean;
+    for (size_t i = 0; i < d->vanished.n; i++)
+        if (d->vanished.v[i].key == x->was)
+            base = d->vanished.v[i].cost[SP_SELF].side[SP_BASE].mean;
+    return fresh / base;
 }

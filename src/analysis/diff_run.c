@@ -11,6 +11,7 @@
 #include "analysis/fold.h"
 #include "analysis/function_handle.h"
 #include "analysis/normalise.h"
+#include "analysis/own.h"
 #include "analysis/signature.h"
 #include "analysis/top.h"
 #include "base/hash.h"
@@ -39,6 +40,7 @@ struct taker {
     unsigned char *unresolved;   /* per function: it is an address */
     bool by_address;             /* SPT: addresses are what it has */
     struct place *forms;         /* per frame */
+    struct sp_own own;
     struct sp_buf text, full;
 };
 
@@ -269,6 +271,7 @@ static bool take_names(struct taker *t)
         const struct sp_diff_value *v = &t->r->values[SP_TOTAL][key];
         if (!v->weight && !v->samples)
             continue;
+        n->own = n->own || sp_is_own(&t->own, i);
         n->tags |= sp_function_tags(p, t->s->event, i) | (t->unresolved[i] ? SP_TAG_UNRESOLVED : 0);
         struct sp_str name = sp_pstr(p, p->functions.v[i].name), had = sp_str_at(&t->d->strs, n->function),
                       dso = sp_pstr(p, p->dsos.v[p->functions.v[i].dso].name),
@@ -520,17 +523,21 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     sp_buf_init(&t.full, 0);
     whole = whole ? whole : s;
     take_totals(t.r, s, whole);
+    spaa_status st = sp_own_of(s, NULL, d->diags, &t.own);
+    if (st)
+        return st;
     bool ok = sp_diff_note_dsos(d, side, s->profile) && tables(&t) && take_stacks(&t) && take_names(&t) &&
               sp_diff_take_memory(t.r, s, whole, t.frame_keys, t.bare) &&
               sp_diff_take_bodies(d, t.r, s, t.frame_keys);
     if (ok)
         take_forms(&t);
-    spaa_status st = !ok ? sp_nomem(d->diags) : blocks ? take_blocks(&t, whole) : SPAA_OK;
+    st = !ok ? sp_nomem(d->diags) : blocks ? take_blocks(&t, whole) : SPAA_OK;
     free(t.keys);
     free(t.frame_keys);
     free(t.frame_alls);
     free(t.unresolved);
     free(t.forms);
+    sp_own_free(&t.own);
     sp_buf_free(&t.text);
     sp_buf_free(&t.full);
     return st;

@@ -192,7 +192,25 @@ static bool regression_limits_matches(const struct sp_diff *d, const struct sp_d
         if (n > 5 && memcmp(row->id, l->name.p, n) == 0)
             return true;
     }
+    const struct sp_diff_renamed *was = sp_diff_renamed_of(d, row);
+    if (was && (sp_str_cmp(sp_str_at(&d->strs, d->keys.v[was->was].function), normal) == 0 ||
+                sp_str_cmp(sp_str_at(&d->strs, was->name), l->name) == 0))
+        return true;
     return sp_str_cmp(key, normal) == 0 || sp_str_cmp(name, l->name) == 0;
+}
+
+/*
+ * What one side lacks is not known to have grown or shrunk: it may be removed, renamed, or inlined. Beside
+ * others of its name it counts where samples enough say that it is none of chance.
+ */
+static void note_lacking(struct sp_limit *l, const struct sp_diff_row *row, bool *both)
+{
+    const struct sp_diff_row *had = l->lacking;
+    bool in[SP_SIDES] = {row->side[SP_BASE].weight[SP_TOTAL] != 0, row->side[SP_NEW].weight[SP_TOTAL] != 0};
+    if (in[SP_BASE] && in[SP_NEW])
+        *both = true;
+    else if (!had || fabs(row->share[SP_TOTAL].delta) > fabs(had->share[SP_TOTAL].delta))
+        l->lacking = row;
 }
 
 static spaa_status regression_limits_unknown(struct sp_diff *d, const struct sp_limit *l)
@@ -303,6 +321,7 @@ static spaa_status regression_limits_judge(struct sp_limit *l, struct sp_diff *d
     if (l->subject == SP_LIMIT_WHOLE)
         return judge_total(l, d) ? SPAA_OK : sp_nomem(d->diags);
     struct looked_at *at = calloc(all + 1, sizeof *at);
+    bool both = false;
     sp_buf_init(&normal, 0);
     sp_normal_function(&normal, l->name);
     bool ok = at && !normal.failed;
@@ -315,6 +334,8 @@ static spaa_status regression_limits_judge(struct sp_limit *l, struct sp_diff *d
                       d, row, l, (struct sp_str){normal.data ? normal.data : "", (uint32_t)normal.len})
                 : !heavy && !t->tested)
             continue;
+        if (one)
+            note_lacking(l, row, &both);
         const struct sp_diff_test *of = sp_limit_test(d, l, row);
         at[n++] = (struct looked_at){row, regression_limits_beyond(d, l, of, of == t), one || heavy};
     }
@@ -324,6 +345,9 @@ static spaa_status regression_limits_judge(struct sp_limit *l, struct sp_diff *d
                      : judge_functions(l, d, at, n)          ? SPAA_OK
                                                              : sp_nomem(d->diags);
     free(at);
+    if (l->verdict == SP_LIMIT_BREACH || (both && l->lacking && !l->lacking->share[l->family].tested))
+        l->lacking = NULL;
+    l->verdict = l->lacking ? SP_LIMIT_UNSURE : l->verdict;
     return st;
 }
 

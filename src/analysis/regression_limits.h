@@ -15,7 +15,8 @@
  * A limit is breached when growth beyond it is established: at the 5 % level, one-sided, controlled over all
  * functions looked at, by a method that establishes (several runs, or exact counts). It is kept when every
  * function of `min_share` or more is shown to stay at or below it. Else the data cannot tell; one run a side
- * of samples never can.
+ * of samples never can, nor can any about a named function that one side lacks: it may be removed, renamed or
+ * inlined. A function that was renamed goes by either name.
  */
 #ifndef SP_REGRESSION_LIMITS_H
 #define SP_REGRESSION_LIMITS_H
@@ -42,6 +43,8 @@ struct sp_limit {
     double limit; /* 2 for 2 % and for 2 pp */
     enum sp_limit_verdict verdict;
     size_t judged;                      /* functions that the verdict is about */
+    const struct sp_diff_row *lacking;  /* of a named function, where one side has none of it: why it cannot
+                                           be told; else NULL */
     SP_VEC(struct sp_limit_case) cases; /* breaches, or what cannot be told, the worst first */
 };
 

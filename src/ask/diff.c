@@ -201,6 +201,8 @@ static spaa_status diff_compare(struct diff_answer *a, const struct sp_diff_opts
         st = take_run(a, i);
     if (!st)
         st = sp_diff_finish(&a->d, how);
+    if (!st && !sp_diff_tell_apart(&a->d))
+        st = sp_nomem(a->q->diags);
     if (!st)
         st = sp_limits_judge(&a->fail_on, &a->d, min_share);
     if (st)
@@ -269,9 +271,10 @@ static spaa_status diff_options(struct diff_answer *a, struct sp_diff_opts *how,
         return SPAA_ERR_USAGE;
     how->method = made[method];
     a->compact = !v->limit && !a->q->sheet;
-    spaa_status st = SPAA_OK;
+    spaa_status st = sp_diff_check_files(a->q);
     for (unsigned side = 0; !st && side < SP_SIDES; side++)
         st = sp_where_parse(v, side, d, &a->where[side]);
+    how->windows = sp_where_has(&a->where[SP_BASE], "time") && sp_where_has(&a->where[SP_NEW], "time");
     if (!st && v->fail_on)
         st = sp_limits_parse(&a->fail_on, v->fail_on, d);
     return st;

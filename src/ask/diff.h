@@ -36,6 +36,9 @@ struct diff_answer {
     double missing[SP_SIDES]; /* then: part of its first such run's weight whose callers are missing */
 };
 
+/* SPAA_ERR_USAGE, reported: a side has a file twice (diff_files.c). */
+spaa_status sp_diff_check_files(const struct sp_ask *q);
+
 /* ---- sentences; all append ---- */
 
 /* The verdict in words, without the leading CHANGED and so on. */
@@ -53,8 +56,14 @@ void sp_diff_say_limit(const struct diff_answer *a, const struct sp_limit *l, st
 void sp_diff_limits_report(const struct diff_answer *a);
 /* A function's name for a sentence. */
 void sp_diff_say_name(struct sp_buf *out, struct sp_str name);
-/* The same in fewer characters, for names that stand elsewhere too. */
-void sp_diff_say_again(struct sp_buf *out, struct sp_str name);
+/* A name that is short already, or its last parts; in fewer characters where it stands elsewhere too. */
+void sp_diff_say_within(struct sp_buf *out, struct sp_str name, bool shorter);
+/* A row's name, which tells it from others once sp_diff_tell_apart has been there (diff_names.c); `again`: in
+ * fewer characters. */
+void sp_diff_say_row(const struct sp_diff *d, const struct sp_diff_row *r, bool again, struct sp_buf *out);
+bool sp_diff_tell_apart(struct sp_diff *d); /* false: out of memory */
+bool sp_diff_names_clash(
+    const struct sp_diff *d); /* some rows are told apart by more than their short names */
 /* x with so many digits after the point, and a plus where `sign`. "-" for what is not known. */
 void sp_diff_number(struct sp_buf *out, double x, unsigned digits, bool sign);
 /* As JSON has them: rounded, where it is short to few digits; a part of 1 in percent. */
@@ -79,7 +88,8 @@ bool sp_diff_memory_known(const struct diff_answer *a, bool bytes);
 
 /* ---- the first lines (diff_headline.c) ---- */
 
-enum { DIFF_NAMED = 3 }; /* functions that the headline names */
+enum { DIFF_NAMED = 3, DIFF_BESIDE = 2 }; /* functions that the headline names; that `also` does */
+#define DIFF_SMALL 0.01                   /* of the whole: less makes no headline where there is another */
 enum diff_kind { DIFF_SLOWER, DIFF_FASTER, DIFF_MOVED, DIFF_EITHER };
 extern const char *const sp_diff_kind_words[]; /* "SLOWER" */
 /* What the runs of the sides are: what did the same, what lasted the same, or it is not shown. */
@@ -90,12 +100,17 @@ struct sp_diff_scale {
     const char *word;
 };
 
-/* The functions whose self changed, those that changed most first; returns how many there are. */
 /* Instead of functions the first line has words: of what is counted exactly, of memory, where nothing was
  * found. */
 bool sp_diff_in_words(const struct diff_answer *a);
 bool sp_diff_is_named(const struct diff_answer *a, const struct sp_diff_row *r);
+/* The functions whose self changed that are worth a first line, the program's own first, then those that
+ * changed most; returns how many there are. And those that changed and are not (diff_named.c). */
 size_t sp_diff_named(const struct diff_answer *a, const struct sp_diff_row **out);
+size_t sp_diff_beside(const struct diff_answer *a, const struct sp_diff_row **out);
+bool sp_diff_found(const struct sp_diff_row *r);         /* its self changed */
+bool sp_diff_is_small(const struct sp_diff_row *r);      /* less than DIFF_SMALL on both sides */
+bool sp_diff_points_unsure(const struct sp_diff_row *r); /* the interval of its points has 0 */
 /* As shares, something grew and something shrank: either may be the other's shadow. */
 bool sp_diff_either(const struct sp_diff *d);
 enum diff_kind sp_diff_kind(const struct sp_diff *d, const struct sp_diff_row *r); /* NULL: of the whole */

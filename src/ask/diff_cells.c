@@ -60,28 +60,23 @@ static void cells_last_parts(struct sp_buf *out, struct sp_str s, size_t most)
     sp_buf_puts(out, "…");
 }
 
-static void say_within(struct sp_buf *out, struct sp_str name, size_t most)
+void sp_diff_say_within(struct sp_buf *out, struct sp_str s, bool shorter)
 {
-    struct sp_buf b;
-    sp_buf_init(&b, 0);
-    sp_short_name(&b, name.p, name.n, SP_SHORTEST);
-    struct sp_str s = {sp_buf_cstr(&b), (uint32_t)b.len};
+    size_t most = shorter ? SHORTER : SHORT;
     if (cells_columns(s.p, s.n) <= most)
         sp_buf_add(out, s.p, s.n);
     else
         cells_last_parts(out, s, most);
-    out->failed |= b.failed;
-    sp_buf_free(&b);
 }
 
 void sp_diff_say_name(struct sp_buf *out, struct sp_str name)
 {
-    say_within(out, name, SHORT);
-}
-
-void sp_diff_say_again(struct sp_buf *out, struct sp_str name)
-{
-    say_within(out, name, SHORTER);
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    sp_short_name(&b, name.p, name.n, SP_SHORTEST);
+    sp_diff_say_within(out, (struct sp_str){sp_buf_cstr(&b), (uint32_t)b.len}, false);
+    out->failed |= b.failed;
+    sp_buf_free(&b);
 }
 
 const char *sp_diff_verdict_word(const struct sp_diff_test *t)

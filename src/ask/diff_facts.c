@@ -66,6 +66,11 @@ const struct sp_answer_column sp_diff_facts[] = {
          "samples at the same places of its code; null: too few to tell"),
     FACT("renamed.lines_moved", SP_COL_COUNT, "lines its declaration moved by in its file; null: not known"),
     FACT("renamed.same_callers", SP_COL_BOOL, "it has the same callers; false: neither has any"),
+    FACT("possibly_renamed.base", SP_COL_TEXT, "a function of the base that is gone"),
+    FACT("possibly_renamed.new", SP_COL_TEXT,
+         "a new one of the same code, place and callers, which weighs otherwise: they are two rows"),
+    FACT("possibly_renamed.places_percent", SP_COL_NUMBER, "samples at the same places of their code"),
+    FACT("possibly_renamed.factor", SP_COL_NUMBER, "cost of the new one of that of the other"),
     FACT("binaries.base", SP_COL_TEXT, "a binary of the base"),
     FACT("binaries.new", SP_COL_TEXT, "that of the new side, of another name"),
     FACT("binaries.by", SP_COL_TEXT, "what says that they are one"),
@@ -301,7 +306,7 @@ static void fact_headline(const struct diff_answer *a, const struct sp_diff_row 
 
 static void fact_headlines(const struct diff_answer *a)
 {
-    const struct sp_diff_row *top[DIFF_NAMED];
+    const struct sp_diff_row *top[DIFF_NAMED], *rest[DIFF_BESIDE];
     size_t n = sp_diff_named(a, top), shown = n < DIFF_NAMED ? n : DIFF_NAMED;
     bool said = a->d.method != SP_DIFF_EXACT && a->d.method != SP_DIFF_NONE && !a->d.memory;
     sp_answer_open(a->out, "headline", '[');
@@ -310,7 +315,8 @@ static void fact_headlines(const struct diff_answer *a)
     if (said && !n && a->d.headline == SP_DIFF_CHANGED)
         fact_headline(a, NULL);
     sp_answer_close(a->out);
-    sp_fact_count(a->out, "headlines_left_out", said ? (int64_t)(n - (a->compact && shown ? 1 : shown)) : 0);
+    sp_fact_count(a->out, "headlines_left_out",
+                  said ? (int64_t)(n + sp_diff_beside(a, rest) - (a->compact && shown ? 1 : shown)) : 0);
 }
 
 static void fact_renamed(const struct diff_answer *a)
@@ -326,6 +332,22 @@ static void fact_renamed(const struct diff_answer *a)
         sp_fact_count(a->out, "lines_moved",
                       x->declared && x->moved != UINT32_MAX ? (int64_t)x->moved : SP_ABSENT);
         sp_fact_bool(a->out, "same_callers", x->callers);
+        sp_answer_close(a->out);
+    }
+    sp_answer_close(a->out);
+}
+
+static void fact_maybe(const struct diff_answer *a)
+{
+    const struct sp_diff *d = &a->d;
+    sp_answer_open(a->out, "possibly_renamed", '[');
+    for (size_t i = 0; i < d->maybe.n && (!a->compact || i < 1); i++) {
+        const struct sp_diff_renamed *x = &d->maybe.v[i];
+        sp_answer_open(a->out, NULL, '{');
+        fact_name(a, "base", x->name);
+        fact_name(a, "new", x->now);
+        sp_fact_real(a->out, "places_percent", sp_diff_as_percent(a, x->places));
+        sp_fact_real(a->out, "factor", sp_diff_rounded(sp_diff_maybe_factor(d, x), a->compact ? 4 : 12));
         sp_answer_close(a->out);
     }
     sp_answer_close(a->out);
@@ -469,6 +491,7 @@ void sp_diff_put_facts(struct diff_answer *a)
     fact_side(a, SP_NEW);
     sp_diff_binaries(a);
     fact_renamed(a);
+    fact_maybe(a);
     if (d->memory)
         fact_memory(a);
     fact_whole(a);

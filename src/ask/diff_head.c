@@ -176,7 +176,7 @@ static void runs_lines(const struct diff_answer *a, struct sp_buf *b)
         const struct sp_diff_row *r = n ? top[i] : NULL;
         sp_buf_puts(b, i ? "        " : "runs    ");
         if (r)
-            sp_diff_say_again(b, sp_str_at(&d->strs, r->function));
+            sp_diff_say_row(d, r, true, b);
         else
             sp_buf_puts(b, "the whole");
         sp_buf_ch(b, ' ');
@@ -190,11 +190,12 @@ static void renamed_lines(const struct diff_answer *a, struct sp_buf *b)
 {
     enum { SHOWN = 3 };
     const struct sp_diff *d = &a->d;
-    for (size_t i = 0; i < d->renamed.n && i < SHOWN; i++) {
+    size_t all = d->renamed.n + d->maybe.n;
+    for (size_t i = 0; i < all && i < SHOWN; i++) {
         sp_buf_puts(b, i ? "        " : "matched ");
-        sp_diff_say_renamed(a, &d->renamed.v[i], b);
-        if (i + 1 == SHOWN && d->renamed.n > SHOWN)
-            sp_buf_printf(b, "; and %zu more", d->renamed.n - SHOWN);
+        sp_diff_say_renamed(a, i < d->maybe.n ? &d->maybe.v[i] : &d->renamed.v[i - d->maybe.n], b);
+        if (i + 1 == SHOWN && all > SHOWN)
+            sp_buf_printf(b, "; and %zu more", all - SHOWN);
         diff_line(a, b);
     }
 }

@@ -9,41 +9,9 @@
 #include <math.h>
 
 #define MOVED       0.03 /* of the reference's cost: less is as good as nothing */
-#define LEAST_SHARE 0.01 /* of the whole: less is shown where it changed, or all are asked for */
 #define SAME_LENGTH 0.02 /* runs that last as long do, within this much */
 
-/* ---- which functions ---- */
-
-static bool named(const struct sp_diff_row *r)
-{
-    const struct sp_diff_test *t = &r->share[SP_SELF];
-    return t->verdict == SP_DIFF_SIGNIFICANT || t->verdict == SP_DIFF_DIFFERS;
-}
-
-static double size_of(const struct sp_diff_row *r)
-{
-    return fabs(r->cost[SP_SELF].delta);
-}
-
-size_t sp_diff_named(const struct diff_answer *a, const struct sp_diff_row **out)
-{
-    const struct sp_diff *d = &a->d;
-    size_t n = 0, all = d->rows.n + d->appeared.n + d->vanished.n;
-    for (size_t i = 0; i < all; i++) {
-        const struct sp_diff_row *r = sp_diff_row_at((struct sp_diff *)d, i);
-        const struct sp_diff_row *with = sp_diff_moved_with(d, r);
-        if (!named(r) || (with && size_of(with) > size_of(r))) /* of two, the first line is of one */
-            continue;
-        size_t at = n < DIFF_NAMED ? n : DIFF_NAMED;
-        for (; at && size_of(r) > size_of(out[at - 1]); at--)
-            if (at < DIFF_NAMED)
-                out[at] = out[at - 1];
-        if (at < DIFF_NAMED)
-            out[at] = r;
-        n++;
-    }
-    return n;
-}
+/* ---- which kind ---- */
 
 bool sp_diff_in_words(const struct diff_answer *a)
 {
@@ -126,7 +94,7 @@ bool sp_diff_matters(const struct diff_answer *a, const struct sp_diff_row *r, u
     const struct sp_diff_test *t = &r->share[family];
     bool found = t->verdict == SP_DIFF_SIGNIFICANT || t->verdict == SP_DIFF_DIFFERS ||
                  t->verdict == SP_DIFF_INCONCLUSIVE;
-    return a->q->options->limit || found || fmax(t->side[SP_BASE].mean, t->side[SP_NEW].mean) >= LEAST_SHARE;
+    return a->q->options->limit || found || fmax(t->side[SP_BASE].mean, t->side[SP_NEW].mean) >= DIFF_SMALL;
 }
 
 /* ---- numbers ---- */
@@ -180,8 +148,9 @@ static const char *per_word(const struct sp_diff *d)
     return words[d->per];
 }
 
-/* "2.7 → 42 ms/run (×16)" */
-static void cost_words(const struct diff_answer *a, struct sp_buf *b, const struct sp_diff_test *t)
+/* "2.7 → 42 ms/run (×16)"; without the factor where it says nothing. */
+static void cost_words(const struct diff_answer *a, struct sp_buf *b, const struct sp_diff_test *t,
+                       bool factor)
 {
     double x = t->side[SP_BASE].mean, y = t->side[SP_NEW].mean, f = y / x;
     struct sp_diff_scale s = sp_diff_scale_of(a, fmax(x, y));
@@ -193,6 +162,8 @@ static void cost_words(const struct diff_answer *a, struct sp_buf *b, const stru
     if (!a->words.unit.n)
         sp_buf_printf(b, " %.*s", (int)metric.n, metric.p);
     sp_buf_puts(b, per_word(&a->d));
+    if (x > 0 && y > 0 && !factor)
+        return;
     if (x > 0 && y > 0) {
         sp_buf_puts(b, " (×");
         sp_diff_number(b, f, f >= 10 ? 0 : f >= 3 ? 1 : 2, false);
@@ -207,22 +178,40 @@ static void points(struct sp_buf *b, double share, bool sign, double most)
     sp_diff_number(b, 100 * share, most < 0.01 ? 2 : 1, sign);
 }
 
-/* "; self 0.5 → 9.0 % (95 %: +5.9…+11.1)": points of the whole. */
-static void share_words(struct sp_buf *b, const struct sp_diff_test *t)
+/* " (95 %: +5.9…+11.1)": points of the whole; where 0 is one of them, the growth that was tested. */
+static void interval_words(struct sp_buf *b, const struct sp_diff_row *r)
 {
+    const struct sp_diff_test *t = &r->share[SP_SELF];
     double most = fmax(t->side[SP_BASE].mean, t->side[SP_NEW].mean);
-    sp_buf_puts(b, "; self ");
+    if (isnan(t->lo) || isnan(t->hi))
+        return;
+    bool growth = sp_diff_points_unsure(r);
+    if (growth && !(t->change_lo > 0 || t->change_hi < 0))
+        return;
+    sp_buf_puts(b, growth ? " (95 %: ×" : " (95 %: ");
+    if (growth)
+        sp_diff_number(b, 1 + t->change_lo, 2, false);
+    else
+        points(b, t->lo, true, most);
+    sp_buf_puts(b, growth ? "…×" : "…");
+    if (growth)
+        sp_diff_number(b, 1 + t->change_hi, 2, false);
+    else
+        points(b, t->hi, true, most);
+    sp_buf_ch(b, ')');
+}
+
+/* "self 0.5 → 9.0 % (95 %: +5.9…+11.1)" */
+static void share_words(struct sp_buf *b, const struct sp_diff_row *r)
+{
+    const struct sp_diff_test *t = &r->share[SP_SELF];
+    double most = fmax(t->side[SP_BASE].mean, t->side[SP_NEW].mean);
+    sp_buf_puts(b, "self ");
     points(b, t->side[SP_BASE].mean, false, most);
     sp_buf_puts(b, " → ");
     points(b, t->side[SP_NEW].mean, false, most);
     sp_buf_puts(b, " %");
-    if (isnan(t->lo) || isnan(t->hi))
-        return;
-    sp_buf_puts(b, " (95 %: ");
-    points(b, t->lo, true, most);
-    sp_buf_puts(b, "…");
-    points(b, t->hi, true, most);
-    sp_buf_ch(b, ')');
+    interval_words(b, r);
 }
 
 /* ---- lines ---- */
@@ -239,11 +228,11 @@ static void say_moved(const struct diff_answer *a, const struct sp_diff_row *r, 
     }
     for (unsigned side = 0; side < SP_SIDES; side++)
         sum.side[side].mean += with->cost[SP_SELF].side[side].mean;
-    sp_diff_say_name(b, sp_str_at(&d->strs, from->function));
+    sp_diff_say_row(d, from, false, b);
     sp_buf_puts(b, " → ");
-    sp_diff_say_name(b, sp_str_at(&d->strs, to->function));
+    sp_diff_say_row(d, to, false, b);
     sp_buf_puts(b, "  together ");
-    cost_words(a, b, &sum);
+    cost_words(a, b, &sum, true);
     sp_buf_puts(b, ", within noise: ");
     sp_buf_puts(b, from->side[SP_NEW].weight[SP_TOTAL] ? "no longer inlined" : "inlined into its caller");
     sp_buf_puts(b, "? self ");
@@ -257,6 +246,69 @@ static void say_moved(const struct diff_answer *a, const struct sp_diff_row *r, 
     }
 }
 
+static void factor_words(struct sp_buf *b, double f)
+{
+    sp_buf_puts(b, "×");
+    sp_diff_number(b, f, f >= 10 ? 0 : f >= 3 ? 1 : 2, false);
+}
+
+/* " (format_row, renamed? ×1.98)" */
+static void maybe_words(const struct sp_diff *d, const struct sp_diff_row *r, struct sp_buf *b)
+{
+    const struct sp_diff_renamed *x = sp_diff_maybe_of(d, r);
+    double f = x ? sp_diff_maybe_factor(d, x) : NAN;
+    if (!isfinite(f))
+        return;
+    sp_buf_puts(b, x->key == r->key ? " (was " : " (now ");
+    sp_diff_say_name(b, sp_str_at(&d->strs, x->key == r->key ? x->name : x->now));
+    sp_buf_puts(b, "? ");
+    factor_words(b, f);
+    sp_buf_ch(b, ')');
+}
+
+/* Costs and what was tested say so different things that a factor of the costs would mislead. */
+static bool costs_mislead(const struct sp_diff *d, const struct sp_diff_row *r)
+{
+    const struct sp_diff_test *t = &r->share[SP_SELF], *c = &r->cost[SP_SELF];
+    double cost = log(c->side[SP_NEW].mean / c->side[SP_BASE].mean), found = log1p(t->change);
+    return isfinite(cost) && isfinite(found) && sp_diff_reference_moved(d) &&
+           (d->per == SP_PER_SECOND || cost * found < 0 || fabs(cost) < fabs(found) / 2);
+}
+
+/* Cost, share and growth against the others; what is surest first. */
+static void change_words(const struct diff_answer *a, const struct sp_diff_row *r, struct sp_buf *b)
+{
+    const struct sp_diff *d = &a->d;
+    const struct sp_diff_test *t = &r->share[SP_SELF];
+    if (!sp_diff_establishes(d->method)) { /* whether both did the same is not known */
+        share_words(b, r);
+        sp_buf_puts(b, "; ");
+        cost_words(a, b, &r->cost[SP_SELF], d->per != SP_PER_SECOND);
+        sp_buf_puts(b, d->per == SP_PER_RUN ? ", if both did the same work" : "");
+        return;
+    }
+    bool against = d->method >= SP_DIFF_REPEATS && sp_diff_reference_moved(d) && isfinite(t->change) &&
+                   t->change > -1,
+         first = against && costs_mislead(d, r);
+    if (!first) {
+        cost_words(a, b, &r->cost[SP_SELF], true);
+        sp_buf_puts(b, "; ");
+        share_words(b, r);
+    }
+    if (against) {
+        sp_buf_puts(b, first ? "×" : "; ×");
+        sp_diff_number(b, 1 + t->change, 2, false);
+        sp_buf_puts(b, " against ");
+        sp_diff_say_reference(a, b);
+    }
+    if (first) {
+        sp_buf_puts(b, "; ");
+        share_words(b, r);
+        sp_buf_puts(b, "; ");
+        cost_words(a, b, &r->cost[SP_SELF], false);
+    }
+}
+
 void sp_diff_say_named(const struct diff_answer *a, const struct sp_diff_row *r, struct sp_buf *b)
 {
     const struct sp_diff *d = &a->d;
@@ -264,23 +316,16 @@ void sp_diff_say_named(const struct diff_answer *a, const struct sp_diff_row *r,
         say_moved(a, r, b);
         return;
     }
-    const struct sp_diff_test *t = &r->share[SP_SELF];
     const struct sp_diff_renamed *was = sp_diff_renamed_of(d, r);
-    sp_diff_say_name(b, sp_str_at(&d->strs, r->function));
+    sp_diff_say_row(d, r, false, b);
     if (was) {
         sp_buf_puts(b, " (was ");
         sp_diff_say_name(b, sp_str_at(&d->strs, was->name));
         sp_buf_ch(b, ')');
     }
+    maybe_words(d, r, b);
     sp_buf_puts(b, "  ");
-    cost_words(a, b, &r->cost[SP_SELF]);
-    share_words(b, t);
-    if (d->method >= SP_DIFF_REPEATS && sp_diff_reference_moved(d) && isfinite(t->change) && t->change > -1) {
-        sp_buf_puts(b, "; ×");
-        sp_diff_number(b, 1 + t->change, 2, false);
-        sp_buf_puts(b, " against ");
-        sp_diff_say_reference(a, b);
-    }
+    change_words(a, r, b);
 }
 
 /* Two or three of those that agree, the heaviest first, or what else it is. */
@@ -308,7 +353,7 @@ void sp_diff_say_reference(const struct diff_answer *a, struct sp_buf *b)
     }
     for (size_t i = 0; i < 2 && top[i]; i++) {
         sp_buf_puts(b, i ? n > 2 ? ", " : " and " : "");
-        sp_diff_say_again(b, sp_str_at(&d->strs, top[i]->function));
+        sp_diff_say_row(d, top[i], true, b);
     }
     if (n > 2)
         sp_buf_printf(b, " and %zu more", n - 2);
@@ -384,7 +429,7 @@ void sp_diff_say_reading(const struct diff_answer *a, struct sp_buf *b)
 void sp_diff_say_whole(const struct diff_answer *a, struct sp_buf *b)
 {
     const struct sp_diff *d = &a->d;
-    cost_words(a, b, &d->whole);
+    cost_words(a, b, &d->whole, true);
     if (d->method >= SP_DIFF_REPEATS)
         sp_buf_puts(b, d->whole.verdict == SP_DIFF_SIGNIFICANT ? ", beyond noise" : ", within noise");
     sp_diff_say_reading(a, b);
@@ -396,7 +441,13 @@ void sp_diff_say_renamed(const struct diff_answer *a, const struct sp_diff_renam
     sp_diff_say_name(b, sp_str_at(&d->strs, x->name));
     sp_buf_puts(b, " → ");
     sp_diff_say_name(b, sp_str_at(&d->strs, x->now));
-    sp_buf_puts(b, " (renamed? same ");
+    double f = sp_diff_maybe_factor(d, x);
+    sp_buf_puts(b, " (renamed? ");
+    if (isfinite(f)) {
+        factor_words(b, f);
+        sp_buf_puts(b, ", so two rows; ");
+    }
+    sp_buf_puts(b, "same ");
     if (!isnan(x->places)) {
         sp_buf_puts(b, "code (");
         sp_diff_number(b, 100 * x->places, 0, false);
@@ -404,5 +455,8 @@ void sp_diff_say_renamed(const struct diff_answer *a, const struct sp_diff_renam
     }
     if (x->declared)
         sp_buf_puts(b, x->moved ? "file, " : "source line, ");
-    sp_buf_puts(b, x->callers ? "callers, weight)" : "weight)");
+    if (isfinite(f))
+        sp_buf_puts(b, x->callers ? "callers)" : "no callers)");
+    else
+        sp_buf_puts(b, x->callers ? "callers, weight)" : "weight)");
 }

@@ -100,7 +100,7 @@ void sp_diff_say_remarks(const struct diff_answer *a)
             sp_answer_line_of(a->out, SP_LINE_TITLE, &b);
         any = true;
         sp_buf_clear(&b);
-        sp_diff_say_name(&b, sp_str_at(&a->d.strs, r->function));
+        sp_diff_say_row(&a->d, r, false, &b);
         sp_buf_puts(&b, ": ");
         sp_diff_say_remark(r, &b);
         sp_answer_line_of(a->out, SP_LINE_ITEM, &b);

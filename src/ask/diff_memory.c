@@ -93,7 +93,7 @@ void sp_diff_say_memory(const struct diff_answer *a, struct sp_buf *b)
     const struct sp_diff_row *r = base != fresh ? most(a, fresh > base) : NULL;
     if (r) {
         sp_buf_puts(b, ", most in ");
-        sp_diff_say_name(b, sp_str_at(&d->strs, r->function));
+        sp_diff_say_row(d, r, false, b);
         sp_buf_ch(b, ' ');
         sp_diff_say_amount(b, sp_diff_change(d, r, SP_SELF), bytes, true);
     }

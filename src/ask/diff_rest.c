@@ -63,7 +63,7 @@ static void in_total_alone(const struct sp_diff *d, struct sp_buf *b)
         if (n++ >= SHOWN)
             continue;
         sp_buf_puts(b, n > 1 ? ", " : "in total alone ");
-        sp_diff_say_again(b, sp_str_at(&d->strs, r->function));
+        sp_diff_say_row(d, r, true, b);
         sp_buf_ch(b, ' ');
         sp_diff_number(b, 100 * r->cost[SP_TOTAL].change, 1, true);
         sp_buf_ch(b, '%');
@@ -71,6 +71,27 @@ static void in_total_alone(const struct sp_diff *d, struct sp_buf *b)
     if (n > SHOWN)
         sp_buf_printf(b, " and %zu more", n - SHOWN);
     sp_buf_puts(b, n ? "; nothing else beyond noise" : "nothing else beyond noise");
+}
+
+/* What changed and is no headline. */
+static void beside_words(const struct diff_answer *a, struct sp_buf *b)
+{
+    const struct sp_diff *d = &a->d;
+    const struct sp_diff_row *top[DIFF_BESIDE];
+    size_t n = sp_diff_beside(a, top);
+    for (size_t i = 0; i < n && i < DIFF_BESIDE; i++) {
+        const struct sp_diff_test *t = &top[i]->share[SP_SELF];
+        sp_buf_puts(b, i ? ", " : "little or unsure: ");
+        sp_diff_say_row(d, top[i], true, b);
+        sp_buf_puts(b, " self ");
+        sp_diff_number(b, 100 * t->side[SP_BASE].mean, 2, false);
+        sp_buf_puts(b, " → ");
+        sp_diff_number(b, 100 * t->side[SP_NEW].mean, 2, false);
+        sp_buf_puts(b, " %");
+    }
+    if (n > DIFF_BESIDE)
+        sp_buf_printf(b, " and %zu more", n - DIFF_BESIDE);
+    sp_buf_puts(b, n ? "; " : "");
 }
 
 /* A function of two builds that changed by no more than layout alone might do. */
@@ -99,6 +120,7 @@ void sp_diff_say_rest(const struct diff_answer *a, struct sp_buf *b)
     if (one)
         return;
     sp_buf_puts(b, sp_diff_either(d) ? "; " : "");
+    beside_words(a, b);
     in_total_alone(d, b);
     sp_diff_say_detectable(d, b);
     if (maybe_layout(d))

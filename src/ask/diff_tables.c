@@ -13,6 +13,14 @@ static const struct sp_answer_column people_columns[] = {
     [DSO] = {"dso", SP_COL_DSO, "dso", .flags = SP_COL_FLEXIBLE},
     [HANDLE] = {"id", SP_COL_HANDLE, .doc = "stands behind names that do not tell rows apart"},
 };
+/* Where short names are not enough to tell all rows apart, also those that are not shown. */
+static const struct sp_answer_column people_told[] = {
+    [NAME] = {"function", SP_COL_TEXT, "function", .flags = SP_COL_FLEXIBLE},
+    [DSO] = {"dso", SP_COL_DSO, "dso", .flags = SP_COL_FLEXIBLE},
+    [HANDLE] = {"id", SP_COL_HANDLE, .doc = "stands behind names that do not tell rows apart"},
+};
+static const struct sp_table_decl told_rows = {"rows", people_told, 3, .noun = "functions"};
+static const struct sp_table_decl told_others = {"others", people_told, 3, .noun = ""};
 static const struct sp_table_decl people_rows = {"rows", people_columns, 3, .noun = "functions"};
 static const struct sp_table_decl people_others = {"others", people_columns, 3, .noun = ""};
 
@@ -22,6 +30,7 @@ struct people {
     struct sp_answer_table *t;
     struct sp_buf b;
     size_t next;
+    bool told; /* names are made here */
 };
 
 static void people_column(struct people *x, const char *title, unsigned flags)
@@ -34,7 +43,12 @@ static void people_row(struct people *x, const struct sp_diff_row *r)
 {
     struct sp_str name = sp_str_at(&x->a->d.strs, r->function), dso = sp_str_at(&x->a->d.strs, r->dso);
     sp_table_row(x->a->out, x->t);
-    sp_put_text(x->a->out, x->t, NAME, name.p, name.n);
+    if (x->told) {
+        sp_diff_say_row(&x->a->d, r, false, &x->b);
+        sp_put_buf(x->a->out, x->t, NAME, &x->b);
+    } else {
+        sp_put_text(x->a->out, x->t, NAME, name.p, name.n);
+    }
     sp_put_text(x->a->out, x->t, DSO, dso.p, dso.n);
     sp_put_text(x->a->out, x->t, HANDLE, *r->id ? r->id : NULL, strlen(r->id));
     x->next = HANDLE + 1;
@@ -187,7 +201,7 @@ static void put_changed(struct people *x)
         sp_answer_line(a->out, "no function is in both");
         return;
     }
-    x->t = sp_answer_table(a->out, &people_rows);
+    x->t = sp_answer_table(a->out, x->told ? &told_rows : &people_rows);
     if (!x->t)
         return;
     x->t->limit = a->limit;
@@ -269,7 +283,7 @@ static void put_others(struct people *x, const char *title, const struct sp_diff
     sp_buf_puts(&x->b, title);
     sp_answer_line_of(a->out, SP_LINE_TITLE, &x->b);
     sp_buf_clear(&x->b);
-    x->t = sp_answer_table(a->out, &people_others);
+    x->t = sp_answer_table(a->out, x->told ? &told_others : &people_others);
     if (!x->t)
         return;
     x->t->limit = a->limit;
@@ -283,7 +297,8 @@ static void put_others(struct people *x, const char *title, const struct sp_diff
 
 void sp_diff_put_people(struct diff_answer *a)
 {
-    struct people x = {.a = a};
+    const char *names = a->q->options->names;
+    struct people x = {.a = a, .told = sp_diff_names_clash(&a->d) && !(names && strcmp(names, "full") == 0)};
     sp_buf_init(&x.b, 0);
     sp_diff_put_head(a, &x.b);
     sp_answer_line_of(a->out, SP_LINE_PLAIN, &x.b); /* a blank one */

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+enum { OFTEN = 25 }; /* samples a run of a function whose change one wants to find */
+
 /* ---- words ---- */
 
 const char *sp_diff_headline_word(const struct sp_diff *d)
@@ -63,18 +65,41 @@ static const struct sp_diff_row *diff_words_heaviest(const struct sp_diff *d)
     return best;
 }
 
+/* "26.74 → 25.29 %" */
+static void points_of(struct sp_buf *b, const struct sp_diff_test *t)
+{
+    sp_diff_number(b, 100 * t->side[SP_BASE].mean, 1, false);
+    sp_buf_puts(b, " → ");
+    sp_diff_number(b, 100 * t->side[SP_NEW].mean, 1, false);
+    sp_buf_puts(b, " %");
+}
+
 static double half_of(const struct sp_diff_test *t)
 {
     return (t->side[SP_BASE].mean + t->side[SP_NEW].mean) / 2;
 }
 
-/* The least change, in points, that every tested function would have shown; NaN: none was tested. */
-static double resolution(const struct sp_diff *d)
+/* Worth knowing how small a change of it would have shown: the program's own, or heavy, and often seen. */
+static bool worth_finding(const struct sp_diff *d, const struct sp_diff_row *r)
+{
+    const struct sp_diff_amount *x = r->side;
+    int64_t runs = (int64_t)(d->side[SP_BASE].runs + d->side[SP_NEW].runs);
+    bool often = x[SP_BASE].samples[SP_SELF] == SP_ABSENT || x[SP_NEW].samples[SP_SELF] == SP_ABSENT ||
+                 x[SP_BASE].samples[SP_SELF] + x[SP_NEW].samples[SP_SELF] >= OFTEN * runs;
+    return r->share[SP_SELF].tested && often && (r->own || !sp_diff_is_small(r));
+}
+
+/* The least change, in points, that each of these functions would have shown; NaN: there are none. */
+static double resolution(const struct sp_diff *d, size_t *n)
 {
     double most = NAN;
+    *n = 0;
     for (size_t i = 0; i < d->rows.n; i++) {
         const struct sp_diff_test *t = &d->rows.v[i].share[SP_SELF];
-        if (t->tested && !(t->mde_family <= most))
+        if (!worth_finding(d, &d->rows.v[i]))
+            continue;
+        ++*n;
+        if (!(t->mde_family <= most))
             most = t->mde_family;
     }
     return most;
@@ -85,9 +110,13 @@ void sp_diff_say_detectable(const struct sp_diff *d, struct sp_buf *b)
     const struct sp_diff_row *top = diff_words_heaviest(d);
     const struct sp_diff_test *t = top ? &top->share[SP_SELF] : NULL;
     double level = SP_DIFF_ALPHA / (double)(d->family[SP_SELF] ? d->family[SP_SELF] : 1);
+    size_t n;
+    double all = resolution(d, &n);
     if (!t) {
         sp_buf_printf(b, "; no function has the %d samples that a comparison takes", SP_DIFF_LEAST);
-    } else if (isfinite(t->mde_family) && !(resolution(d) < 1)) {
+    } else if (isfinite(t->mde_family) && !(t->mde_family < 1)) {
+        if (d->significant[SP_SELF])
+            return;
         sp_buf_puts(b, "; runs differ by so much that no change could have been found");
     } else if (isinf(t->mde_family)) {
         sp_buf_puts(b, "; no change could have been found: of so few runs the rarest split has p = ");
@@ -98,12 +127,12 @@ void sp_diff_say_detectable(const struct sp_diff *d, struct sp_buf *b)
         sp_buf_puts(b, "; would have been found 4 times in 5: ");
         sp_diff_number(b, 100 * t->mde_family / half_of(t), 1, true);
         sp_buf_puts(b, "% of ");
-        sp_diff_say_again(b, sp_str_at(&d->strs, top->function));
-        double all = resolution(d);
-        if (isfinite(all)) {
+        sp_diff_say_row(d, top, true, b);
+        if (all < 1) {
             sp_buf_puts(b, ", the heaviest, and ");
             sp_diff_number(b, 100 * all, 2, false);
-            sp_buf_puts(b, " points of the whole in any function");
+            sp_buf_printf(b, " points in any of %zu function%s with %d samples a run", n, n == 1 ? "" : "s",
+                          OFTEN);
         }
         if (isfinite(d->whole.mde) && d->whole.mde > 0) {
             sp_buf_puts(b, ", ");
@@ -133,19 +162,54 @@ static void excluded(const struct sp_diff *d, struct sp_buf *b)
         n == 1 ? "its" : "their", d->family[SP_SELF]);
 }
 
+/* "everything costs ×1.50 a run alike: more work, a slower machine or slower code? --work N says …" */
+static void whole_is_open(const struct sp_diff *d, struct sp_buf *b)
+{
+    const struct sp_diff_row *top = diff_words_heaviest(d);
+    double by = 1 + d->whole.change;
+    bool alike =
+        top && top->share[SP_SELF].mde_family / half_of(&top->share[SP_SELF]) < fabs(d->whole.change);
+    sp_buf_puts(b, alike ? "everything costs ×" : "the whole costs ×");
+    sp_diff_number(b, by, by >= 3 ? 1 : 2, false);
+    sp_buf_printf(b, " %s%s: %s work, a %s machine or %s code? --work N says how much was done; ",
+                  sp_diff_per_words(d), alike ? " alike" : "", by > 1 ? "more" : "less",
+                  by > 1 ? "slower" : "faster", by > 1 ? "slower" : "faster");
+}
+
+/* "; yet main +14.7 %, work +14.7 % and 3 more differ in total" */
+static void in_total(const struct sp_diff *d, struct sp_buf *b)
+{
+    enum { SHOWN = 2 };
+    size_t n = 0, all = d->rows.n + d->appeared.n + d->vanished.n;
+    sp_buf_puts(b, "; yet ");
+    for (size_t i = 0; i < all && n < SHOWN; i++) {
+        const struct sp_diff_row *r = sp_diff_row_at((struct sp_diff *)d, i);
+        if (r->share[SP_TOTAL].verdict != SP_DIFF_SIGNIFICANT)
+            continue;
+        sp_buf_puts(b, n++ ? ", " : "");
+        sp_diff_say_row(d, r, true, b);
+        sp_buf_ch(b, ' ');
+        points_of(b, &r->share[SP_TOTAL]);
+    }
+    if (d->significant[SP_TOTAL] > n)
+        sp_buf_printf(b, " and %zu more", d->significant[SP_TOTAL] - n);
+    sp_buf_puts(b, d->significant[SP_TOTAL] == 1 ? " differs in total" : " differ in total");
+}
+
 static void nothing_found(const struct sp_diff *d, struct sp_buf *b)
 {
+    if (sp_diff_whole_is_open(d))
+        whole_is_open(d, b);
     sp_buf_printf(b, "%s in %zu against %zu runs",
-                  d->headline == SP_DIFF_NO_CHANGE ? "in self weight," : "no change found",
+                  d->headline == SP_DIFF_NO_CHANGE ? "in self weight,"
+                  : sp_diff_whole_is_open(d)       ? "no function for itself,"
+                                                   : "no change found",
                   d->side[SP_BASE].runs, d->side[SP_NEW].runs);
     sp_diff_say_detectable(d, b);
     excluded(d, b);
-    if (d->significant[SP_TOTAL]) {
-        sp_buf_puts(b, "; yet ");
-        diff_words_functions(b, d->significant[SP_TOTAL]);
-        sp_buf_puts(b, d->significant[SP_TOTAL] == 1 ? " differs in total" : " differ in total");
-    }
-    if (d->whole.verdict == SP_DIFF_SIGNIFICANT) {
+    if (d->significant[SP_TOTAL])
+        in_total(d, b);
+    if (d->whole.verdict == SP_DIFF_SIGNIFICANT && !sp_diff_whole_is_open(d)) {
         sp_buf_puts(b, "; yet ");
         diff_words_whole(d, b);
     }
@@ -339,7 +403,7 @@ static void case_text(const struct diff_answer *a, const struct sp_limit *l, con
     bool share = t == &x->row->share[l->family];
     sp_buf_puts(b, l->family == SP_SELF ? "self " : "total ");
     sp_buf_puts(b, share ? "share of " : "weight of ");
-    sp_diff_say_name(b, sp_str_at(&a->d.strs, x->row->function));
+    sp_diff_say_row(&a->d, x->row, false, b);
     sp_buf_ch(b, ' ');
     amount_of(a, b, share, t->side[SP_BASE].mean);
     sp_buf_puts(b, " to ");
@@ -349,15 +413,48 @@ static void case_text(const struct diff_answer *a, const struct sp_limit *l, con
     sp_buf_puts(b, isinf(x->growth) ? ")" : l->points ? " points)" : "%)");
 }
 
+/* ": format_row is not in the new side: removed, renamed or inlined? name the new one, or total or whole" */
+static void lacking_words(const struct diff_answer *a, const struct sp_limit *l, struct sp_buf *b)
+{
+    const struct sp_diff *d = &a->d;
+    const struct sp_diff_row *r = l->lacking, *with = sp_diff_moved_with(d, r);
+    bool gone = r->side[SP_NEW].weight[SP_TOTAL] == 0;
+    sp_buf_puts(b, ": ");
+    sp_diff_say_row(d, r, false, b);
+    sp_buf_printf(b, " is not in the %s: ", gone ? "new side" : "base");
+    if (with) {
+        sp_buf_puts(b, gone ? "its work is in " : "its work was in ");
+        sp_diff_say_row(d, with, false, b);
+        sp_buf_puts(b, gone ? " now, inlined? name that, or" : " before, no longer inlined? name that, or");
+    } else if (sp_diff_maybe_of(d, r)) {
+        const struct sp_diff_renamed *x = sp_diff_maybe_of(d, r);
+        sp_buf_puts(b, gone ? "renamed to " : "renamed from ");
+        sp_diff_say_name(b, sp_str_at(&d->strs, gone ? x->now : x->name));
+        sp_buf_puts(b, ", which weighs ×");
+        sp_diff_number(b, gone ? sp_diff_maybe_factor(d, x) : 1 / sp_diff_maybe_factor(d, x), 2, false);
+        sp_buf_puts(b, "? name that, or");
+    } else {
+        sp_buf_printf(b, "%s, renamed or inlined? name the %s one, or", gone ? "removed" : "added",
+                      gone ? "new" : "old");
+    }
+    sp_buf_puts(b, " total>N% or whole>N%");
+}
+
 void sp_diff_say_limit(const struct diff_answer *a, const struct sp_limit *l, struct sp_buf *b)
 {
     static const char *const words[] = {"passed", "BREACHED", "cannot tell"};
     sp_buf_add(b, l->text.p, l->text.n);
     sp_buf_printf(b, "  %s", words[l->verdict]);
+    if (l->lacking) {
+        lacking_words(a, l, b);
+        return;
+    }
     if (l->verdict == SP_LIMIT_PASSED && l->subject == SP_LIMIT_ANY) {
         sp_buf_printf(b, ": %zu function%s of %s%% or more %s shown to stay within", l->judged,
                       l->judged == 1 ? "" : "s", a->q->options->min_share ? a->q->options->min_share : "5",
                       l->judged == 1 ? "is" : "are");
+        if (!l->points && sp_diff_whole_is_open(&a->d))
+            sp_buf_puts(b, ", as shares; the whole costs otherwise: whole>N% with --work judges that");
         return;
     }
     for (size_t i = 0; i < l->cases.n && i < 3 && l->verdict != SP_LIMIT_PASSED; i++) {
@@ -382,7 +479,13 @@ void sp_diff_limits_report(const struct diff_answer *a)
             continue;
         sp_buf_clear(&b);
         sp_diff_say_limit(a, l, &b);
-        sp_emit(a->q->diags, SP_W642, SP_AT_NOTHING, "%s", sp_buf_cstr(&b));
+        if (l->lacking)
+            sp_emit_hint(
+                a->q->diags, SP_W642, SP_AT_NOTHING,
+                "exit 5 is no pass; a limit on the function that has its work, or on all, would tell", "%s",
+                sp_buf_cstr(&b));
+        else
+            sp_emit(a->q->diags, SP_W642, SP_AT_NOTHING, "%s", sp_buf_cstr(&b));
     }
     sp_buf_free(&b);
 }

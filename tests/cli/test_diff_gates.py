@@ -123,3 +123,30 @@ def test_words_for_weights(tmp_path):
     assert len({asked(word + ">50pp").out.replace(word + ">50pp", "") for word in ("self", "flat", "own")}) == 1
     for limits in ("total>50pp", "cum>50%", "whole>50%", "total:f>50%"):
         assert "SPAA-W643" not in asked(limits).out
+
+
+def test_a_named_function_that_one_side_lacks_cannot_pass(tmp_path):
+    a, b = runs(tmp_path, "a", {"f": 100, "g": 500, "h": 400}), runs(tmp_path, "b", {"render": 210, "g": 500, "h": 400})
+    p = run("diff", *a, "--", *b, "--fail-on", "f>10%", code=5)
+    assert ("limit f>10% cannot tell: f is not in the new side: removed, renamed or inlined? name the new one, "
+            "or total>N% or whole>N%") in unwrapped(p.out)
+    assert "a limit on the function that has its work" in p.err and "more runs" not in p.err
+    assert run("diff", *a, "--", runs(tmp_path, "c", {"g": 500, "h": 400})[0], "--fail-on", "self:f>10pp", code=5)
+    limit, = ask("diff", *a, "--", *b, "--fail-on", "f>10%", code=5)["fail_on"]["limits"]
+    assert limit["verdict"] == "unsure" and "f is not in the new side" in limit["text"]
+    assert "render 0.00%" in run("diff", *a, "--", *b, "--fail-on", "render>10%", code=1).out
+    assert "f is not in the base: added" in unwrapped(run("diff", *runs(tmp_path, "d", {"g": 400}), "--", *runs(
+        tmp_path, "e", {"g": 40000, "f": 1}), "--fail-on", "f>10%", code=5).out)
+    assert "passed" in run("diff", *a, "--", *a, "--fail-on", "f>50%", code=0).out
+    assert "E032" in run("diff", *a, "--", *b, "--fail-on", "nowhere>10%", code=2).err
+
+
+def test_a_file_given_twice_is_no_repeat(tmp_path):
+    a, b = runs(tmp_path, "a", {"f": 500, "g": 500}), runs(tmp_path, "b", {"f": 600, "g": 500})
+    link = tmp_path / "link.spaa"
+    link.symlink_to(a[0])
+    for base, new, side in (([a[0], a[1], a[0]], b, "base"), ([a[0], link], b, "base"), (a, [b[1], b[1]], "new side")):
+        p = run("diff", *base, "--", *new, code=2)
+        assert p.out == "" and "is given twice as a run of the " + side in p.err and "record the program again" in p.err
+    assert run("diff", *a, "--", *a, code=0).out.startswith("NO CHANGE FOUND"), "one on each side is a comparison"
+    assert run("diff", a[0], a[0], code=0).out

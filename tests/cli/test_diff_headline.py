@@ -113,6 +113,99 @@ def test_nothing_found_says_what_would_have_been(tmp_path):
     assert "runs the whole 59" in text and "within what runs differ by" in text
 
 
+# ---- what is told, and what is not ----
+
+SEVERAL = {"f%d" % i: 100 + 5 * i for i in range(8)}
+
+
+def test_everything_costs_more_and_runs_last_longer(tmp_path):
+    given = sides(tmp_path, SEVERAL, {k: v * 1.5 for k, v in SEVERAL.items()})
+    text = unwrapped(run("diff", *given, "--fail-on", "whole>10%", code=5).out)
+    assert text.startswith("NOT ESTABLISHED: everything costs ×1.50 a run alike: more work, a slower machine or slower code? --work N says")
+    assert "slower, or recorded for longer? --work says what was done" in text.split("limit whole")[1] and "NO CHANGE" not in text
+    answer = ask("diff", *given)
+    assert answer["verdict"] == "NOT ESTABLISHED" and answer["headline"] == [] and "everything costs ×1.50" in answer["summary"]
+    assert unwrapped(run("diff", *given, "--work", "10,15", code=0).out).startswith("NO CHANGE FOUND")
+    assert unwrapped(run("diff", *given, "--work", "10", code=0).out).startswith("SLOWER: the whole")
+
+
+def test_one_run_a_side_has_shares_first_and_no_cost_a_second(tmp_path):
+    """The new one had to share its CPU: the same work took five times as long by the clock."""
+    a = recording(tmp_path, "a", WORK, 1, 0.6)
+    b = recording(tmp_path, "b", {**WORK, "format_row": 260}, 2, 3.3)
+    text = unwrapped(run("diff", a, b, code=0).out)
+    assert re.match(r"DIFFERS WITHIN THE RUNS: format_row self 21\.8 → 35\.9 % \(95 %: [^)]*\); 130 → 260 ms/run \(×2\.00\), if both did", text)
+    assert "ms/s" not in text and "×0." not in text.splitlines()[0]
+    answer = ask("diff", a, b)
+    assert answer["method"]["cost_per"] == "run" and answer["headline"][0]["factor"] == 2
+
+
+def test_one_run_against_three_that_took_other_times(tmp_path):
+    often = {k: 10 * v for k, v in SEVERAL.items()}
+    a = recording(tmp_path, "a", often, 1, 0.6)
+    new = [recording(tmp_path, "b%d" % i, {**often, "f3": 2300 + i}, i, s) for i, s in enumerate((3.3, 1, 0.8))]
+    text = unwrapped(run("diff", a, "--", *new, code=0).out)
+    assert text.startswith("SLOWER: f3 1.15 → 2.3 s/run (×2.00)")
+
+
+def test_a_factor_that_costs_do_not_show_is_against_the_others(tmp_path):
+    """Watched for other times, on machines of other speed: the factor is that against what the others do."""
+    def files(name, counts, scales):
+        return [recording(tmp_path, "%s%d" % (name, i), {k: v * s for k, v in counts.items()}, i, 1 + i)
+                for i, s in enumerate(scales)]
+    a, b = files("a", SEVERAL, (6, 12, 18)), files("b", {**SEVERAL, "f3": 230}, (3, 6, 9))
+    first = run("diff", *a, "--", *b, code=0).out.splitlines()[0]
+    assert first.startswith("SLOWER: f3  ×2.0") and "against the median function; self " in first and "ms/s (×" not in first
+
+
+def kernel(tmp_path, name, counts, i):
+    made = [([{"func": f, "dso": "[kernel]" if f.startswith("k") else "/bin/app", "dso_kind": "kernel" if f.startswith("k") else "user"},
+              "main"], {"period": n, "samples": n}) for f, n in counts.items()]
+    return write(tmp_path, "%s%d.spaa" % (name, i), profiles.text(made))
+
+
+def test_own_functions_come_before_others_and_before_what_weighs_little(tmp_path):
+    base = {**{"f%d" % i: 2000 for i in range(8)}, "k_page": 1200, "k_irq": 20}
+    new = {**base, "f3": 2600, "k_page": 2400, "k_irq": 150}
+    a, b = ([kernel(tmp_path, n, {k: v + (i * 7) % 5 for k, v in c.items()}, i) for i in range(3)] for n, c in (("a", base), ("b", new)))
+    text = run("diff", *a, "--", *b, code=0).out
+    lines = text.splitlines()
+    assert lines[0].startswith("SLOWER: f3 ") and lines[1].startswith("SLOWER: k_page ") and not lines[2].startswith("SLOWER")
+    assert "little or unsure: k_irq self 0.1" in unwrapped(text)
+    answer = ask("diff", *a, "--", *b)
+    assert [x["function"] for x in answer["headline"]] == ["f3", "k_page"] and answer["headlines_left_out"] == 1
+    only = {**base, "k_irq": 150}
+    c = [kernel(tmp_path, "c", {k: v + (i * 7) % 5 for k, v in only.items()}, i) for i in range(3)]
+    assert run("diff", *a, "--", *c, code=0).out.startswith("SLOWER: k_irq "), "where nothing else changed"
+
+
+def test_a_first_line_has_no_interval_with_0(tmp_path):
+    base = {**{"f%d" % i: 500 for i in range(8)}, "k_irq": 1}
+    a, b = ([kernel(tmp_path, n, {k: v + (i * 7) % 3 * (v > 9) for k, v in c.items()}, i) for i in range(3)]
+            for n, c in (("a", base), ("b", {**base, "k_irq": 12})))
+    for line in run("diff", *a, "--", *b, code=0).out.splitlines():
+        for lo, hi in re.findall(r"\(95 %: ([+-]?[0-9.]+)…([+-]?[0-9.]+)\)", line):
+            assert float(lo) * float(hi) > 0, line
+
+
+def test_what_would_have_been_found_is_of_functions_that_matter(tmp_path):
+    """A row of ten samples, of which nothing could be told, says nothing of those that matter."""
+    base = {**{"f%d" % i: 1000 for i in range(8)}, "k_irq": 4}
+    a, b = ([kernel(tmp_path, n, {k: v + (i * 7) % 5 for k, v in base.items()}, i) for i in range(3)] for n in "ab")
+    text = unwrapped(run("diff", *a, "--", *b, code=0).out)
+    points = float(re.search(r"and ([0-9.]+) points in any of 8 functions", text)[1])
+    assert points < 3 and "no change could have been found" not in text
+
+
+def test_what_differs_in_total_alone_is_named(tmp_path):
+    def files(name, caller):
+        return [write(tmp_path, "%s%d.spaa" % (name, i), profiles.text(
+            [(["f%d" % k, caller if k < 3 else "other", "main"], {"period": 500 + i, "samples": 500 + i}) for k in range(8)]))
+            for i in range(3)]
+    text = unwrapped(run("diff", *files("a", "first"), "--", *files("b", "second"), code=0).out)
+    assert text.startswith("NO CHANGE FOUND") and re.search(r"yet (first|second) [0-9.]+ → [0-9.]+ %, (first|second) ", text)
+
+
 # ---- renamed functions ----
 
 def code(start, line, at=(4, 9, 16, 23), file="/src/report.c"):
@@ -136,12 +229,17 @@ def test_a_renamed_function_is_one_row(tmp_path):
     assert "matched sum_rows → total_rows (renamed? same code (" in text
 
 
+def test_limits_know_a_renamed_function_by_either_name(tmp_path):
+    given = sides(tmp_path, {**WORK, "sum": 60}, {**WORK, "total": 60}, places=({"sum": code(0x1200, 14)}, {"total": code(0x1210, 14)}))
+    for name in ("sum", "total"):
+        assert "passed" in run("diff", *given, "--fail-on", name + ">60%", code=0).out
+
+
 @pytest.mark.parametrize("what, base, new, more", [
     ("other code", code(0x1200, 14), code(0x1200, 14, at=(5, 11, 18, 30)), {}),
     ("another file", code(0x1200, 14), code(0x1200, 14, file="/src/other.c"), {}),
     ("far away", code(0x1200, 14), code(0x1200, 400), {}),
     ("other callers", code(0x1200, 14), code(0x1200, 14), {"callers": ("main", "walk")}),
-    ("another weight", code(0x1200, 14), code(0x1200, 14), {"counts": (60, 160)}),
     ("nothing known", {}, {}, {}),
 ])
 def test_a_removed_function_and_a_new_one_are_two(what, base, new, more, tmp_path):
@@ -149,6 +247,32 @@ def test_a_removed_function_and_a_new_one_are_two(what, base, new, more, tmp_pat
     assert answer["renamed"] == [] and "renamed?" not in text
     assert [r["function"] for r in answer["vanished_functions"]] == ["sum_rows"], what
     assert [r["function"] for r in answer["new_functions"]] == ["total_rows"], what
+
+
+def test_a_rename_that_weighs_otherwise_is_said_and_is_two_rows(tmp_path):
+    answer, text = renamed(tmp_path, code(0x1200, 14), code(0x1200, 14), counts=(60, 160))
+    assert answer["renamed"] == [] and [r["function"] for r in answer["vanished_functions"]] == ["sum_rows"]
+    one, = answer["possibly_renamed"]
+    assert (one["base"], one["new"]) == ("sum_rows", "total_rows") and one["factor"] == pytest.approx(2.67, rel=0.05)
+    assert ": total_rows (was sum_rows? ×2.6" in text and ": sum_rows (now total_rows? ×2.6" in text
+    assert "matched sum_rows → total_rows (renamed? ×2.6" in text and "so two rows; same code (" in text
+    given = sides(tmp_path, {**WORK, "sum": 60}, {**WORK, "total": 160}, places=({"sum": code(0x1200, 14)}, {"total": code(0x1200, 14)}))
+    p = unwrapped(run("diff", *given, "--fail-on", "sum>10%", code=5).out)
+    assert "sum is not in the new side: renamed to total, which weighs ×2.6" in p
+
+
+def test_without_a_source_a_rename_that_weighs_otherwise_takes_nearly_all_of_the_code(tmp_path):
+    def places(at):
+        return {"at": list(at), "start": 0x1200, "file": "", "line": 0}
+    for at, said in (((4, 9, 16, 23), True), ((4, 9, 16, 40), False)):
+        given = sides(tmp_path, {**WORK, "sum": 60}, {**WORK, "total": 160}, places=({"sum": places((4, 9, 16, 23))}, {"total": places(at)}))
+        assert bool(ask("diff", *given)["possibly_renamed"]) == said
+
+
+def test_two_that_may_be_it_and_weigh_otherwise_are_not_said(tmp_path):
+    places = ({"sum": code(0x1200, 14)}, {"total": code(0x1200, 14), "total2": code(0x1300, 20)})
+    given = sides(tmp_path, {**WORK, "sum": 60}, {**WORK, "total": 160, "total2": 140}, places=places)
+    assert ask("diff", *given)["possibly_renamed"] == [] and "renamed?" not in run("diff", *given).out
 
 
 def test_two_that_fit_alike_are_not_taken(tmp_path):

@@ -75,6 +75,23 @@ def test_linkage_names_tell_overloads_apart(key, tmp_path):
     assert got == {"f(int)": (30, 60), "f(long)": (70, 40)} and not answer["new_functions"]
 
 
+def test_overloads_and_instances_have_names_that_tell_them_apart(tmp_path):
+    """In the first lines and the rows, also where the other one is not shown."""
+    names = {"shop::price": ("_ZN4shop5priceEi", "_ZN4shop5priceEl"), "M<T>::sum": ("_ZN1MIjE3sumEi", "_ZN1MIlE3sumEi")}
+    def files(which, weights):
+        made = []
+        for i in range(3):
+            stacks = [([frame(name, x_func={"linkage": l})], 300 * weights.get(l, 1) + i) for name, both in names.items() for l in both]
+            made.append(side(tmp_path, "%s%d.spaa" % (which, i), *stacks, *[([x], 400 + i) for x in ("p", "q", "r", "s", "t")]))
+        return made
+    text = run("diff", *files("a", {}), "--", *files("b", {"_ZN4shop5priceEl": 2, "_ZN1MIlE3sumEi": 3}), code=0).out
+    lines = text.splitlines()
+    assert lines[0].startswith("SLOWER: M<long>::sum(int) ") and lines[1].startswith("SLOWER: shop::price(long) ")
+    table = text.split("verdict")[1]
+    assert "M<long>::sum(int)" in table and "shop::price(long)" in table and "shop::price " not in text
+    assert "runs    M<long>::sum(int) 300 301 302 | 900" in text
+
+
 @pytest.mark.parametrize("plain", ["f", "shop::f"])
 def test_overloads_against_one_name(plain, tmp_path):
     """f(int) calls f(long): together they are the function that the other source does not tell apart, once a stack."""

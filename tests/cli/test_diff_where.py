@@ -48,7 +48,8 @@ def test_within_one_file(one):
     assert shares(answer) == {"main": (0, 0), "parse": (0.3, 0.5), "scan": (0.7, 0.5)}
     text = unwrapped(run("diff", one, "--base-where", "comm=a", "--new-where", "comm=b").out)
     assert "--comm a; kept 41.67% of the event's 240" in text and "--comm b; kept" in text
-    assert "--base-where comm=a --new-where comm=b" in text
+    assert "next: spaa function" in text and "--comm b" in text.split("next: ")[1]
+    assert "--base-where comm=a --new-where comm=b" in str(answer["next"])
     assert "spaa top %s --comm b" % one in ask("diff", one, "--base-where", "comm=a", "--new-where", "comm=b")["next"]
     markdown = run("diff", one, "--base-where", "comm=a", "--new-where", "comm=b", "--format", "markdown").out
     assert "comm a; kept" in markdown
@@ -111,7 +112,8 @@ def test_two_files_with_filters_of_their_own(one, tmp_path):
     other = write(tmp_path, "two.spaa", profiles.text(STACKS[2:]))
     answer = ask("diff", one, other, "--base-where", "comm=a")
     assert (answer["base"]["whole"], answer["new"]["whole"]) == (100, 140)
-    answer = ask("diff", one, one, "--", other, other, "--new-where", "comm=b", "--base-where", "comm=b")
+    one2, other2 = write(tmp_path, "one2.spaa", one.read_text()), write(tmp_path, "two2.spaa", profiles.text(STACKS[2:]))
+    answer = ask("diff", one, one2, "--", other, other2, "--new-where", "comm=b", "--base-where", "comm=b")
     assert (answer["base"]["runs"], answer["new"]["runs"], answer["new"]["whole"]) == (2, 2, 200)
     assert answer["profile"]["filters"] == "--comm b" and "filters" not in answer["base"]
 

@@ -314,9 +314,9 @@ def test_rates_of_merged_profiles_divide_by_the_time_of_all(tmp_path):
         return path
     for more in ({}, {"durationInMs": 10000}):
         a, b = report("a.json", 1700000000000, **more), report("b.json", 1700003600000, **more)
-        got = ask("diff", a, merge(tmp_path / "ab.spaa", a, b))
+        got = ask("diff", a, merge(tmp_path / "ab.spaa", a, b), "--work", "10,20")
         assert [got[s]["duration"] for s in ("base", "new")] == [10, 20]
-        assert got["method"]["cost_per"] == "second"
+        assert got["method"]["cost_per"] == "work", "one run a side: a second of the clock is no measure unless it is said"
         assert [r["cost"]["change_percent"] for r in got["rows"]] == [0, 0]
         # and in the format that they came in
         written = json.loads(run("convert", tmp_path / "ab.spaa", "--to", "codeguru", "-o", "-", code=0).out)
