@@ -79,12 +79,49 @@ static void add_blocks(const struct sp_scan *x, size_t lo, size_t hi, size_t siz
     }
 }
 
+size_t sp_scan_sizes(size_t n)
+{
+    enum { BLOCKS = 40 };
+    size_t sizes = 1;
+    while (sizes < SP_SCAN_SIZES && (size_t)1 << sizes <= n / BLOCKS)
+        sizes++;
+    return sizes;
+}
+
+/* From which size on blocks tell how intervals of so many cells vary; three sizes at least do. */
+static size_t first_size(const struct sp_scan *x, size_t cells)
+{
+    size_t sizes = sp_scan_sizes(x->n), i = 0;
+    while (i + 3 < sizes && (size_t)16 << i <= cells)
+        i++;
+    return i;
+}
+
+double sp_scan_divisor(const struct sp_scan *x, size_t cells)
+{
+    double most = 1;
+    for (size_t i = first_size(x, cells); x->spread && i < sp_scan_sizes(x->n); i++)
+        most = fmax(most, x->spread[i]);
+    return most;
+}
+
+/* The stretches are n, of one scale: that of the shortest of them and of what is between. */
+static size_t scale_of(size_t from, size_t to, const struct sp_stretch *in, size_t n)
+{
+    size_t inside = 0;
+    for (size_t i = 0; i < n; i++)
+        inside += in[i].hi - in[i].lo;
+    size_t outside = to - from - inside;
+    return (inside < outside ? inside : outside) / (n ? n : 1);
+}
+
 static double dispersion(const struct sp_scan *x, size_t from, size_t to, const struct sp_stretch *in,
                          size_t n, double r1, double r0)
 {
     enum { BLOCKS = 16 };
-    double most = x->spread > 1 ? x->spread : 1;
-    for (size_t size = 1; size <= (to - from) / BLOCKS; size *= 2) {
+    size_t scale = scale_of(from, to, in, n);
+    double most = sp_scan_divisor(x, scale);
+    for (size_t size = (size_t)1 << first_size(x, scale); size <= (to - from) / BLOCKS; size *= 2) {
         double chi = 0, blocks = 0, expected = 0;
         size_t at = from;
         for (size_t i = 0; i < n; i++) {
@@ -97,6 +134,13 @@ static double dispersion(const struct sp_scan *x, size_t from, size_t to, const 
             most = chi / (blocks - 1);
     }
     return most;
+}
+
+double sp_scan_dispersion(const struct sp_scan *x, size_t cells)
+{
+    double rate = rate_of(counts_of(x, 0, x->n));
+    struct sp_stretch any = {.lo = 0, .hi = cells};
+    return dispersion(x, 0, x->n, &any, 1, rate, rate);
 }
 
 /* A chi-square of one degree of freedom: whether two blocks have one rate; < 0: too few counts. */

@@ -204,8 +204,9 @@ static void say_nothing(const struct explain *y)
     put_seconds(y, p->least_ns);
     sp_buf_puts(b, " s");
     if (p->least_ratio > 0) {
-        sp_buf_puts(b, "; a tenth of the time at ×");
+        sp_buf_puts(b, "; a tenth of the time of ×");
         put_ratio(b, p->least_ratio);
+        sp_buf_puts(b, " the weight");
     }
     sp_answer_line_buf(y->x->out, b);
 }

@@ -133,6 +133,26 @@ def test_one_replaces_the_other(tmp_path):
     assert phase["functions"][0]["function"] in ("parse", "render") and abs(float(phase["seconds"]) - 2) < 0.02
 
 
+@pytest.mark.parametrize("rate,cycle", [(2000, 0.004), (4000, 0.004), (4000, 0.01), (2000, 0.005), (1777, 0.004), (997, 0.004)])
+def test_work_that_takes_turns_shifts(tmp_path, rate, cycle):
+    """However the turns fall on the samples: what differs from turn to turn says nothing of seconds."""
+    r = random.Random(rate)
+    clock = {"from": 0.0, "length": cycle}
+
+    def work(t):
+        while t >= clock["from"] + clock["length"]:
+            clock["from"] += clock["length"]
+            clock["length"] = cycle * r.uniform(1, 1.02)
+        return "serve" if t - clock["from"] < cycle * (0.5 if clock["from"] >= 2 else 0.75) else "render"
+
+    path, _ = recording(tmp_path, 3, work, rate=rate)
+    answer, said = explain(path)
+    phase, = answer["phases"]
+    first = phase["functions"][0]
+    assert abs(float(phase["start"]) - 2) < 0.05 and abs(float(phase["end"]) - 3) < 0.01, said
+    assert "render" in first["function"] and abs(first["share"] - 50) < 5 and abs(first["rest"]["share"] - 25) < 5
+
+
 def test_filters_choose_whose_time_it_is(tmp_path):
     path, samples = recording(tmp_path, 4, load=lambda t: 1, threads=2)
     text = path.read_text().replace("app 7/11", "job 7/11")
