@@ -60,20 +60,37 @@ static double excess_of(const struct sp_phase_finder *x, const struct sp_scan *s
     return all_e > e ? fabs(in - (all - in) * e / (all_e - e)) : in;
 }
 
-static bool find_of(struct sp_phase_finder *x, size_t thing)
+/* The stretches of one sign become a candidate, if they tell enough. */
+static bool find_of_sign(struct sp_phase_finder *x, size_t thing, const struct sp_scan *scan,
+                         const struct sp_stretches *all, bool more)
 {
-    struct sp_scan scan = sp_finder_scan(x, thing);
     struct sp_phase_candidate c = {.thing = thing};
-    bool ok = sp_scan_find(&scan, &c.stretches);
+    bool ok = true;
+    for (size_t i = 0; ok && i < all->list.n; i++) {
+        const struct sp_stretch *s = &all->list.v[i];
+        if (s->more != more)
+            continue;
+        ok = sp_vec_push(&c.stretches.list, *s);
+        c.score += s->score;
+    }
     c.covers = covered_by(&c.stretches);
-    for (size_t i = 0; i < c.stretches.list.n; i++)
-        c.score += c.stretches.list.v[i].score;
     bool tells = ok && c.stretches.list.n && c.covers < x->cells.n && x->found.n < CANDIDATES &&
-                 excess_of(x, &scan, &c.stretches) >= (double)x->cells.samples / 100;
+                 excess_of(x, scan, &c.stretches) >= (double)x->cells.samples / 100;
     if (tells && sp_vec_push(&x->found, c))
         return true;
     sp_vec_free(&c.stretches.list);
     return ok && !tells;
+}
+
+/* A dip and a peak are two phases. */
+static bool find_of(struct sp_phase_finder *x, size_t thing)
+{
+    struct sp_scan scan = sp_finder_scan(x, thing);
+    struct sp_stretches all = {0};
+    bool ok = sp_scan_find(&scan, &all) && find_of_sign(x, thing, &scan, &all, true) &&
+              find_of_sign(x, thing, &scan, &all, false);
+    sp_vec_free(&all.list);
+    return ok;
 }
 
 /* Those of less than half of the time first: of two that complement each other that is the phase. */
@@ -219,7 +236,7 @@ static double least_ratio(const struct sp_phase_finder *x)
 {
     struct sp_scan scan = sp_finder_scan(x, SP_CELLS_ALL);
     double n = (double)x->cells.samples;
-    double needed = sp_scan_threshold(&scan) * sp_scan_dispersion(&scan, x->cells.n / 10);
+    double needed = sp_scan_threshold(&scan) * sp_scan_steady(&scan, x->cells.n / 10);
     for (double ratio = 1.1; ratio < 1000; ratio *= 1.05) {
         double in = n * ratio / (ratio + 9), rest = n - in;
         if (in * log(in / (n / 10)) + rest * log(rest / (n * 0.9)) >= needed && in - rest / 9 >= n / 100)

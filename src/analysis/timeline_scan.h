@@ -44,9 +44,10 @@ struct sp_stretch {
     size_t lo_doubt, hi_doubt; /* so many cells to both sides may be the boundary, with 95 % confidence */
     double score;              /* likelihood ratio (log), divided by the dispersion */
     double p;                  /* corrected for intervals and things; at most 1 */
+    bool more;                 /* met more often than in the rest, not less */
 };
 struct sp_stretches {
-    SP_VEC(struct sp_stretch) list; /* in time */
+    SP_VEC(struct sp_stretch) list; /* in time; of one sign do not touch each other */
 };
 
 /*
@@ -60,7 +61,7 @@ size_t sp_scan_sizes(size_t n);
  */
 double sp_scan_divisor(const struct sp_scan *x, size_t cells);
 /* Likewise, or more where the counts of the whole vary more at that scale: what a steady profile has. */
-double sp_scan_dispersion(const struct sp_scan *x, size_t cells);
+double sp_scan_steady(const struct sp_scan *x, size_t cells);
 
 /* False: out of memory. Free whatever it returned. */
 bool sp_scan_find(const struct sp_scan *x, struct sp_stretches *out);

@@ -153,6 +153,28 @@ def test_work_that_takes_turns_shifts(tmp_path, rate, cycle):
     assert "render" in first["function"] and abs(first["share"] - 50) < 5 and abs(first["rest"]["share"] - 25) < 5
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rate", [997, 2000])
+def test_a_slope_is_told_by_its_two_ends(tmp_path, rate, seed):
+    """Steps of it are no phase that comes back, and none says that the work is the same."""
+    r = random.Random(seed)
+    path, _ = recording(tmp_path, 3, lambda t: "serve" if r.random() < 0.95 - 0.9 * t / 3 else "render", rate=rate, seed=seed)
+    answer, said = explain(path)
+    assert answer["phases"] and all(int(p["count"]) == 1 for p in answer["phases"])
+    for phase in answer["phases"]:
+        early = float(phase["start"]) + float(phase["end"]) < 3
+        assert phase["functions"][0]["function"] in (("serve", "in_serve") if early else ("render", "in_render")), said
+        assert phase["functions"][0]["share"] > 50 > phase["functions"][0]["rest"]["share"]
+    assert "the same work" not in "".join(said) and "less to do" not in "".join(said)
+
+
+def test_a_dip_and_a_peak_are_two_phases(tmp_path):
+    path, _ = recording(tmp_path, 6, load=lambda t: 0.1 if 1 <= t < 1.5 else 1 if 4 <= t < 4.5 else 0.4, rate=2000)
+    phases = explain(path)[0]["phases"]
+    got = sorted((round(float(p["start"]) * 4) / 4, round(float(p["end"]) * 4) / 4, p["ratio"] > 1) for p in phases)
+    assert got == [(1, 1.5, False), (4, 4.5, True)] and all(int(p["count"]) == 1 for p in phases)
+
+
 def test_filters_choose_whose_time_it_is(tmp_path):
     path, samples = recording(tmp_path, 4, load=lambda t: 1, threads=2)
     text = path.read_text().replace("app 7/11", "job 7/11")
