@@ -191,7 +191,7 @@ static bool put_stretches(struct sp_phase_finder *x, const struct sp_stretches *
 
 static bool put_phase(struct sp_phase_finder *x, const struct sp_phase_candidate *c)
 {
-    struct sp_phase phase = {.p = 1};
+    struct sp_phase phase = {.p = 1, .by_rate = c->thing == SP_CELLS_ALL};
     for (size_t i = 0; i < c->stretches.list.n; i++)
         phase.p = fmin(phase.p, c->stretches.list.v[i].p);
     bool ok = put_stretches(x, &c->stretches, &phase) && sp_phase_account(x, &c->stretches, &phase);

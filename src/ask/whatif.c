@@ -1,6 +1,7 @@
 /* whatif: what is left when functions become faster, slower, or vanish. */
 #include "ask/whatif_words.h"
 
+#include "ask/cpu_time.h"
 #include "base/num.h"
 
 static const struct sp_answer_column whatif_facts[] = {
@@ -186,19 +187,6 @@ static void whatif_put_rows(struct sp_whatif_question *x)
 
 /* ---- the question ---- */
 
-/* The weight is time on a processor, as far as the event's name says it. */
-static bool is_cpu_time(const struct sp_selection *s)
-{
-    static const char *const events[] = {"cpu-clock", "task-clock", "cpu", "cycles", "cpu_time", NULL};
-    struct sp_str event = sp_pstr(s->profile, s->profile->events.v[s->event].name);
-    for (size_t i = 0; events[i] && sp_str_is(s->unit, "ns"); i++) {
-        size_t n = strlen(events[i]);
-        if (event.n >= n && memcmp(event.p, events[i], n) == 0 && (event.n == n || event.p[n] == ':'))
-            return !s->view || strcmp(s->view, "cpu") == 0;
-    }
-    return false;
-}
-
 static spaa_status whatif_answer(struct sp_whatif_question *x)
 {
     struct sp_ask *q = x->x->q;
@@ -213,7 +201,7 @@ static spaa_status whatif_answer(struct sp_whatif_question *x)
         st = sp_said_shorten(&x->said, x->x);
     if (st)
         return st;
-    x->cpu = is_cpu_time(&x->x->s);
+    x->cpu = sp_is_cpu_time(&x->x->s);
     sp_asked_facts(x->x);
     whatif_put_facts(x);
     sp_whatif_say_head(x);

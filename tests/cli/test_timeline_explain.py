@@ -110,6 +110,21 @@ def test_a_heavy_stretch_of_the_same_work(tmp_path):
     assert abs(float(phase["start"]) - 4) < 0.1 and re.search(r"×(5\.[5-9]|6)", said[0]) and "the same work" in said[0]
 
 
+def test_a_light_stretch_of_the_same_work_may_be_the_machine(tmp_path):
+    path, _ = recording(tmp_path, 8, load=lambda t: 0.4 if 4 <= t < 6 else 0.8)
+    answer, said = explain(path)
+    phase, = answer["phases"]
+    text = " ".join(said)
+    assert 0.4 < phase["ratio"] < 0.6 and not phase["quiet"] and not phase["functions"]
+    assert "the CPU time of the rest, same functions: less to do, or others had the CPU" in text and "the same work" not in text
+
+
+def test_a_light_stretch_of_what_is_no_time_names_no_cpu_time(tmp_path):
+    path, _ = recording(tmp_path, 8, load=lambda t: 0.4 if 4 <= t < 6 else 0.8)
+    path.write_text(path.read_text().replace("cpu-clock", "page-faults"))
+    assert "the weight of the rest, same functions: less to do" in explain(path)[1][0]
+
+
 def test_a_heavy_stretch_of_one_function(tmp_path):
     path, _ = recording(tmp_path, 8, lambda t: "rebuild" if 4 <= t < 6 and t % 0.002 < 0.0016 else None,
                         load=lambda t: 1 if 4 <= t < 6 else 0.14)
