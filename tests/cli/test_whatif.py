@@ -93,6 +93,24 @@ def test_what_is_said_first(tmp_path):
     assert any(s.startswith("assumes") for s in said)
 
 
+@pytest.mark.parametrize("weights,said", [
+    ((202, 3), "202 → 200.5 at least (÷ 1.0075 at most)"),
+    ((100, 5), "100 → 97.5 at least (÷ 1.026 at most)"),
+    ((1001, 1001), "1001 → 500.5 at least (÷ 2 at most)"),
+    ((95, 95), "95 → 47.5 at least (÷ 2 at most)"),
+    ((100, 50), "100 → 75 at least (÷ 1.34 at most)")])
+def test_bounds_of_few_are_no_rounder_than_they_are(tmp_path, weights, said):
+    """What is left at least is not more, and the speedup at most not less, than by fractions."""
+    whole, a = weights
+    path = folded(tmp_path, {("main", "a"): a, ("main", "b"): whole - a} if a < whole else {("main", "a"): a})
+    line = run("whatif", path, "a=2x", code=0).out.splitlines()[0].replace(",", "")
+    assert said in line
+    least, most = (F(re.search(r, line).group(1)) for r in (r"→ ([\d.]+) at least", r"÷ ([\d.]+) at most"))
+    true = left({("main", "a"): a, ("main", "b"): whole - a}, [("a", "2x")])
+    assert least <= true and most >= whole / true
+    assert 0 <= F(str(ask("whatif", path, "a=2x")["speedup"])) - whole / true < F(1, 10000)
+
+
 def threads(tmp_path):
     path = tmp_path / "t.spaa"
     rows = [([f, "main"], {"period": w}, {"pid": 1, "tid": t, "comm": c}) for f, w, t, c in
