@@ -216,16 +216,22 @@ static bool put_phases(struct sp_phase_finder *x)
 
 /* ---- what would have been found ---- */
 
+/* What another run of the program may have more of noise than this one, at most as a rule. */
+#define NOISE_MARGIN 1.75
+
 /* How short a stretch of a function that runs at no other time may be: found as sp_scan_find finds it. */
 static int64_t least_time(const struct sp_phase_finder *x)
 {
     double n = (double)x->cells.samples, span = (double)(x->out->end - x->out->start);
     struct sp_scan scan = sp_finder_scan(x, SP_CELLS_ALL);
+    double rate = sp_scan_steady(&scan, x->cells.n / 100 + 1);
     scan.spread = x->spread[1];
-    double least = sp_scan_threshold(&scan);
+    double least = sp_scan_threshold(&scan) * NOISE_MARGIN;
     for (double k = fmax(SP_SCAN_LEAST, n / 100); k < n; k *= 1.02) {
+        double sure = k - 2 * sqrt(k * rate); /* so many samples of it there are at least */
         size_t cells = (size_t)(k / n * (double)x->cells.n);
-        if (k * log(n / k) >= least * sp_scan_divisor(&scan, cells))
+        if (sure >= fmax(SP_SCAN_LEAST, n / 100) &&
+            sure * log(n / sure) >= least * sp_scan_divisor(&scan, cells))
             return (int64_t)(span * fmax(k / n, 0.005));
     }
     return SP_ABSENT;
@@ -235,11 +241,14 @@ static int64_t least_time(const struct sp_phase_finder *x)
 static double least_ratio(const struct sp_phase_finder *x)
 {
     struct sp_scan scan = sp_finder_scan(x, SP_CELLS_ALL);
-    double n = (double)x->cells.samples;
-    double needed = sp_scan_threshold(&scan) * sp_scan_steady(&scan, x->cells.n / 10);
+    double n = (double)x->cells.samples, rate = sp_scan_steady(&scan, x->cells.n / 10);
+    double needed = sp_scan_threshold(&scan) * (rate > 1 ? NOISE_MARGIN : 1) * rate;
     for (double ratio = 1.1; ratio < 1000; ratio *= 1.05) {
-        double in = n * ratio / (ratio + 9), rest = n - in;
-        if (in * log(in / (n / 10)) + rest * log(rest / (n * 0.9)) >= needed && in - rest / 9 >= n / 100)
+        double in = n * ratio / (ratio + 9);
+        in -= 2 * sqrt(in * rate);
+        double rest = n - in;
+        if (in > n / 10 && in * log(in / (n / 10)) + rest * log(rest / (n * 0.9)) >= needed &&
+            in - rest / 9 >= n / 100)
             return ratio;
     }
     return 0;

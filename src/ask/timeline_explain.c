@@ -226,17 +226,17 @@ static void say_nothing(const struct explain *y)
     sp_buf_clear(b);
     if (p->least_ns == SP_ABSENT) {
         sp_answer_line(y->x->out,
-                       "no phase would have been found: functions run for so long at a time that samples "
-                       "tell too little");
+                       "a phase may have been missed: functions run for so long at a time that samples tell "
+                       "too little");
         return;
     }
     sp_buf_puts(b, "what would have been found: a function that runs at no other time for ");
     put_seconds(y, p->least_ns);
     sp_buf_puts(b, " s");
     if (p->least_ratio > 0) {
-        sp_buf_puts(b, "; a tenth of the time of ×");
+        sp_buf_puts(b, "; ×");
         put_ratio(b, p->least_ratio);
-        sp_buf_puts(b, " the weight");
+        sp_buf_puts(b, " the weight for a tenth of the time");
     }
     sp_answer_line_buf(y->x->out, b);
 }

@@ -224,6 +224,22 @@ def test_what_would_have_been_found_is_found(tmp_path):
     assert ask("timeline", path, "--explain")["phases"]
 
 
+def test_what_is_promised_of_long_calls_is_kept(tmp_path):
+    promised = 0
+    for seed in range(6):
+        path, _ = recording(tmp_path, 3, seed=seed, item=0.02)
+        answer, said = explain(path)
+        least = answer["explain"]["found_from_seconds"]
+        if least is None:
+            assert said[1].startswith("a phase may have been missed")
+            continue
+        end = 1.3 + float(least) * 1.05
+        path, _ = recording(tmp_path, 3, lambda t: "new" if 1.3 <= t < end else None, seed=500 + seed, item=0.02)
+        promised += 1
+        assert ask("timeline", path, "--explain")["phases"], seed
+    assert promised
+
+
 def test_too_few_samples_say_so(tmp_path):
     path, _ = recording(tmp_path, 0.04)
     answer, said = explain(path)
