@@ -188,6 +188,25 @@ static bool is_python_name(struct sp_str name, struct sp_str text)
     return sp_str_cmp(text, whole) == 0 || sp_str_cmp(text, bare) == 0 || sp_str_cmp(text, last) == 0;
 }
 
+/*
+ * "mix<unsigned long, 3>" of "void mix<unsigned long, 3>(unsigned long)", or of what "a::" stands before:
+ * what is left where parameters and return type are not said, but template arguments are.
+ */
+static bool is_without_parameters(struct sp_str name, struct sp_str text)
+{
+    int depth = 0;
+    if (!memchr(text.p, '<', text.n))
+        return false;
+    for (size_t i = 0; i + text.n < name.n; i++) {
+        bool begins = !i || name.p[i - 1] == ' ' || (i > 1 && memcmp(name.p + i - 2, "::", 2) == 0);
+        if (!depth && begins && name.p[i + text.n] == '(' && memcmp(name.p + i, text.p, text.n) == 0)
+            return true;
+        depth += name.p[i] == '<' || name.p[i] == '(';
+        depth -= name.p[i] == '>' || name.p[i] == ')';
+    }
+    return false;
+}
+
 /* Whether a person may mean this function by the text: its short name, or the last part of that. */
 static bool short_name_is(const struct sp_profile *p, uint32_t function, struct sp_str text, struct sp_buf *b)
 {
@@ -195,7 +214,7 @@ static bool short_name_is(const struct sp_profile *p, uint32_t function, struct 
     if (name.n > text.n && name.p[text.n] == ' ' && memcmp(name.p, text.p, text.n) == 0 &&
         sp_own_name_file(name).n)
         return true; /* of a script: "sortRows /srv/app.js:11:18" */
-    if (is_python_name(name, text))
+    if (is_python_name(name, text) || is_without_parameters(name, text))
         return true;
     for (int how = SP_SHORTEST; how <= SP_WHOLE_NAME; how++) {
         sp_buf_clear(b);

@@ -20,7 +20,7 @@ struct sp_phase_finder {
     struct sp_diags *d;
     struct sp_cells cells;
     SP_VEC(struct sp_phase_candidate) found;
-    double spread[2]; /* of the rate of samples, of shares of functions */
+    double spread[2][SP_SCAN_SIZES]; /* of the rate of samples, of shares of functions */
     struct sp_phases *out;
 };
 

@@ -14,25 +14,23 @@ static int by_value(const void *va, const void *vb)
     return (*a > *b) - (*a < *b);
 }
 
-/* How long calls are: the median over functions, at the size of blocks where that is largest. */
+/* How long calls are: the median over functions, in blocks of each size. */
 static bool spread_of(struct sp_phase_finder *x)
 {
-    double *list = malloc((x->cells.things + 1) * sizeof *list), most[2] = {1, 1};
-    for (size_t size = 1; list && size <= x->cells.n / 40; size *= 2) {
+    double *list = malloc((x->cells.things + 1) * sizeof *list);
+    for (size_t k = 0; list && k < sp_scan_sizes(x->cells.n); k++) {
         struct sp_scan all = sp_finder_scan(x, SP_CELLS_ALL);
         size_t n = 0;
-        most[0] = fmax(most[0], sp_scan_spread(&all, size));
         for (size_t i = 1; i < x->cells.things; i++) {
             struct sp_scan scan = sp_finder_scan(x, i);
-            double v = x->cells.same[i] || x->cells.always[i] ? 0 : sp_scan_spread(&scan, size);
+            double v = x->cells.same[i] || x->cells.always[i] ? 0 : sp_scan_spread(&scan, (size_t)1 << k);
             if (v > 0)
                 list[n++] = v;
         }
         qsort(list, n, sizeof *list, by_value);
-        most[1] = n ? fmax(most[1], list[n / 2]) : most[1];
+        x->spread[0][k] = sp_scan_spread(&all, (size_t)1 << k);
+        x->spread[1][k] = n ? list[n / 2] : 0;
     }
-    for (int i = 0; i < 2; i++)
-        x->spread[i] = most[i];
     free(list);
     return list != NULL;
 }
@@ -62,20 +60,37 @@ static double excess_of(const struct sp_phase_finder *x, const struct sp_scan *s
     return all_e > e ? fabs(in - (all - in) * e / (all_e - e)) : in;
 }
 
-static bool find_of(struct sp_phase_finder *x, size_t thing)
+/* The stretches of one sign become a candidate, if they tell enough. */
+static bool find_of_sign(struct sp_phase_finder *x, size_t thing, const struct sp_scan *scan,
+                         const struct sp_stretches *all, bool more)
 {
-    struct sp_scan scan = sp_finder_scan(x, thing);
     struct sp_phase_candidate c = {.thing = thing};
-    bool ok = sp_scan_find(&scan, &c.stretches);
+    bool ok = true;
+    for (size_t i = 0; ok && i < all->list.n; i++) {
+        const struct sp_stretch *s = &all->list.v[i];
+        if (s->more != more)
+            continue;
+        ok = sp_vec_push(&c.stretches.list, *s);
+        c.score += s->score;
+    }
     c.covers = covered_by(&c.stretches);
-    for (size_t i = 0; i < c.stretches.list.n; i++)
-        c.score += c.stretches.list.v[i].score;
     bool tells = ok && c.stretches.list.n && c.covers < x->cells.n && x->found.n < CANDIDATES &&
-                 excess_of(x, &scan, &c.stretches) >= (double)x->cells.samples / 100;
+                 excess_of(x, scan, &c.stretches) >= (double)x->cells.samples / 100;
     if (tells && sp_vec_push(&x->found, c))
         return true;
     sp_vec_free(&c.stretches.list);
     return ok && !tells;
+}
+
+/* A dip and a peak are two phases. */
+static bool find_of(struct sp_phase_finder *x, size_t thing)
+{
+    struct sp_scan scan = sp_finder_scan(x, thing);
+    struct sp_stretches all = {0};
+    bool ok = sp_scan_find(&scan, &all) && find_of_sign(x, thing, &scan, &all, true) &&
+              find_of_sign(x, thing, &scan, &all, false);
+    sp_vec_free(&all.list);
+    return ok;
 }
 
 /* Those of less than half of the time first: of two that complement each other that is the phase. */
@@ -176,7 +191,7 @@ static bool put_stretches(struct sp_phase_finder *x, const struct sp_stretches *
 
 static bool put_phase(struct sp_phase_finder *x, const struct sp_phase_candidate *c)
 {
-    struct sp_phase phase = {.p = 1};
+    struct sp_phase phase = {.p = 1, .by_rate = c->thing == SP_CELLS_ALL};
     for (size_t i = 0; i < c->stretches.list.n; i++)
         phase.p = fmin(phase.p, c->stretches.list.v[i].p);
     bool ok = put_stretches(x, &c->stretches, &phase) && sp_phase_account(x, &c->stretches, &phase);
@@ -201,27 +216,42 @@ static bool put_phases(struct sp_phase_finder *x)
 
 /* ---- what would have been found ---- */
 
-static void least_of(struct sp_phase_finder *x)
+/* What another run of the program may have more of noise than this one, at most as a rule. */
+#define NOISE_MARGIN 1.75
+
+/* How short a stretch of a function that runs at no other time may be: found as sp_scan_find finds it. */
+static int64_t least_time(const struct sp_phase_finder *x)
 {
-    struct sp_phases *out = x->out;
-    double n = (double)x->cells.samples;
+    double n = (double)x->cells.samples, span = (double)(x->out->end - x->out->start);
     struct sp_scan scan = sp_finder_scan(x, SP_CELLS_ALL);
-    double needed = sp_scan_threshold(&scan) * x->spread[1], span = (double)(out->end - out->start);
-    out->least_ns = SP_ABSENT;
-    for (double k = fmax(SP_SCAN_LEAST, n / 100); k < n; k *= 1.02)
-        if (k * log(n / k) >= needed) {
-            double ns = span * fmax(k / n, 0.005);
-            out->least_ns = (int64_t)ns;
-            break;
-        }
-    needed = sp_scan_threshold(&scan) * x->spread[0];
-    for (double ratio = 1.1; ratio < 1000; ratio *= 1.05) {
-        double in = n * ratio / (ratio + 9), rest = n - in;
-        if (in * log(in / (n / 10)) + rest * log(rest / (n * 0.9)) >= needed) {
-            out->least_ratio = ratio;
-            break;
-        }
+    double rate = sp_scan_steady(&scan, x->cells.n / 100 + 1);
+    scan.spread = x->spread[1];
+    double least = sp_scan_threshold(&scan) * NOISE_MARGIN;
+    for (double k = fmax(SP_SCAN_LEAST, n / 100); k < n; k *= 1.02) {
+        double sure = k - 2 * sqrt(k * rate); /* so many samples of it there are at least */
+        size_t cells = (size_t)(k / n * (double)x->cells.n);
+        if (sure >= fmax(SP_SCAN_LEAST, n / 100) &&
+            sure * log(n / sure) >= least * sp_scan_divisor(&scan, cells))
+            return (int64_t)(span * fmax(k / n, 0.005));
     }
+    return SP_ABSENT;
+}
+
+/* How much heavier a tenth of the time has to be, by what the rate of this recording varies at that scale. */
+static double least_ratio(const struct sp_phase_finder *x)
+{
+    struct sp_scan scan = sp_finder_scan(x, SP_CELLS_ALL);
+    double n = (double)x->cells.samples, rate = sp_scan_steady(&scan, x->cells.n / 10);
+    double needed = sp_scan_threshold(&scan) * (rate > 1 ? NOISE_MARGIN : 1) * rate;
+    for (double ratio = 1.1; ratio < 1000; ratio *= 1.05) {
+        double in = n * ratio / (ratio + 9);
+        in -= 2 * sqrt(in * rate);
+        double rest = n - in;
+        if (in > n / 10 && in * log(in / (n / 10)) + rest * log(rest / (n * 0.9)) >= needed &&
+            in - rest / 9 >= n / 100)
+            return ratio;
+    }
+    return 0;
 }
 
 /* ---- all of it ---- */
@@ -241,8 +271,10 @@ spaa_status sp_phases_of(struct sp_selection *s, const struct sp_own *own, const
     if (!st && x.cells.samples >= SAMPLES && x.cells.end - x.cells.start >= (int64_t)x.cells.n) {
         bool ok = spread_of(&x);
         out->judged = true;
-        if (ok)
-            least_of(&x);
+        if (ok) {
+            out->least_ns = least_time(&x);
+            out->least_ratio = least_ratio(&x);
+        }
         ok = ok && find_all(&x);
         if (ok)
             join_candidates(&x);

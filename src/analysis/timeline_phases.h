@@ -37,6 +37,7 @@ struct sp_phase {
     int64_t ns, rest_ns;
     bool quiet; /* next to nothing ran: fewer than a fiftieth of the samples that the rest has in such a time
                  */
+    bool by_rate; /* found by how much ran, not by what ran */
     double p;
 };
 struct sp_phases {

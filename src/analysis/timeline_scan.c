@@ -1,37 +1,14 @@
 #include "analysis/timeline_scan.h"
 
 #include "analysis/stats.h"
+#include "analysis/timeline_counts.h"
 
 #include <math.h>
 
 #define SCAN_LEVEL 0.01 /* of false findings in a steady profile */
 
-struct counts {
-    double k, e;
-};
-
-static double cell_e(const struct sp_scan *x, size_t i)
-{
-    return x->e ? (double)x->e[i] : 1;
-}
-
-static struct counts counts_of(const struct sp_scan *x, size_t lo, size_t hi)
-{
-    struct counts c = {0, 0};
-    for (size_t i = lo; i < hi; i++) {
-        c.k += (double)x->k[i];
-        c.e += cell_e(x, i);
-    }
-    return c;
-}
-
-static double rate_of(struct counts c)
-{
-    return (c.k > 0.5 ? c.k : 0.5) / (c.e > 0 ? c.e : 1);
-}
-
 /* Of two parts against one rate for both. */
-static double likelihood(struct counts in, struct counts out)
+static double likelihood(struct sp_counts in, struct sp_counts out)
 {
     double rate = (in.k + out.k) / (in.e + out.e), sum = 0;
     if (in.k > 0)
@@ -62,76 +39,6 @@ double sp_scan_threshold(const struct sp_scan *x)
     return hi;
 }
 
-/* ---- dispersion ---- */
-
-/* Sums of squares of blocks of one size that are within [lo, hi), against their rate. */
-static void add_blocks(const struct sp_scan *x, size_t lo, size_t hi, size_t size, double rate, double *chi,
-                       double *blocks, double *expected)
-{
-    for (size_t i = lo; i + size <= hi; i += size) {
-        struct counts c = counts_of(x, i, i + size);
-        double e = c.e * rate;
-        if (e <= 0)
-            continue;
-        *chi += (c.k - e) * (c.k - e) / e;
-        *blocks += 1;
-        *expected += e;
-    }
-}
-
-static double dispersion(const struct sp_scan *x, size_t from, size_t to, const struct sp_stretch *in,
-                         size_t n, double r1, double r0)
-{
-    enum { BLOCKS = 16 };
-    double most = x->spread > 1 ? x->spread : 1;
-    for (size_t size = 1; size <= (to - from) / BLOCKS; size *= 2) {
-        double chi = 0, blocks = 0, expected = 0;
-        size_t at = from;
-        for (size_t i = 0; i < n; i++) {
-            add_blocks(x, at, in[i].lo, size, r0, &chi, &blocks, &expected);
-            add_blocks(x, in[i].lo, in[i].hi, size, r1, &chi, &blocks, &expected);
-            at = in[i].hi;
-        }
-        add_blocks(x, at, to, size, r0, &chi, &blocks, &expected);
-        if (blocks >= BLOCKS / 2 && expected >= blocks && chi / (blocks - 1) > most)
-            most = chi / (blocks - 1);
-    }
-    return most;
-}
-
-/* A chi-square of one degree of freedom: whether two blocks have one rate; < 0: too few counts. */
-static double differ(const struct sp_scan *x, struct counts a, struct counts b)
-{
-    enum { LEAST = 4 };
-    double k = a.k + b.k, e = a.e + b.e, rate = k / e;
-    if (k < LEAST || a.e <= 0 || b.e <= 0)
-        return -1;
-    double chance = x->e ? rate * (1 - rate) : rate; /* of a share; of a rate */
-    double off = a.k - rate * a.e;
-    return chance > 1e-9 ? off * off / (chance * a.e * b.e / e) : 0;
-}
-
-double sp_scan_spread(const struct sp_scan *x, size_t size)
-{
-    enum { PAIRS = 8, BINS = 400 };
-    const double median = 0.4549; /* of such a chi-square */
-    size_t bins[BINS] = {0}, pairs = 0, below = 0;
-    for (size_t i = 0; i + 2 * size <= x->n; i += size) {
-        double z = differ(x, counts_of(x, i, i + size), counts_of(x, i + size, i + 2 * size));
-        if (z < 0)
-            continue;
-        size_t bin = z > 0 ? (size_t)fmax(0, 100 + 40 * log10(z)) : 0;
-        bins[bin < BINS ? bin : BINS - 1]++;
-        pairs++;
-    }
-    if (pairs < PAIRS)
-        return 0;
-    for (size_t i = 0; i < BINS; i++)
-        if ((below += bins[i]) * 2 >= pairs)
-            return pow(10, ((double)i - 100) / 40) / median;
-    return 0;
-}
-
 /* ---- one interval ---- */
 
 struct found {
@@ -141,7 +48,7 @@ struct found {
 
 static double score_of(const struct sp_scan *x, size_t i, double r1, double r0)
 {
-    return (double)x->k[i] * log(r1 / r0) - (r1 - r0) * cell_e(x, i);
+    return (double)x->k[i] * log(r1 / r0) - (r1 - r0) * sp_cell_e(x, i);
 }
 
 /* The interval of [from, to) of most score. */
@@ -156,7 +63,7 @@ static double best_interval(const struct sp_scan *x, size_t from, size_t to, dou
             sum = 0;
             begin = i;
         }
-        sum += (double)x->k[i] * ratio - (r1 - r0) * cell_e(x, i);
+        sum += (double)x->k[i] * ratio - (r1 - r0) * sp_cell_e(x, i);
         if (sum > best) {
             best = sum;
             *lo = begin;
@@ -166,15 +73,15 @@ static double best_interval(const struct sp_scan *x, size_t from, size_t to, dou
     return best;
 }
 
-static struct counts counts_less(struct counts a, struct counts b)
+static struct sp_counts counts_less(struct sp_counts a, struct sp_counts b)
 {
-    return (struct counts){a.k - b.k, a.e - b.e};
+    return (struct sp_counts){a.k - b.k, a.e - b.e};
 }
 
 /* From a guess of the two rates to the interval that fits its own rates best. */
 static struct found climb(const struct sp_scan *x, size_t from, size_t to, double r1, double r0)
 {
-    struct counts all = counts_of(x, from, to);
+    struct sp_counts all = sp_counts_of(x, from, to);
     struct found best = {.llr = 0};
     bool more = r1 > r0;
     for (int turn = 0; turn < 8 && r1 != r0 && (r1 > r0) == more; turn++) {
@@ -182,10 +89,10 @@ static struct found climb(const struct sp_scan *x, size_t from, size_t to, doubl
         best_interval(x, from, to, r1, r0, &lo, &hi);
         if (hi - lo < 1 || hi - lo == to - from)
             break;
-        struct counts in = counts_of(x, lo, hi), out = counts_less(all, in);
+        struct sp_counts in = sp_counts_of(x, lo, hi), out = counts_less(all, in);
         double llr = in.e > 0 && out.e > 0 ? likelihood(in, out) : 0;
-        r1 = rate_of(in);
-        r0 = rate_of(out);
+        r1 = sp_rate_of(in);
+        r0 = sp_rate_of(out);
         if (llr <= best.llr)
             break;
         best = (struct found){lo, hi, r1, r0, llr};
@@ -196,7 +103,7 @@ static struct found climb(const struct sp_scan *x, size_t from, size_t to, doubl
 static struct found scan_best(const struct sp_scan *x, size_t from, size_t to)
 {
     static const double ups[] = {1.2, 2, 6, 40, 400}, downs[] = {0.8, 0.4, 0.05};
-    double rate = rate_of(counts_of(x, from, to));
+    double rate = sp_rate_of(sp_counts_of(x, from, to));
     struct found best = {.llr = 0};
     for (size_t i = 0; x->more && i < sizeof ups / sizeof *ups; i++) {
         struct found f = climb(x, from, to, rate * ups[i], rate);
@@ -277,11 +184,11 @@ static bool two_states(const struct sp_scan *x, double r1, double r0, unsigned c
     return true;
 }
 
-static struct counts counts_in(const struct sp_scan *x, const struct sp_stretches *in)
+static struct sp_counts counts_in(const struct sp_scan *x, const struct sp_stretches *in)
 {
-    struct counts sum = {0, 0};
+    struct sp_counts sum = {0, 0};
     for (size_t i = 0; i < in->list.n; i++) {
-        struct counts c = counts_of(x, in->list.v[i].lo, in->list.v[i].hi);
+        struct sp_counts c = sp_counts_of(x, in->list.v[i].lo, in->list.v[i].hi);
         sum.k += c.k;
         sum.e += c.e;
     }
@@ -291,16 +198,18 @@ static struct counts counts_in(const struct sp_scan *x, const struct sp_stretche
 /* Keeps those that are long enough and pass the threshold alone, against what is in none of them. */
 static void keep_sure(const struct sp_scan *x, double r1, double r0, struct sp_stretches *io)
 {
-    double spread = dispersion(x, 0, x->n, io->list.v, io->list.n, r1, r0), least = sp_scan_threshold(x);
-    struct counts out = counts_less(counts_of(x, 0, x->n), counts_in(x, io));
+    double spread = sp_scan_dispersion(x, 0, x->n, io->list.v, io->list.n, r1, r0),
+           least = sp_scan_threshold(x);
+    struct sp_counts out = counts_less(sp_counts_of(x, 0, x->n), counts_in(x, io));
     size_t n = 0;
     for (size_t i = 0; i < io->list.n; i++) {
         struct sp_stretch s = io->list.v[i];
-        struct counts in = counts_of(x, s.lo, s.hi);
+        struct sp_counts in = sp_counts_of(x, s.lo, s.hi);
         s.score = likelihood(in, out) / spread;
         if (s.score < least || (r1 > r0 ? in.k : in.e * r0) < SP_SCAN_LEAST)
             continue;
         s.p = corrected(x, s.score);
+        s.more = r1 > r0;
         put_doubt(x, 0, x->n, r1, r0, spread, &s);
         io->list.v[n++] = s;
     }
@@ -309,20 +218,20 @@ static void keep_sure(const struct sp_scan *x, double r1, double r0, struct sp_s
 
 static bool find_several(const struct sp_scan *x, double up, struct sp_stretches *out)
 {
-    struct counts all = counts_of(x, 0, x->n);
-    double r0 = rate_of(all), r1 = r0 * up;
+    struct sp_counts all = sp_counts_of(x, 0, x->n);
+    double r0 = sp_rate_of(all), r1 = r0 * up;
     unsigned char *from = malloc(x->n);
     bool ok = from != NULL;
     size_t before = SIZE_MAX;
     r0 *= up > 1 ? 0.7 : 1;
     for (int turn = 0; ok && turn < 10; turn++) {
         ok = two_states(x, r1, r0, from, out);
-        struct counts in = counts_in(x, out), rest = counts_less(all, in);
+        struct sp_counts in = counts_in(x, out), rest = counts_less(all, in);
         if (!ok || !out->list.n || in.e <= 0 || rest.e <= 0 || out->list.n == before)
             break;
         before = turn > 3 ? out->list.n : SIZE_MAX;
-        r1 = rate_of(in);
-        r0 = rate_of(rest);
+        r1 = sp_rate_of(in);
+        r0 = sp_rate_of(rest);
         if ((r1 > r0) != (up > 1))
             out->list.n = 0;
     }
@@ -346,11 +255,11 @@ static bool find_single(const struct sp_scan *x, size_t from, size_t to, unsigne
     struct found f = scan_best(x, from, to);
     if (f.llr <= 0)
         return true;
-    struct sp_stretch s = {.lo = f.lo, .hi = f.hi};
-    double spread = dispersion(x, from, to, &s, 1, f.r1, f.r0);
+    struct sp_stretch s = {.lo = f.lo, .hi = f.hi, .more = f.r1 > f.r0};
+    double spread = sp_scan_dispersion(x, from, to, &s, 1, f.r1, f.r0);
     s.score = f.llr / spread;
     s.p = corrected(x, s.score);
-    struct counts in = counts_of(x, f.lo, f.hi);
+    struct sp_counts in = sp_counts_of(x, f.lo, f.hi);
     if (s.p > SCAN_LEVEL)
         return true;
     if (s.hi - s.lo < x->least || (f.r1 > f.r0 ? in.k : in.e * f.r0) < SP_SCAN_LEAST)
@@ -358,6 +267,60 @@ static bool find_single(const struct sp_scan *x, size_t from, size_t to, unsigne
     put_doubt(x, from, to, f.r1, f.r0, spread, &s);
     return find_single(x, from, f.lo, depth + 1, out) && sp_vec_push(&out->list, s) &&
            find_single(x, f.hi, to, depth + 1, out);
+}
+
+/* How much a stretch differs from all else, other stretches among it. */
+static double alone(const struct sp_scan *x, const struct sp_stretch *s)
+{
+    struct sp_counts in = sp_counts_of(x, s->lo, s->hi), out = counts_less(sp_counts_of(x, 0, x->n), in);
+    return in.e > 0 && out.e > 0 ? likelihood(in, out) : 0;
+}
+
+/*
+ * What was found left or right of a stretch differs from its neighbourhood: it stays if it differs from the
+ * rest of all too, in the same direction.
+ */
+static void keep_of_rest(const struct sp_scan *x, struct sp_counts rest, struct sp_stretches *io)
+{
+    double least = sp_scan_threshold(x);
+    size_t n = 0, best = 0;
+    for (size_t i = 1; i < io->list.n; i++)
+        best = alone(x, &io->list.v[i]) > alone(x, &io->list.v[best]) ? i : best;
+    for (size_t i = 0; i < io->list.n; i++) {
+        struct sp_stretch s = io->list.v[i];
+        struct sp_counts in = sp_counts_of(x, s.lo, s.hi);
+        bool more = sp_rate_of(in) > sp_rate_of(rest);
+        if (i == best || (rest.e > 0 && in.e > 0 && more == s.more &&
+                          likelihood(in, rest) / sp_scan_divisor(x, s.hi - s.lo) >= least))
+            io->list.v[n++] = s;
+    }
+    io->list.n = n;
+}
+
+/* Between two stretches of one sign it is again as in the rest: more like that than like the weaker one. */
+static bool falls_back(const struct sp_scan *x, const struct sp_stretch *a, const struct sp_stretch *b,
+                       struct sp_counts rest)
+{
+    if (a->hi + a->hi_doubt + b->lo_doubt >= b->lo)
+        return false;
+    struct sp_counts gap = sp_counts_of(x, a->hi, b->lo);
+    double ra = sp_rate_of(sp_counts_of(x, a->lo, a->hi)), rb = sp_rate_of(sp_counts_of(x, b->lo, b->hi));
+    double r0 = sp_rate_of(rest), r1 = a->more ? fmin(ra, rb) : fmax(ra, rb);
+    return gap.e <= 0 || gap.k * log(r1 / r0) < (r1 - r0) * gap.e;
+}
+
+/* Without a way back they are steps of a slope, not something that comes again: what tells more stays. */
+static void keep_apart(const struct sp_scan *x, struct sp_counts rest, struct sp_stretches *io)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < io->list.n; i++) {
+        struct sp_stretch s = io->list.v[i], *before = n ? &io->list.v[n - 1] : NULL;
+        if (!before || before->more != s.more || falls_back(x, before, &s, rest))
+            io->list.v[n++] = s;
+        else if (alone(x, &s) > alone(x, before))
+            *before = s;
+    }
+    io->list.n = n;
 }
 
 static size_t cells_in(const struct sp_stretches *list)
@@ -384,17 +347,26 @@ static bool prefer_several(const struct sp_scan *x, double up, struct sp_stretch
 
 bool sp_scan_find(const struct sp_scan *x, struct sp_stretches *out)
 {
-    return find_single(x, 0, x->n, 0, out) && (!x->more || prefer_several(x, 4, out)) &&
-           (!x->more || prefer_several(x, 30, out)) && (!x->less || prefer_several(x, 0.1, out));
+    if (!find_single(x, 0, x->n, 0, out))
+        return false;
+    if (out->list.n > 1) {
+        struct sp_counts rest = counts_less(sp_counts_of(x, 0, x->n), counts_in(x, out));
+        keep_of_rest(x, rest, out);
+        keep_apart(x, rest, out);
+    }
+    return (!x->more || prefer_several(x, 4, out)) && (!x->more || prefer_several(x, 30, out)) &&
+           (!x->less || prefer_several(x, 0.1, out));
 }
 
 struct sp_scan_test sp_scan_judge(const struct sp_scan *x, const struct sp_stretches *in)
 {
-    struct counts all = counts_of(x, 0, x->n), inside = counts_in(x, in), out = counts_less(all, inside);
+    struct sp_counts all = sp_counts_of(x, 0, x->n), inside = counts_in(x, in),
+                     out = counts_less(all, inside);
     struct sp_scan_test t = {.p = 1, .dispersion = 1};
     if (inside.e <= 0 || out.e <= 0 || all.k <= 0)
         return t;
-    t.dispersion = dispersion(x, 0, x->n, in->list.v, in->list.n, rate_of(inside), rate_of(out));
+    t.dispersion =
+        sp_scan_dispersion(x, 0, x->n, in->list.v, in->list.n, sp_rate_of(inside), sp_rate_of(out));
     t.score = likelihood(inside, out) / t.dispersion;
     t.p = corrected(x, t.score);
     return t;

@@ -23,6 +23,12 @@ int64_t sp_change_left(const struct sp_change *c, int64_t weight)
     return v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
+int64_t sp_whatif_weight(double v)
+{
+    const double most = 9.2e18;
+    return (int64_t)floor(fmin(fmax(v, -most), most) + 0.5);
+}
+
 /* ---- which change scales a stack ---- */
 
 /* How much a change changes, either way; what vanishes is beyond all. */
@@ -80,6 +86,20 @@ static int64_t all_left(const struct whatif *x)
     return left;
 }
 
+/* What a change takes away from a weight (or adds), not rounded. */
+static double whatif_change(const struct sp_change *c, int64_t weight)
+{
+    return (sp_change_ratio(c) - 1) * (double)weight;
+}
+
+static double exactly_left(const struct whatif *x)
+{
+    double left = (double)x->out->before;
+    for (const struct sp_change *c = x->changes; c < x->changes + x->n; c++)
+        left += whatif_change(c, c->decided);
+    return left;
+}
+
 /* ---- who has it ---- */
 
 /* Takes what one change scales of each row of t, and puts back what is left of it. */
@@ -101,7 +121,7 @@ static spaa_status scale_rows(struct whatif *x, size_t change, enum sp_by by, st
         if (id == SP_STR_FAIL)
             st = sp_nomem(x->d);
         else if (id < names && row[id] != SP_NONE)
-            r->after[row[id]] += sp_change_left(&x->changes[change], weight) - weight;
+            r->after[row[id]] += whatif_change(&x->changes[change], weight);
     }
     sp_top_free(&part);
     return st;
@@ -123,7 +143,7 @@ static spaa_status build_rows(struct whatif *x, enum sp_by by, struct sp_whatif_
         row[i] = SP_NONE;
     for (size_t i = 0; !st && i < out->rows.rows.n; i++) {
         row[out->rows.rows.v[i].name] = (uint32_t)i;
-        out->after[i] = out->rows.rows.v[i].self;
+        out->after[i] = (double)out->rows.rows.v[i].self;
     }
     for (size_t c = 0; !st && c < x->n; c++)
         if (x->changes[c].decided)
@@ -167,8 +187,8 @@ static void whatif_sampling(struct whatif *x)
     if (!x->out->sampled)
         return;
     sp_share_interval(100 * ((double)x->out->after / whole - least) / (most - least), n, &lo, &hi);
-    x->out->sure_lo = (int64_t)(whole * (least + lo / 100 * (most - least)));
-    x->out->sure_hi = (int64_t)(whole * (least + hi / 100 * (most - least)));
+    x->out->sure_lo = (int64_t)floor(whole * (least + lo / 100 * (most - least)));
+    x->out->sure_hi = (int64_t)ceil(whole * (least + hi / 100 * (most - least)));
 }
 
 /* ---- where callers are missing ---- */
@@ -210,7 +230,7 @@ static int by_strength(const void *va, const void *vb)
  * The changes of one direction, strongest first: so much at most has its ratio or a stronger one. Layer by
  * layer, each stack moves from its ratio to the next weaker one, and from the weakest to what it was.
  */
-static spaa_status bound_of(struct whatif *x, bool faster, int64_t *bound)
+static spaa_status bound_of(struct whatif *x, bool faster, int64_t *bound, double *exact)
 {
     const struct sp_change *list[SP_WHATIF_CHANGES];
     size_t n = 0;
@@ -229,7 +249,8 @@ static spaa_status bound_of(struct whatif *x, bool faster, int64_t *bound)
         }
         left += (sp_change_ratio(list[i]) - next) * (double)at_most;
     }
-    *bound = (int64_t)(left < 0 ? 0 : left);
+    *exact = fmax(left, 0);
+    *bound = sp_whatif_weight(faster ? floor(*exact) : ceil(*exact));
     return SPAA_OK;
 }
 
@@ -241,14 +262,17 @@ static spaa_status whatif_bounds(struct whatif *x)
         if (c->num != c->den && !c->self)
             any[c->num < c->den] = true;
     out->least = out->most = out->after;
+    out->left_least = out->left_most = out->left;
     out->bounds = sp_chains_tell(x->s) && (any[0] || any[1]);
-    spaa_status st = out->bounds && any[1] ? bound_of(x, true, &out->least) : SPAA_OK;
+    spaa_status st = out->bounds && any[1] ? bound_of(x, true, &out->least, &out->left_least) : SPAA_OK;
     if (!st && out->bounds && any[0])
-        st = bound_of(x, false, &out->most);
+        st = bound_of(x, false, &out->most, &out->left_most);
     if (out->least != SP_ABSENT && out->least > out->after)
         out->least = out->after;
     if (out->most != SP_ABSENT && out->most < out->after)
         out->most = out->after;
+    out->left_least = fmin(out->left_least, out->left);
+    out->left_most = fmax(out->left_most, out->left);
     return st;
 }
 
@@ -264,6 +288,7 @@ spaa_status sp_whatif_of(struct sp_selection *s, struct sp_change *changes, size
     spaa_status st = x.decided && x.weights && decide_rows(&x) ? SPAA_OK : sp_nomem(d);
     if (!st) {
         out->after = all_left(&x);
+        out->left = exactly_left(&x);
         whatif_sampling(&x);
         st = whatif_bounds(&x);
     }

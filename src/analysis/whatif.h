@@ -28,17 +28,18 @@ struct sp_change {
 
 struct sp_whatif_rows {
     struct sp_top rows;
-    int64_t *after; /* per row */
+    double *after; /* per row */
 };
 
 struct sp_whatif {
     int64_t before, after;
-    int64_t least, most;           /* what `after` may be where callers are missing; SP_ABSENT: not known */
-    bool bounds;                   /* callers are missing */
-    bool sampled;                  /* there are samples to say how sure it is */
-    int64_t sure_lo, sure_hi;      /* then: 95 % interval of `after`, of what the stacks show */
-    struct sp_whatif_rows threads; /* each by itself */
-    struct sp_whatif_rows pools;   /* as views show threads; no rows where no thread is in one */
+    int64_t least, most; /* what `after` may be where callers are missing; SP_ABSENT: not known */
+    double left, left_least, left_most; /* the same, where these are known, before they were rounded */
+    bool bounds;                        /* callers are missing */
+    bool sampled;                       /* there are samples to say how sure it is */
+    int64_t sure_lo, sure_hi;           /* then: 95 % interval of `after`, of what the stacks show */
+    struct sp_whatif_rows threads;      /* each by itself */
+    struct sp_whatif_rows pools;        /* as views show threads; no rows where no thread is in one */
     struct sp_whatif_rows processes;
 };
 
@@ -46,6 +47,8 @@ struct sp_whatif {
 spaa_status sp_whatif_of(struct sp_selection *s, struct sp_change *changes, size_t n, struct sp_diags *d,
                          struct sp_whatif *out);
 void sp_whatif_free(struct sp_whatif *x);
+/* A whole number of what is not rounded yet, within what a weight may be. */
+int64_t sp_whatif_weight(double v);
 /* What is left of a weight, rounded half up. */
 int64_t sp_change_left(const struct sp_change *c, int64_t weight);
 static inline double sp_change_ratio(const struct sp_change *c)

@@ -1,5 +1,6 @@
 #include "ask/timeline_explain.h"
 
+#include "ask/cpu_time.h"
 #include "ask/said_names.h"
 #include "base/num.h"
 
@@ -93,31 +94,60 @@ static void put_when(const struct explain *y, const struct sp_phase *p)
     sp_buf_puts(b, "): ");
 }
 
+static void put_quiet(struct sp_buf *b, const struct sp_phase *p)
+{
+    sp_buf_puts(b, p->samples ? "next to nothing ran (" : "nothing ran");
+    if (p->samples) {
+        sp_text_count(b, (uint64_t)p->samples, "sample");
+        sp_buf_ch(b, ')');
+    }
+    sp_buf_puts(b, "; what waits is not in a recording of what runs");
+}
+
+/* "×0.49 the CPU time of the rest"; about the same only where that is not what was found. */
+static void put_weight(const struct explain *y, const struct sp_phase *p, double ratio)
+{
+    struct sp_buf *b = &y->x->b;
+    bool same = ratio > 0.9 && ratio < 1.1;
+    if (ratio < 0) {
+        sp_buf_puts(b, "all of the weight");
+    } else if (same && (p->nfunctions || !p->by_rate)) {
+        sp_buf_puts(b, "as heavy as the rest");
+    } else {
+        sp_buf_puts(b, "×");
+        if (same)
+            put_number(b, ratio, 2);
+        else
+            put_ratio(b, ratio);
+        sp_buf_printf(b, " the %s of the rest", sp_is_cpu_time(&y->x->s) ? "CPU time" : "weight");
+    }
+}
+
+/* How much ran tells two things that a recording of what runs does not tell apart: the work, and the CPU. */
+static const char *same_functions(const struct explain *y, const struct sp_phase *p, double ratio)
+{
+    bool cpu = sp_is_cpu_time(&y->x->s);
+    if (ratio >= 0 && !p->by_rate && ratio > 0.9 && ratio < 1.1)
+        return "; what runs differs, no function surely enough to be named";
+    if (ratio >= 0 && ratio < 1)
+        return cpu ? ", same functions: less to do, or others had the CPU (perf sched or perf record "
+                     "--off-cpu tells)"
+                   : ", same functions: less to do, or less of the CPU";
+    return cpu ? "; no function's share is larger: the same work, more to do or more of the CPU"
+               : "; no function's share is larger: the same work";
+}
+
 static void put_what(const struct explain *y, const struct sp_phase *p)
 {
     struct sp_buf *b = &y->x->b;
     double ratio = sp_phase_ratio(p);
     if (p->quiet) {
-        sp_buf_puts(b, p->samples ? "next to nothing ran (" : "nothing ran");
-        if (p->samples) {
-            sp_text_count(b, (uint64_t)p->samples, "sample");
-            sp_buf_ch(b, ')');
-        }
-        sp_buf_puts(b, "; what waits is not in a recording of what runs");
+        put_quiet(b, p);
         return;
     }
-    if (ratio < 0) {
-        sp_buf_puts(b, "all of the weight");
-    } else if (ratio > 0.9 && ratio < 1.1) {
-        sp_buf_puts(b, "as heavy as the rest");
-    } else {
-        sp_buf_puts(b, "×");
-        put_ratio(b, ratio);
-        sp_buf_puts(b, " the weight of the rest");
-    }
+    put_weight(y, p, ratio);
     if (!p->nfunctions) {
-        sp_buf_puts(b, ratio >= 0 && ratio < 1 ? "; the same work: less to do, or less of the CPU"
-                                               : "; no function's share is larger: the same work");
+        sp_buf_puts(b, same_functions(y, p, ratio));
         return;
     }
     const struct sp_phase_function *f = &y->p->functions.v[p->functions];
@@ -196,16 +226,17 @@ static void say_nothing(const struct explain *y)
     sp_buf_clear(b);
     if (p->least_ns == SP_ABSENT) {
         sp_answer_line(y->x->out,
-                       "no phase would have been found: functions run for so long at a time that samples "
-                       "tell too little");
+                       "a phase may have been missed: functions run for so long at a time that samples tell "
+                       "too little");
         return;
     }
     sp_buf_puts(b, "what would have been found: a function that runs at no other time for ");
     put_seconds(y, p->least_ns);
     sp_buf_puts(b, " s");
     if (p->least_ratio > 0) {
-        sp_buf_puts(b, "; a tenth of the time at ×");
+        sp_buf_puts(b, "; ×");
         put_ratio(b, p->least_ratio);
+        sp_buf_puts(b, " the weight for a tenth of the time");
     }
     sp_answer_line_buf(y->x->out, b);
 }

@@ -1,18 +1,21 @@
 /* whatif: what is left when functions become faster, slower, or vanish. */
 #include "ask/whatif_words.h"
 
+#include "ask/cpu_time.h"
 #include "base/num.h"
+
+#include <math.h>
 
 static const struct sp_answer_column whatif_facts[] = {
     {"asked", SP_COL_TEXT, .doc = "the changes as they were given"},
-    {"after", SP_COL_WEIGHT, .doc = "what is left of the kept weight, by what the stacks show"},
-    {"speedup", SP_COL_NUMBER, .doc = "kept / after; null: nothing is left"},
+    {"after", SP_COL_WEIGHT, .doc = "what is left of the kept weight, by what the stacks show; rounded"},
+    {"speedup", SP_COL_NUMBER, .doc = "kept / after before that is rounded; null: nothing is left"},
     {"after_at_least", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES,
      .doc = "where callers are missing: what is left if all stacks that may belong to the changed functions "
             "do; null: not known"},
     {"after_at_most", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES,
      .doc = "likewise: the most that may be left, which is more than after only where functions get slower"},
-    {"speedup_at_most", SP_COL_NUMBER, .flags = SP_COL_SOMETIMES, .doc = "kept / after_at_least"},
+    {"speedup_at_most", SP_COL_NUMBER, .flags = SP_COL_SOMETIMES, .doc = "kept / after_at_least, likewise"},
     {"sampling.low", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES,
      .doc = "where samples are counted: 95 % interval of after, if they are independent and weigh alike"},
     {"sampling.high", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES, .doc = "its end"},
@@ -66,7 +69,7 @@ static const struct sp_top_row *busiest_of(const struct sp_whatif_rows *r, bool 
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < r->rows.rows.n; i++) {
-        int64_t v = after ? r->after[i] : r->rows.rows.v[i].self;
+        int64_t v = after ? sp_whatif_weight(r->after[i]) : r->rows.rows.v[i].self;
         if (best == SIZE_MAX || v > *weight) {
             best = i;
             *weight = v;
@@ -104,10 +107,10 @@ static void put_busiest(struct sp_whatif_question *x)
         sp_whatif_say_wall(x, before, after, least);
 }
 
-static void put_speedup(struct sp_answer *a, const char *name, int64_t before, int64_t after)
+static void put_speedup(struct sp_answer *a, const char *name, double before, double after)
 {
-    if (after > 0 && before > 0)
-        sp_fact_scaled(a, name, (int64_t)sp_ratio(before, after, 100), 2);
+    if (after > 0 && before > 0 && before / after < 1e12)
+        sp_fact_scaled(a, name, sp_whatif_speedup(before, after, true), SP_SPEEDUP_DIGITS);
     else
         sp_fact_null(a, name);
 }
@@ -118,11 +121,11 @@ static void whatif_put_facts(struct sp_whatif_question *x)
     const struct sp_whatif *w = &x->w;
     sp_fact_cstr(a, "asked", x->x->q->argument);
     sp_fact_weight(a, "after", 0, w->after);
-    put_speedup(a, "speedup", w->before, w->after);
+    put_speedup(a, "speedup", (double)w->before, w->left);
     if (w->bounds) {
         sp_fact_weight(a, "after_at_least", 0, w->least);
         sp_fact_weight(a, "after_at_most", 0, w->most);
-        put_speedup(a, "speedup_at_most", w->before, w->least);
+        put_speedup(a, "speedup_at_most", (double)w->before, w->least == SP_ABSENT ? 0 : w->left_least);
     }
     if (w->sampled) {
         sp_fact_weight(a, "sampling.low", 0, w->sure_lo);
@@ -164,9 +167,10 @@ static void put_who(struct sp_whatif_question *x, struct sp_answer_table *t, con
         struct sp_str name = sp_str_at(&r->rows.names, row->name);
         sp_table_row(x->x->out, t);
         sp_put_int(t, WEIGHT, row->self);
-        sp_put_int(t, AFTER, r->after[i]);
-        if (r->after[i] > 0 && row->self > 0)
-            sp_put_scaled(t, SPEEDUP, (int64_t)sp_ratio(row->self, r->after[i], 100), 2);
+        sp_put_int(t, AFTER, sp_whatif_weight(r->after[i]));
+        if (r->after[i] > 0 && row->self > 0 && (double)row->self / r->after[i] < 1e12)
+            sp_put_scaled(t, SPEEDUP, sp_whatif_speedup((double)row->self, r->after[i], false),
+                          SP_SPEEDUP_DIGITS);
         sp_put_text(x->x->out, t, KIND, kind, strlen(kind));
         sp_put_text(x->x->out, t, NAME, name.p, name.n);
     }
@@ -186,19 +190,6 @@ static void whatif_put_rows(struct sp_whatif_question *x)
 
 /* ---- the question ---- */
 
-/* The weight is time on a processor, as far as the event's name says it. */
-static bool is_cpu_time(const struct sp_selection *s)
-{
-    static const char *const events[] = {"cpu-clock", "task-clock", "cpu", "cycles", "cpu_time", NULL};
-    struct sp_str event = sp_pstr(s->profile, s->profile->events.v[s->event].name);
-    for (size_t i = 0; events[i] && sp_str_is(s->unit, "ns"); i++) {
-        size_t n = strlen(events[i]);
-        if (event.n >= n && memcmp(event.p, events[i], n) == 0 && (event.n == n || event.p[n] == ':'))
-            return !s->view || strcmp(s->view, "cpu") == 0;
-    }
-    return false;
-}
-
 static spaa_status whatif_answer(struct sp_whatif_question *x)
 {
     struct sp_ask *q = x->x->q;
@@ -213,7 +204,7 @@ static spaa_status whatif_answer(struct sp_whatif_question *x)
         st = sp_said_shorten(&x->said, x->x);
     if (st)
         return st;
-    x->cpu = is_cpu_time(&x->x->s);
+    x->cpu = sp_is_cpu_time(&x->x->s);
     sp_asked_facts(x->x);
     whatif_put_facts(x);
     sp_whatif_say_head(x);

@@ -3,22 +3,62 @@
 
 #include "base/num.h"
 
+#include <math.h>
+
 static void whatif_weight(struct sp_whatif_question *x, int64_t v)
 {
     sp_text_weight(&x->x->b, x->x->s.unit, x->x->s.scale, v);
 }
 
-/* " (÷ 1.92", " (× 1.30", " (as before": what becomes of the whole. */
-static void whatif_times(struct sp_buf *b, int64_t before, int64_t after)
+enum rounding { DOWN = -1, NEAREST, UP };
+
+/* A bound rounds to the side where it still holds; what is no fraction but for the noise of doubles does not.
+ */
+static int64_t whatif_round(double v, enum rounding how)
+{
+    double noise = fmax(fabs(v), 1) * 1e-12;
+    return (int64_t)(how == DOWN ? floor(v + noise) : how == UP ? ceil(v - noise) : floor(v + 0.5));
+}
+
+/* What is left of few: "200.5" of 202 counts; else as any weight. */
+static void whatif_left(struct sp_whatif_question *x, double v, enum rounding how)
+{
+    enum { FEW = 10000, PARTS = 100 };
+    struct sp_buf *b = &x->x->b;
+    char t[64];
+    size_t from = b->len;
+    int64_t parts = fabs(v) < FEW ? whatif_round(v * PARTS, how) : 0;
+    whatif_weight(x, fabs(v) < 1e18 ? whatif_round(v, how) : sp_whatif_weight(v));
+    if (b->failed || parts % PARTS == 0 || x->x->s.scale ||
+        strspn(b->data + from, "0123456789,") < b->len - from)
+        return;
+    b->len = from;
+    sp_scaled_text(parts, 2, t);
+    sp_buf_puts(b, t);
+}
+
+int64_t sp_whatif_speedup(double before, double after, bool bound)
+{
+    return whatif_round(before / after * SP_SPEEDUP_UNIT, bound ? UP : NEAREST);
+}
+
+/* " (÷ 1.92", " (÷ 1.0075", " (× 1.30", " (as before": what becomes of the whole, by digits that tell. */
+static void whatif_times(struct sp_buf *b, double before, double after, enum rounding how)
 {
     char t[64];
-    if (before == after || !before) {
+    if (fabs(before - after) <= 1e-12 * fabs(before) || before == 0) {
         sp_buf_puts(b, "as before");
-    } else if (!after) {
+    } else if (after <= 0) {
         sp_buf_puts(b, "nothing is left");
     } else {
         bool less = after < before;
-        sp_scaled_text(sp_ratio(less ? before : after, less ? after : before, 100), 2, t);
+        double ratio = less ? before / after : after / before, power = 100;
+        unsigned digits = 2;
+        for (; digits < 6 && (ratio - 1) * power < 9.995; digits++)
+            power *= 10;
+        if (ratio > 1e12)
+            ratio = 1e12;
+        sp_scaled_text(whatif_round(ratio * power, how), digits, t);
         sp_buf_printf(b, "%s %s", less ? "÷" : "×", t);
     }
 }
@@ -57,24 +97,26 @@ void sp_whatif_say_head(struct sp_whatif_question *x)
 {
     struct sp_buf *b = &x->x->b;
     const struct sp_whatif *w = &x->w;
-    bool low = w->least != SP_ABSENT && w->least < w->after,
-         high = w->most != SP_ABSENT && w->most > w->after;
-    bool faster = w->after < w->before && !w->bounds;
+    bool low = w->least != SP_ABSENT && w->left_least < w->left,
+         high = w->most != SP_ABSENT && w->left_most > w->left;
+    bool faster = w->left < (double)w->before && !w->bounds;
     sp_buf_clear(b);
     whatif_what(x);
     whatif_weight(x, w->before);
     sp_buf_puts(b, " → ");
+    double before = (double)w->before, least = low ? w->left_least : w->left,
+           most = high ? w->left_most : w->left;
     if (low || high) {
-        whatif_weight(x, low ? w->least : w->after);
+        whatif_left(x, least, DOWN);
         sp_buf_puts(b, " … ");
     }
-    whatif_weight(x, high ? w->most : w->after);
+    whatif_left(x, most, faster ? DOWN : low || high ? UP : NEAREST);
     sp_buf_puts(b, faster ? " at least (" : " (");
     if (low || high) {
-        whatif_times(b, w->before, low ? w->least : w->after);
+        whatif_times(b, before, least, least < before ? UP : NEAREST);
         sp_buf_puts(b, " … ");
     }
-    whatif_times(b, w->before, high ? w->most : w->after);
+    whatif_times(b, before, most, faster ? UP : NEAREST);
     sp_buf_puts(b, faster ? " at most)" : ")");
     whatif_names(x);
     sp_answer_line_of(x->x->out, SP_LINE_HEAD, b);
@@ -94,7 +136,7 @@ void sp_whatif_say_doubt(struct sp_whatif_question *x)
     }
     if (w->bounds) {
         sp_buf_puts(b, b->len ? "; " : "");
-        whatif_weight(x, w->after);
+        whatif_left(x, w->left, NEAREST);
         sp_buf_puts(b, w->least == SP_ABSENT || w->most == SP_ABSENT
                            ? " is what stacks show; filters hide how much more may be theirs"
                            : " is what stacks show, the other end if all that lack callers are theirs");

@@ -15,6 +15,10 @@ struct sp_whatif_question {
     bool cpu; /* weights are CPU time */
 };
 
+enum { SP_SPEEDUP_DIGITS = 4, SP_SPEEDUP_UNIT = 10000 };
+/* before / after in such units; a bound is not rounded below what it is. */
+int64_t sp_whatif_speedup(double before, double after, bool bound);
+
 /* "CPU 2.30 s → 1.20 s at least (÷ 1.92 at most): validate 2× as fast". */
 void sp_whatif_say_head(struct sp_whatif_question *x);
 /* How sure that is, of samples; and which end is what where callers are missing. */

@@ -110,6 +110,21 @@ def test_a_heavy_stretch_of_the_same_work(tmp_path):
     assert abs(float(phase["start"]) - 4) < 0.1 and re.search(r"×(5\.[5-9]|6)", said[0]) and "the same work" in said[0]
 
 
+def test_a_light_stretch_of_the_same_work_may_be_the_machine(tmp_path):
+    path, _ = recording(tmp_path, 8, load=lambda t: 0.4 if 4 <= t < 6 else 0.8)
+    answer, said = explain(path)
+    phase, = answer["phases"]
+    text = " ".join(said)
+    assert 0.4 < phase["ratio"] < 0.6 and not phase["quiet"] and not phase["functions"]
+    assert "the CPU time of the rest, same functions: less to do, or others had the CPU" in text and "the same work" not in text
+
+
+def test_a_light_stretch_of_what_is_no_time_names_no_cpu_time(tmp_path):
+    path, _ = recording(tmp_path, 8, load=lambda t: 0.4 if 4 <= t < 6 else 0.8)
+    path.write_text(path.read_text().replace("cpu-clock", "page-faults"))
+    assert "the weight of the rest, same functions: less to do" in explain(path)[1][0]
+
+
 def test_a_heavy_stretch_of_one_function(tmp_path):
     path, _ = recording(tmp_path, 8, lambda t: "rebuild" if 4 <= t < 6 and t % 0.002 < 0.0016 else None,
                         load=lambda t: 1 if 4 <= t < 6 else 0.14)
@@ -131,6 +146,48 @@ def test_one_replaces_the_other(tmp_path):
     answer, _ = explain(path)
     phase, = answer["phases"]
     assert phase["functions"][0]["function"] in ("parse", "render") and abs(float(phase["seconds"]) - 2) < 0.02
+
+
+@pytest.mark.parametrize("rate,cycle", [(2000, 0.004), (4000, 0.004), (4000, 0.01), (2000, 0.005), (1777, 0.004), (997, 0.004)])
+def test_work_that_takes_turns_shifts(tmp_path, rate, cycle):
+    """However the turns fall on the samples: what differs from turn to turn says nothing of seconds."""
+    r = random.Random(rate)
+    clock = {"from": 0.0, "length": cycle}
+
+    def work(t):
+        while t >= clock["from"] + clock["length"]:
+            clock["from"] += clock["length"]
+            clock["length"] = cycle * r.uniform(1, 1.02)
+        return "serve" if t - clock["from"] < cycle * (0.5 if clock["from"] >= 2 else 0.75) else "render"
+
+    path, _ = recording(tmp_path, 3, work, rate=rate)
+    answer, said = explain(path)
+    phase, = answer["phases"]
+    first = phase["functions"][0]
+    assert abs(float(phase["start"]) - 2) < 0.05 and abs(float(phase["end"]) - 3) < 0.01, said
+    assert "render" in first["function"] and abs(first["share"] - 50) < 5 and abs(first["rest"]["share"] - 25) < 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rate", [997, 2000])
+def test_a_slope_is_told_by_its_two_ends(tmp_path, rate, seed):
+    """Steps of it are no phase that comes back, and none says that the work is the same."""
+    r = random.Random(seed)
+    path, _ = recording(tmp_path, 3, lambda t: "serve" if r.random() < 0.95 - 0.9 * t / 3 else "render", rate=rate, seed=seed)
+    answer, said = explain(path)
+    assert answer["phases"] and all(int(p["count"]) == 1 for p in answer["phases"])
+    for phase in answer["phases"]:
+        early = float(phase["start"]) + float(phase["end"]) < 3
+        assert phase["functions"][0]["function"] in (("serve", "in_serve") if early else ("render", "in_render")), said
+        assert phase["functions"][0]["share"] > 50 > phase["functions"][0]["rest"]["share"]
+    assert "the same work" not in "".join(said) and "less to do" not in "".join(said)
+
+
+def test_a_dip_and_a_peak_are_two_phases(tmp_path):
+    path, _ = recording(tmp_path, 6, load=lambda t: 0.1 if 1 <= t < 1.5 else 1 if 4 <= t < 4.5 else 0.4, rate=2000)
+    phases = explain(path)[0]["phases"]
+    got = sorted((round(float(p["start"]) * 4) / 4, round(float(p["end"]) * 4) / 4, p["ratio"] > 1) for p in phases)
+    assert got == [(1, 1.5, False), (4, 4.5, True)] and all(int(p["count"]) == 1 for p in phases)
 
 
 def test_filters_choose_whose_time_it_is(tmp_path):
@@ -165,6 +222,22 @@ def test_what_would_have_been_found_is_found(tmp_path):
     ratio = float(facts["found_from_ratio"]) * 1.2
     path, _ = recording(tmp_path, 4, load=lambda t: ratio / 3 if 2 <= t < 2.4 else 1 / 3, rate=999 * 3)
     assert ask("timeline", path, "--explain")["phases"]
+
+
+def test_what_is_promised_of_long_calls_is_kept(tmp_path):
+    promised = 0
+    for seed in range(6):
+        path, _ = recording(tmp_path, 3, seed=seed, item=0.02)
+        answer, said = explain(path)
+        least = answer["explain"]["found_from_seconds"]
+        if least is None:
+            assert said[1].startswith("a phase may have been missed")
+            continue
+        end = 1.3 + float(least) * 1.05
+        path, _ = recording(tmp_path, 3, lambda t: "new" if 1.3 <= t < end else None, seed=500 + seed, item=0.02)
+        promised += 1
+        assert ask("timeline", path, "--explain")["phases"], seed
+    assert promised
 
 
 def test_too_few_samples_say_so(tmp_path):

@@ -65,6 +65,26 @@ def test_names_expressions_and_handles(tmp_path):
     assert both["after"] == 35 and both == ask("whatif", path, "a(int, char)=2x", "b=0")
 
 
+NAMED = {("main", "unsigned long mix<unsigned long, 3>(unsigned long)"): 30, ("main", "a::Matrix<unsigned long>::sum() const"): 10,
+         ("main", "void mix<int, 3>(int)"): 5, ("main", "void over<int>(int)"): 3, ("main", "void over<int>(long)"): 2,
+         ("main", "void call<mix<int, 3>(int)>(int)"): 1}
+
+
+@pytest.mark.parametrize("name,after", [
+    ("mix<unsigned long, 3>", 36), ("a::Matrix<unsigned long>::sum", 46), ("Matrix<unsigned long>::sum", 46), ("mix<int, 3>", 48.5),
+    ("unsigned long mix<unsigned long, 3>(unsigned long)", 36)])
+def test_names_with_template_arguments_and_no_parameters(tmp_path, name, after):
+    path = folded(tmp_path, NAMED)
+    assert abs(ask("whatif", path, name + "=2x")["after"] - after) <= 0.5
+    assert ask("function", path, name)["function"]["id"] == ask("whatif", path, name + "=2x")["changes"][0]["id"]
+
+
+@pytest.mark.parametrize("name", ["over<int>", "mix<unsigned", "ix<int, 3>", "<int>", "atrix<unsigned long>::sum", "mix<long, 3>"])
+def test_names_that_fit_none_or_several_are_refused(tmp_path, name):
+    path = folded(tmp_path, NAMED)
+    assert run("whatif", path, name + "=2x").code == run("function", path, name).code == 1
+
+
 def test_recursion_counts_once_and_vanishing_leaves_nothing(tmp_path):
     path = folded(tmp_path, {("main", "r", "r", "r"): 8})
     assert ask("whatif", path, "r=2x")["after"] == 4
@@ -91,6 +111,24 @@ def test_what_is_said_first(tmp_path):
     said = run("whatif", path, "a=3x", code=0).out.splitlines()
     assert said[0].endswith("100 → 50 at least (÷ 2 at most): a 3× as fast")
     assert any(s.startswith("assumes") for s in said)
+
+
+@pytest.mark.parametrize("weights,said", [
+    ((202, 3), "202 → 200.5 at least (÷ 1.0075 at most)"),
+    ((100, 5), "100 → 97.5 at least (÷ 1.026 at most)"),
+    ((1001, 1001), "1001 → 500.5 at least (÷ 2 at most)"),
+    ((95, 95), "95 → 47.5 at least (÷ 2 at most)"),
+    ((100, 50), "100 → 75 at least (÷ 1.34 at most)")])
+def test_bounds_of_few_are_no_rounder_than_they_are(tmp_path, weights, said):
+    """What is left at least is not more, and the speedup at most not less, than by fractions."""
+    whole, a = weights
+    path = folded(tmp_path, {("main", "a"): a, ("main", "b"): whole - a} if a < whole else {("main", "a"): a})
+    line = run("whatif", path, "a=2x", code=0).out.splitlines()[0].replace(",", "")
+    assert said in line
+    least, most = (F(re.search(r, line).group(1)) for r in (r"→ ([\d.]+) at least", r"÷ ([\d.]+) at most"))
+    true = left({("main", "a"): a, ("main", "b"): whole - a}, [("a", "2x")])
+    assert least <= true and most >= whole / true
+    assert 0 <= F(str(ask("whatif", path, "a=2x")["speedup"])) - whole / true < F(1, 10000)
 
 
 def threads(tmp_path):
