@@ -38,7 +38,8 @@ void sp_finding_title(struct sp_buf *b, const struct sp_finding *f)
 
 double sp_finding_bound(const struct sp_finding *f)
 {
-    bool is = sp_finding_infos[f->kind].flags & SP_FINDING_BOUND && !f->at_least && f->part < f->of;
+    bool is = sp_finding_infos[f->kind].flags & SP_FINDING_BOUND && f->weighs_work && !f->callers_missing &&
+              f->part < f->of;
     return is ? (double)f->of / (double)(f->of - f->part) : 0;
 }
 
