@@ -24,8 +24,44 @@ static int64_t shared(const struct finder *x, const struct sp_finding *a, const 
     return sum;
 }
 
+/* Weight of the rows that both are about: hits of a kind are in the order of rows, one of each. */
+static int64_t in_both(const struct finder *x, const struct sp_finding *a, const struct sp_finding *b)
+{
+    int64_t sum = 0;
+    size_t k = 0, nb = x->hits[b->kind].n;
+    const struct finding_hit *hb = x->hits[b->kind].v;
+    for (size_t i = 0; i < x->hits[a->kind].n; i++) {
+        const struct finding_hit *h = &x->hits[a->kind].v[i];
+        while (k < nb && hb[k].row < h->row)
+            k++;
+        if (k < nb && hb[k].row == h->row && hit_is_of(h, a) && hit_is_of(&hb[k], b))
+            sum += x->s->rows.v[h->row].weight;
+    }
+    return sum;
+}
+
+/*
+ * What waits for a lock does so in a system call: neither is the other's cause, but they are one cost. The
+ * larger one is told; the lock, which says more, also where it is hardly smaller.
+ */
+static void beneath_lock(struct finder *x, size_t lock, size_t call)
+{
+    struct sp_finding *l = &x->out.list.v[lock], *c = &x->out.list.v[call];
+    int64_t both = in_both(x, l, c), smaller = l->weight < c->weight ? l->weight : c->weight;
+    if ((__int128)both * 100 < (__int128)smaller * NEARLY_ALL || l->beneath || c->beneath)
+        return;
+    if ((__int128)l->weight * 100 >= (__int128)c->weight * NEARLY_ALL)
+        c->beneath = (uint32_t)lock + 1;
+    else
+        l->beneath = (uint32_t)call + 1;
+}
+
 bool finding_beneath(struct finder *x)
 {
+    for (size_t i = 0; i < x->out.list.n; i++)
+        for (size_t k = 0; k < x->out.list.n; k++)
+            if (x->out.list.v[i].kind == SP_FIND_LOCK && x->out.list.v[k].kind == SP_FIND_SYSCALL)
+                beneath_lock(x, i, k);
     for (size_t i = 0; i < x->out.list.n; i++) {
         struct sp_finding *a = &x->out.list.v[i];
         for (size_t k = 0; k < i && !a->beneath; k++) {

@@ -113,7 +113,7 @@ bool finding_names(struct finder *x);
 /* finding_way.c: from, steps, callee, way, place. */
 bool finding_way(struct finder *x, const struct finding_hit *hits, size_t n, uint32_t group,
                  struct sp_finding *f);
-/* finding_repeats.c: apart, repeats. */
+/* finding_repeats.c: apart, repeats; of the hits of the finding's group. */
 bool finding_repeats(struct finder *x, const struct finding_hit *hits, size_t n, struct sp_finding *f);
 /* finding_beneath.c: what lies beneath what, once all are there. */
 bool finding_beneath(struct finder *x);

@@ -121,7 +121,8 @@ static int by_order(const void *va, const void *vb)
         return a->weight > b->weight ? -1 : 1;
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
-    return strcmp(a->what, b->what);
+    int c = strcmp(a->what, b->what);
+    return c ? c : a->group < b->group ? -1 : a->group > b->group;
 }
 
 static bool tell_all(struct finder *x)
