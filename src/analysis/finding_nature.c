@@ -64,15 +64,16 @@ static bool named(struct sp_str name, const char *const *words)
 bool finding_weighs_work(const struct finder *x)
 {
     static const char *const clocks[] = {"cpu-clock", "task-clock", NULL};
-    static const char *const counters[] = {"cycles",     "cpu-cycles",   "ref-cycles",
-                                           "bus-cycles", "instructions", "cpu_core",
-                                           "cpu_atom",   "cpu",          NULL};
-    static const char *const misses[] = {"miss", "branch", "cache", "ref", NULL};
+    static const char *const counters[] = {"cycles", "cpu-cycles", "ref-cycles", "instructions", NULL};
+    static const char *const units[] = {"cpu", "cpu_core", "cpu_atom", NULL};
+    static const char *const in_units[] = {"cycles", "instructions", NULL};
+    static const char *const others[] = {"branch", "stalled", "miss", NULL};
     const struct sp_event *e = &x->p->events.v[x->s->event];
     struct sp_str name = sp_pstr(x->p, e->name);
     switch (e->kind) {
     case SP_HARDWARE:
-        return named(name, counters) && !(memchr(name.p, '/', name.n) && contains_any(name, misses));
+        return named(name, counters) ||
+               (named(name, units) && contains_any(name, in_units) && !contains_any(name, others));
     case SP_SOFTWARE:
         return named(name, clocks);
     case SP_TIMER:

@@ -37,8 +37,22 @@ static bool holds(struct sp_str s, const char *text)
     return s.n && memmem(s.p, s.n, text, strlen(text));
 }
 
-/* Whether a function may be one that lives as long as what it builds: main, or a constructor. False in *ok:
- * out of memory. */
+/* "Rule::Rule", "Rule::new", "rules.NewRule", "__init__": what it builds may live as long as its object. */
+static bool constructs(struct sp_str plain, struct sp_str whole)
+{
+    const char *last = plain.p + plain.n;
+    while (last > plain.p && last[-1] != ':' && last[-1] != '.')
+        last--;
+    size_t before = (size_t)(last - plain.p), n = plain.n - before;
+    bool twice = n && before >= n + 2 && memcmp(last - 2, "::", 2) == 0 &&
+                 memcmp(last - 2 - n, last, n) == 0 && (before == n + 2 || last[-3 - (ptrdiff_t)n] == ':');
+    bool go = before && last[-1] == '.' && n >= 3 && memcmp(last, "New", 3) == 0;
+    return twice || go || (before && n == 3 && memcmp(last, "new", 3) == 0) || holds(whole, "__init__") ||
+           holds(whole, "<init>");
+}
+
+/* Whether a function may be one that keeps what it builds: main, or a constructor. False in *ok: out of
+ * memory. */
 static bool builds_to_keep(const struct finder *x, uint32_t function, bool *ok)
 {
     struct sp_str whole = sp_pstr(x->p, x->p->functions.v[function].name);
@@ -46,15 +60,11 @@ static bool builds_to_keep(const struct finder *x, uint32_t function, bool *ok)
     sp_buf_init(&b, UINT32_MAX);
     sp_own_plain_name(&b, whole);
     *ok = *ok && !b.failed;
-    const char *p = sp_buf_cstr(&b), *last = p + b.len;
-    while (last > p && last[-1] != ':' && last[-1] != '.')
-        last--;
-    size_t n = b.len - (size_t)(last - p), before = (size_t)(last - p);
-    bool constructs = n && before >= n + 2 && memcmp(last - 2, "::", 2) == 0 &&
-                      memcmp(last - 2 - n, last, n) == 0 &&
-                      (before == n + 2 || last[-3 - (ptrdiff_t)n] == ':');
-    bool keeps = constructs || strcmp(last, "main") == 0 || strcmp(last, "init") == 0 ||
-                 holds(whole, "__init__") || holds(whole, "<init>") || x->classes[function] >> FC_STARTUP & 1;
+    struct sp_str plain = {sp_buf_cstr(&b), (uint32_t)b.len};
+    bool is_main = sp_str_is(plain, "main") || sp_str_is(plain, "main.main") ||
+                   (plain.n > 6 && memcmp(plain.p + plain.n - 6, "::main", 6) == 0) ||
+                   (plain.n > 5 && memcmp(plain.p + plain.n - 5, ".init", 5) == 0);
+    bool keeps = is_main || constructs(plain, whole) || x->classes[function] >> FC_STARTUP & 1;
     sp_buf_free(&b);
     return keeps;
 }

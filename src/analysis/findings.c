@@ -41,10 +41,11 @@ static bool has_caller(const struct finder *x, size_t i)
 {
     const struct sp_selected *s = &x->s->rows.v[i];
     const struct sp_stack *stack = &x->p->stacks.v[s->stack];
-    const uint32_t *frames = x->p->stack_frames.v + stack->first;
     size_t n = 0;
-    for (size_t k = 0; k < stack->n && n < 2; k++)
-        n += !(x->p->frames.v[frames[k]].flags & SP_FRAME_INLINED);
+    for (size_t k = 0; k < stack->n && n < 2; k++) {
+        uint32_t frame = x->p->stack_frames.v[stack->first + k];
+        n += !(x->p->frames.v[frame].flags & SP_FRAME_INLINED);
+    }
     return n > 1 || (s->kernel != SP_NONE && stack->n);
 }
 
