@@ -38,7 +38,7 @@ void sp_finding_title(struct sp_buf *b, const struct sp_finding *f)
 
 double sp_finding_bound(const struct sp_finding *f)
 {
-    bool is = sp_finding_infos[f->kind].flags & SP_FINDING_BOUND && f->weighs_work && !f->callers_missing &&
+    bool is = sp_finding_infos[f->kind].flags & SP_FINDING_BOUND && f->weighs_work && !f->at_least &&
               f->part < f->of;
     return is ? (double)f->of / (double)(f->of - f->part) : 0;
 }
@@ -312,11 +312,11 @@ static void say_detail(struct sp_buf *b, const struct sp_asked *x, const struct 
     double bound = sp_finding_bound(f);
     sp_buf_clear(b);
     sp_buf_puts(b, "  ");
-    say_evidence(b, x, f, without < 3 || f->kind != SP_FIND_SYSCALL);
+    say_evidence(b, x, f, without < 3 || (f->kind != SP_FIND_SYSCALL && f->kind != SP_FIND_REGEX));
     if (without < 4 && asks_sizes(f))
         sp_buf_printf(b, "Sizes are not in this file: perf record -e syscalls:sys_enter_%s. ", f->what);
     bool unsure = (f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT) && !f->repeats;
-    sp_buf_printf(b, "Fix%s: %s", unsure ? ", if per call" : "", f->remedy);
+    sp_buf_printf(b, "%s: %s", unsure ? "If per call" : "Fix", f->remedy);
     if (bound >= 1.005 && without < 2)
         sp_buf_printf(b, ". Bound: %s ÷ %.*f", is_cpu(x) ? "CPU" : "weight",
                       bound >= 9.95   ? 0
