@@ -15,20 +15,6 @@ bool sp_finding_is_rule(enum sp_finding_kind kind)
     return sp_finding_infos[kind].group == SP_FINDING_RULE;
 }
 
-bool sp_findings_say_names(const struct sp_findings *all, size_t most, struct sp_said_names *n)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && i < all->list.n && i < most; i++) {
-        const struct sp_finding *f = &all->list.v[i];
-        ok = sp_said_add(n, f->function) && sp_said_add(n, f->from);
-        for (size_t k = 0; f->kind == SP_FIND_IRQ && ok && k < SP_FINDING_CALLERS; k++)
-            ok = sp_said_add(n, f->callers[k].function);
-        for (size_t k = 0; ok && k < SP_FINDING_STEPS; k++)
-            ok = sp_said_add(n, f->steps[k]);
-    }
-    return ok;
-}
-
 void sp_finding_title(struct sp_buf *b, const struct sp_finding *f)
 {
     for (const char *c = f->what; *c; c++)
@@ -279,13 +265,14 @@ static void say_parts(struct sp_buf *b, const struct sp_finding *f)
 static void say_evidence(struct sp_buf *b, const struct sp_asked *x, const struct sp_finding *f, bool parts)
 {
     bool built = f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT;
+    const char *more = parts && f->kind == SP_FIND_REGEX ? ";" : ".";
     if (built && f->repeats)
-        sp_buf_printf(b, "begins anew %u times at least%s ", f->apart, f->kind == SP_FIND_REGEX ? ";" : ".");
+        sp_buf_printf(b, "begins anew %u times at least%s ", f->apart, more);
     else if (built && f->apart > 1)
         sp_buf_printf(b, "%s at least %u times; once each? ", f->kind == SP_FIND_REGEX ? "compiled" : "built",
                       f->apart);
     else if (built)
-        sp_buf_printf(b, "once or often: that is not shown%s ", f->kind == SP_FIND_REGEX ? ";" : ".");
+        sp_buf_printf(b, "once or often: that is not shown%s ", more);
     if (f->kind == SP_FIND_RECURSION)
         sp_buf_printf(b, "up to %u deep%s. ", f->deepest, f->by_name ? ", by its name alone" : "");
     if (f->kind == SP_FIND_DEBUG)
