@@ -19,6 +19,18 @@ static bool allocation_hit(const struct finding_rule *r, struct finder *x, const
     return true;
 }
 
+/* What libraries ask for themselves, as std::use_facet does, is no cast of the program's: it has a remedy
+ * where the program's own code calls it, which the next frame shows. */
+static bool cast_hit(const struct finding_rule *r, struct finder *x, const struct finding_row *row,
+                     struct finding_hit *hit)
+{
+    if (!finding_class_hit(r, x, row, hit) || x->own->all)
+        return false;
+    size_t above = hit->top + 1;
+    return above < row->n && !finding_is_gap(x->p, row->frames[above]) &&
+           sp_is_own(x->own, x->p->frames.v[row->frames[above]].function);
+}
+
 static bool gc_thread(struct sp_str comm)
 {
     static const char *const names[] = {"GC Thread", "G1 ", "ParGC", "ZWorker", "ZDriver", "Shenandoah"};
@@ -57,7 +69,7 @@ const struct finding_rule finding_rule_allocation = {SP_FIND_ALLOC, FC_ALLOC, al
                                                      finding_class_tell};
 const struct finding_rule finding_rule_unwinding = {SP_FIND_UNWIND, FC_UNWIND, finding_class_hit,
                                                     finding_class_tell};
-const struct finding_rule finding_rule_cast = {SP_FIND_CAST, FC_CAST, finding_class_hit, finding_class_tell};
+const struct finding_rule finding_rule_cast = {SP_FIND_CAST, FC_CAST, cast_hit, finding_class_tell};
 const struct finding_rule finding_rule_gc = {SP_FIND_GC, FC_GC, gc_hit, finding_class_tell};
 const struct finding_rule finding_rule_interpreter = {SP_FIND_INTERPRETER, FC_INTERPRETER, interpreter_hit,
                                                       finding_class_tell};

@@ -96,14 +96,15 @@ bool finding_of_hits(const struct finding_rule *r, struct finder *x, uint32_t gr
         f->in_kernel = SP_ABSENT;
     if (!finding_reaches(x, f))
         return true;
-    f->callers_missing = sp_chains_tell(x->s);
-    f->at_least = f->callers_missing && !(sp_finding_infos[r->kind].flags & EXACT);
+    f->callers_missing = !x->callers_seen || sp_chains_tell(x->s);
+    f->at_least = f->callers_missing && !(x->callers_seen && sp_finding_infos[r->kind].flags & EXACT);
+    f->weighs_work = finding_weighs_work(x);
     f->has_interval = x->effective > 0 && f->weight <= x->s->whole;
     if (f->has_interval)
         sp_share_interval(100 * (double)f->weight / (double)f->of, (int64_t)x->effective, &f->low, &f->high);
     f->function = r->class < FCS ? finding_heaviest(x, x->through, 1u << r->class) : SP_NONE;
     f->through = f->function == SP_NONE ? 0 : x->through[f->function];
-    return finding_way(x, x->hits[r->kind].v, x->hits[r->kind].n, group, f);
+    return !x->callers_seen || finding_way(x, x->hits[r->kind].v, x->hits[r->kind].n, group, f);
 }
 
 bool finding_class_tell(const struct finding_rule *r, struct finder *x)

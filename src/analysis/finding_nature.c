@@ -48,3 +48,37 @@ bool finding_goes_without_saying(const struct finder *x, enum sp_finding_kind ki
                (off || blocked || e->kind == SP_ALLOCATION || e->kind == SP_DEALLOCATION);
     }
 }
+
+static bool named(struct sp_str name, const char *const *words)
+{
+    for (; *words; words++) {
+        size_t n = strlen(*words);
+        if (name.n >= n && memcmp(name.p, *words, n) == 0 && (name.n == n || strchr(":/#_", name.p[n])))
+            return true;
+    }
+    return false;
+}
+
+/* Time on a CPU or by the wall's clock, cycles, instructions. What is counted (switches, faults, misses) may
+ * be fewer without anything being faster, and folded stacks may be of anything. */
+bool finding_weighs_work(const struct finder *x)
+{
+    static const char *const clocks[] = {"cpu-clock", "task-clock", NULL};
+    static const char *const counters[] = {"cycles", "cpu-cycles", "ref-cycles", "instructions", NULL};
+    static const char *const units[] = {"cpu", "cpu_core", "cpu_atom", NULL};
+    static const char *const in_units[] = {"cycles", "instructions", NULL};
+    static const char *const others[] = {"branch", "stalled", "miss", NULL};
+    const struct sp_event *e = &x->p->events.v[x->s->event];
+    struct sp_str name = sp_pstr(x->p, e->name);
+    switch (e->kind) {
+    case SP_HARDWARE:
+        return named(name, counters) ||
+               (named(name, units) && contains_any(name, in_units) && !contains_any(name, others));
+    case SP_SOFTWARE:
+        return named(name, clocks);
+    case SP_TIMER:
+        return !sp_str_is(name, "folded") && !finding_goes_without_saying(x, SP_FIND_WAIT);
+    default:
+        return false;
+    }
+}

@@ -75,6 +75,7 @@ struct finder {
     double effective;       /* samples of equal weight that are as sure; 0: not known */
     bool nomem;             /* a hit was lost */
     bool kernel_seen;       /* some frame is the kernel's */
+    bool callers_seen;      /* some stack has a caller that is no part of its leaf's own inlined functions */
     /* of leaves that allow interrupts again; per function: of it, called by it */
     int64_t irq, *irq_leaf, *irq_caller;
 };
@@ -102,18 +103,23 @@ struct sp_finding finding_about(enum sp_finding_kind kind, int64_t weight, int64
 uint32_t finding_heaviest(const struct finder *x, const int64_t *weight, uint32_t classes);
 double finding_effective(const struct sp_selection *s); /* samples; 0: not known */
 bool finding_kernel_frame(const struct sp_profile *p, uint32_t frame);
+/* Stands where a call cannot have been made: what is above did not call what is beneath. */
+bool finding_is_gap(const struct sp_profile *p, uint32_t frame);
+/* The own function nearest to the leaf, from a frame on, no farther than the next gap; SP_NONE. */
+uint32_t finding_nearest(const struct finder *x, const uint32_t *frames, size_t n, size_t from, size_t *at);
 
 /* finding_names.c: x->classes, x->parts. */
 bool finding_names(struct finder *x);
 /* finding_way.c: from, steps, callee, way, place. */
 bool finding_way(struct finder *x, const struct finding_hit *hits, size_t n, uint32_t group,
                  struct sp_finding *f);
-/* finding_repeats.c: apart, repeats. */
+/* finding_repeats.c: apart, repeats; of the hits of the finding's group. */
 bool finding_repeats(struct finder *x, const struct finding_hit *hits, size_t n, struct sp_finding *f);
 /* finding_beneath.c: what lies beneath what, once all are there. */
 bool finding_beneath(struct finder *x);
-/* finding_nature.c: what an event is by its nature is no finding. */
+/* finding_nature.c: what an event is by its nature is no finding, and what is counted may not be time. */
 bool finding_goes_without_saying(const struct finder *x, enum sp_finding_kind kind);
+bool finding_weighs_work(const struct finder *x);
 
 /* finding_data.c, finding_threads.c, finding_irq.c */
 bool finding_tell_data(struct finder *x);

@@ -4,7 +4,6 @@
  * other functions, is no finding.
  */
 #include "analysis/finding_private.h"
-#include "analysis/own_fold.h"
 #include "analysis/recursion.h"
 
 #include <stdlib.h>
@@ -68,7 +67,7 @@ bool finding_recursion_row(struct finder *x, const struct finding_row *row)
 {
     size_t at;
     bool proven = false;
-    uint32_t f = x->own->all ? SP_NONE : sp_own_nearest(x->p, x->own, row->frames, row->n, 0, &at);
+    uint32_t f = x->own->all ? SP_NONE : finding_nearest(x, row->frames, row->n, 0, &at);
     uint32_t times = f == SP_NONE ? 1 : visits(x->p, row, at, &proven);
     if (times < 2)
         return true;

@@ -1,6 +1,5 @@
 /* From which own functions the hits of a rule come, and where they are called. */
 #include "analysis/finding_private.h"
-#include "analysis/own_fold.h"
 
 #include <stdlib.h>
 
@@ -15,13 +14,21 @@ struct ways {
     SP_VEC(struct way) list;
 };
 
-/* The nearest one that is not only a sign that something is missing. */
-static uint32_t called_by(const struct sp_profile *p, const uint32_t *frames, size_t at)
+bool finding_is_gap(const struct sp_profile *p, uint32_t frame)
 {
-    while (at && p->frames.v[frames[at - 1]].flags & SP_FRAME_INFERRED &&
-           p->frames.v[frames[at - 1]].kind == SP_UNKNOWN)
-        at--;
-    return at ? p->frames.v[frames[at - 1]].function : SP_NONE;
+    return p->frames.v[frame].flags & SP_FRAME_INFERRED && p->frames.v[frame].kind == SP_UNKNOWN;
+}
+
+uint32_t finding_nearest(const struct finder *x, const uint32_t *frames, size_t n, size_t from, size_t *at)
+{
+    for (size_t i = from; i < n && !finding_is_gap(x->p, frames[i]); i++) {
+        uint32_t function = x->p->frames.v[frames[i]].function;
+        if (sp_is_own(x->own, function)) {
+            *at = i;
+            return function;
+        }
+    }
+    return SP_NONE;
 }
 
 static bool add_way(struct finder *x, const struct finding_hit *hit, struct ways *to)
@@ -32,13 +39,14 @@ static bool add_way(struct finder *x, const struct finding_hit *hit, struct ways
         return false;
     struct way w = {SP_NONE, SP_NONE, SP_NONE, SP_NONE, x->s->rows.v[hit->row].weight};
     if (!x->own->all)
-        w.caller = sp_own_nearest(x->p, x->own, frames, n, hit->at, &at);
+        w.caller = finding_nearest(x, frames, n, hit->at, &at);
     if (w.caller == SP_NONE) {
         w.callee = hit->top < n ? x->p->frames.v[frames[hit->top]].function : SP_NONE;
     } else {
         w.frame = frames[at];
-        w.callee = at > hit->at ? called_by(x->p, frames, at) : SP_NONE;
-        for (before = at + 1; before < n && w.before == SP_NONE; before++) {
+        w.callee = at > hit->at ? x->p->frames.v[frames[at - 1]].function : SP_NONE;
+        for (before = at + 1; before < n && w.before == SP_NONE && !finding_is_gap(x->p, frames[before]);
+             before++) {
             uint32_t f = x->p->frames.v[frames[before]].function;
             w.before = f != w.caller && sp_is_own(x->own, f) ? f : SP_NONE;
         }

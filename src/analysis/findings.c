@@ -36,6 +36,19 @@ static void row_of(const struct finder *x, size_t i, const uint32_t *frames, siz
     }
 }
 
+/* As recorded: filters may hide callers. Functions inlined into the leaf stand at its address, as it does. */
+static bool has_caller(const struct finder *x, size_t i)
+{
+    const struct sp_selected *s = &x->s->rows.v[i];
+    const struct sp_stack *stack = &x->p->stacks.v[s->stack];
+    size_t n = 0;
+    for (size_t k = 0; k < stack->n && n < 2; k++) {
+        uint32_t frame = x->p->stack_frames.v[stack->first + k];
+        n += !(x->p->frames.v[frame].flags & SP_FRAME_INLINED);
+    }
+    return n > 1 || (s->kernel != SP_NONE && stack->n);
+}
+
 static bool take_row(struct finder *x, size_t i)
 {
     struct finding_row row;
@@ -46,6 +59,7 @@ static bool take_row(struct finder *x, size_t i)
     row_of(x, i, frames, n, &row);
     for (size_t k = 0; k < n; k++)
         sp_fold_total(&x->functions, x->p->frames.v[frames[k]].function, row.s, (uint32_t)i + 1);
+    x->callers_seen = x->callers_seen || has_caller(x, i);
     finding_irq_row(x, &row);
     if (!finding_recursion_row(x, &row))
         return false;
@@ -108,7 +122,8 @@ static int by_order(const void *va, const void *vb)
         return a->weight > b->weight ? -1 : 1;
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
-    return strcmp(a->what, b->what);
+    int c = strcmp(a->what, b->what);
+    return c ? c : a->group < b->group ? -1 : a->group > b->group;
 }
 
 static bool tell_all(struct finder *x)

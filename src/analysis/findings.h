@@ -82,6 +82,7 @@ struct sp_finding {
     double low, high;        /* Wilson's 95 % interval of the share, in percent */
     bool callers_missing;    /* so that it may come from elsewhere, too */
     bool at_least;           /* so that there may be more of it, too */
+    bool weighs_work;        /* weights are time, cycles or instructions: less of them is faster */
     int64_t in_kernel;       /* of the weight, where the leaf is the kernel's */
     int64_t parts[SP_PARTS]; /* of the weight; they may overlap. MATCHING: beside it */
     /* The heaviest way to it: own functions, callers first, ends with SP_NONE; then what the last one calls.

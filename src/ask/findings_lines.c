@@ -15,20 +15,6 @@ bool sp_finding_is_rule(enum sp_finding_kind kind)
     return sp_finding_infos[kind].group == SP_FINDING_RULE;
 }
 
-bool sp_findings_say_names(const struct sp_findings *all, size_t most, struct sp_said_names *n)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && i < all->list.n && i < most; i++) {
-        const struct sp_finding *f = &all->list.v[i];
-        ok = sp_said_add(n, f->function) && sp_said_add(n, f->from);
-        for (size_t k = 0; f->kind == SP_FIND_IRQ && ok && k < SP_FINDING_CALLERS; k++)
-            ok = sp_said_add(n, f->callers[k].function);
-        for (size_t k = 0; ok && k < SP_FINDING_STEPS; k++)
-            ok = sp_said_add(n, f->steps[k]);
-    }
-    return ok;
-}
-
 void sp_finding_title(struct sp_buf *b, const struct sp_finding *f)
 {
     for (const char *c = f->what; *c; c++)
@@ -38,7 +24,8 @@ void sp_finding_title(struct sp_buf *b, const struct sp_finding *f)
 
 double sp_finding_bound(const struct sp_finding *f)
 {
-    bool is = sp_finding_infos[f->kind].flags & SP_FINDING_BOUND && !f->at_least && f->part < f->of;
+    bool is = sp_finding_infos[f->kind].flags & SP_FINDING_BOUND && f->weighs_work && !f->at_least &&
+              f->part < f->of;
     return is ? (double)f->of / (double)(f->of - f->part) : 0;
 }
 
@@ -81,8 +68,8 @@ static void say_share(struct sp_buf *b, const struct sp_finding *f)
     sp_buf_puts(b, ")");
 }
 
-/* What shares are of: samples of a CPU's clock or cycles are its time. */
-static const char *whole_of(const struct sp_asked *x)
+/* Samples of a CPU's clock or cycles are its time. */
+static bool is_cpu(const struct sp_asked *x)
 {
     const struct sp_event *e = &x->s.profile->events.v[x->s.event];
     struct sp_str name = sp_pstr(x->s.profile, e->name);
@@ -90,9 +77,27 @@ static const char *whole_of(const struct sp_asked *x)
     for (size_t i = 0; i < sizeof cpu / sizeof *cpu; i++) {
         size_t n = strlen(cpu[i]);
         if (name.n >= n && memcmp(name.p, cpu[i], n) == 0 && (name.n == n || strchr(":/#", name.p[n])))
-            return "CPU";
+            return true;
     }
-    return "weight";
+    return false;
+}
+
+/* Occurrences of an event, rather than time or bytes. */
+static bool is_counts(const struct sp_asked *x, const struct sp_finding *f)
+{
+    return !f->weighs_work && !sp_str_is(x->s.unit, "ns") && !sp_str_is(x->s.unit, "bytes") &&
+           x->s.profile->events.v[x->s.event].kind != SP_TIMER;
+}
+
+/* What shares are of. */
+static void say_whole(struct sp_buf *b, const struct sp_asked *x, const struct sp_finding *f)
+{
+    enum { EVENT = 30 };
+    struct sp_str name = sp_pstr(x->s.profile, x->s.profile->events.v[x->s.event].name);
+    if (is_cpu(x) || !is_counts(x, f))
+        sp_buf_puts(b, is_cpu(x) ? "CPU" : "weight");
+    else
+        sp_text_fit(b, name.p, name.n, EVENT);
 }
 
 static void say_cut(struct sp_buf *b, const struct sp_buf *name)
@@ -183,8 +188,21 @@ static void say_place(struct sp_buf *b, const struct sp_finding *f)
 
 /* ---- the first line ---- */
 
+/* The first rule may be the cause of others where its callers are missing from them; not where the leaf shows
+ * it, or the kernel's own frames do: then what both are about is recorded. */
+static bool may_be_part(const struct sp_findings *all, unsigned number)
+{
+    size_t i = 0;
+    while (i < all->list.n && (!sp_finding_is_rule(all->list.v[i].kind) || all->list.v[i].beneath))
+        i++;
+    const struct sp_finding *first = i < all->list.n ? &all->list.v[i] : NULL;
+    return number > 1 && first && !(sp_finding_infos[first->kind].flags & SP_FINDING_EXACT) &&
+           first->parts[SP_PART_KERNEL_LOCK] * 2 <= first->weight;
+}
+
 static void say_head(struct sp_buf *b, const struct sp_asked *x, const struct sp_said_names *n,
-                     const struct sp_finding *f, unsigned number, unsigned without)
+                     const struct sp_findings *all, const struct sp_finding *f, unsigned number,
+                     unsigned without)
 {
     sp_buf_clear(b);
     if (number)
@@ -192,15 +210,17 @@ static void say_head(struct sp_buf *b, const struct sp_asked *x, const struct sp
     sp_finding_title(b, f);
     sp_buf_puts(b, "   ");
     say_share(b, f);
-    if (without < 1)
-        sp_buf_printf(b, " of %s", whole_of(x));
+    if (without < 1) {
+        sp_buf_puts(b, " of ");
+        say_whole(b, x, f);
+    }
     sp_buf_puts(b, "   ");
     if (has_way(f))
         say_way(b, x, n, f, without < 2 || f->steps[1] == SP_NONE ? 0 : 1);
     else
-        sp_buf_puts(b, !f->callers_missing ? "from many places"
-                       : number > 1        ? "callers missing: may be part of 1"
-                                           : "callers missing");
+        sp_buf_puts(b, !f->callers_missing        ? "from many places"
+                       : may_be_part(all, number) ? "callers missing: may be part of 1"
+                                                  : "callers missing");
     if (without < 3 && has_way(f))
         say_place(b, f);
 }
@@ -242,18 +262,23 @@ static void say_parts(struct sp_buf *b, const struct sp_finding *f)
     sp_buf_puts(b, any ? ". " : "");
 }
 
-static void say_evidence(struct sp_buf *b, const struct sp_finding *f, bool parts)
+static void say_evidence(struct sp_buf *b, const struct sp_asked *x, const struct sp_finding *f, bool parts)
 {
-    if ((f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT) && f->repeats)
-        sp_buf_printf(b, "begins anew %u times at least; ", f->apart);
-    else if (f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT)
-        sp_buf_puts(b, "once or often: that is not shown; ");
+    bool built = f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT;
+    const char *more = parts && f->kind == SP_FIND_REGEX ? ";" : ".";
+    if (built && f->repeats)
+        sp_buf_printf(b, "begins anew %u times at least%s ", f->apart, more);
+    else if (built && f->apart > 1)
+        sp_buf_printf(b, "%s at least %u times; once each? ", f->kind == SP_FIND_REGEX ? "compiled" : "built",
+                      f->apart);
+    else if (built)
+        sp_buf_printf(b, "once or often: that is not shown%s ", more);
     if (f->kind == SP_FIND_RECURSION)
         sp_buf_printf(b, "up to %u deep%s. ", f->deepest, f->by_name ? ", by its name alone" : "");
     if (f->kind == SP_FIND_DEBUG)
         sp_buf_printf(b, "%zu functions that -O2 inlines have self weight. ", f->count);
-    if (f->kind == SP_FIND_LOCK)
-        sp_buf_puts(b, "CPU spent, not the time waited. ");
+    if (f->kind == SP_FIND_LOCK && (is_cpu(x) || is_counts(x, f)))
+        sp_buf_puts(b, is_cpu(x) ? "CPU spent, not the time waited. " : "Counts, not time. ");
     if (f->kind == SP_FIND_SYSCALL && f->in_kernel != SP_ABSENT) {
         say_number(b, percent_of(f, f->in_kernel));
         sp_buf_puts(b, " % in the kernel. ");
@@ -274,12 +299,17 @@ static void say_detail(struct sp_buf *b, const struct sp_asked *x, const struct 
     double bound = sp_finding_bound(f);
     sp_buf_clear(b);
     sp_buf_puts(b, "  ");
-    say_evidence(b, f, without < 3 || f->kind != SP_FIND_SYSCALL);
+    say_evidence(b, x, f, without < 3 || (f->kind != SP_FIND_SYSCALL && f->kind != SP_FIND_REGEX));
     if (without < 4 && asks_sizes(f))
         sp_buf_printf(b, "Sizes are not in this file: perf record -e syscalls:sys_enter_%s. ", f->what);
-    sp_buf_printf(b, "Fix: %s", f->remedy);
+    bool unsure = (f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT) && !f->repeats;
+    sp_buf_printf(b, "%s: %s", unsure ? "If per call" : "Fix", f->remedy);
     if (bound >= 1.005 && without < 2)
-        sp_buf_printf(b, ". Bound: %s ÷ %.*f", whole_of(x), bound >= 9.95 ? 0 : bound >= 1.95 ? 1 : 2, bound);
+        sp_buf_printf(b, ". Bound: %s ÷ %.*f", is_cpu(x) ? "CPU" : "weight",
+                      bound >= 9.95   ? 0
+                      : bound >= 1.95 ? 1
+                                      : 2,
+                      bound);
     if (without < 1 && !asks_sizes(f))
         sp_buf_printf(b, ". Confirm: %s", f->confirm);
 }
@@ -287,12 +317,12 @@ static void say_detail(struct sp_buf *b, const struct sp_asked *x, const struct 
 /* ---- all of it ---- */
 
 static void say_rule(struct sp_buf *b, const struct sp_asked *x, const struct sp_said_names *n,
-                     const struct sp_finding *f, unsigned number,
+                     const struct sp_findings *all, const struct sp_finding *f, unsigned number,
                      void (*take)(void *arg, const struct sp_buf *line), void *arg)
 {
     enum { PIECES = 5 };
     for (unsigned i = 0; i < PIECES; i++) {
-        say_head(b, x, n, f, number, i);
+        say_head(b, x, n, all, f, number, i);
         if (columns(b) <= WIDTH)
             break;
     }
@@ -317,7 +347,7 @@ void sp_finding_lines(const struct sp_asked *x, const struct sp_said_names *n, c
         return;
     sp_buf_init(&b, 0);
     if (sp_finding_is_rule(f->kind)) {
-        say_rule(&b, x, n, f, number, take, arg);
+        say_rule(&b, x, n, all, f, number, take, arg);
     } else {
         sp_finding_text(&b, x, n, f);
         fit(&b);

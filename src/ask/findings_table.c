@@ -82,13 +82,14 @@ static const struct sp_answer_column finding_columns[] = {
                     .doc = "file:line where the last own function of the way calls it"},
     [FOUND_APART] = {"beginnings", SP_COL_COUNT, .flags = SP_COL_OPTIONAL,
                      .doc = "of what is built: how often it began anew at least, by samples of one thread"},
-    [FOUND_REPEATS] = {"repeats", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
-                       .doc = "of what is built: it is again and again, not at start alone"},
+    [FOUND_REPEATS] =
+        {"repeats", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
+         .doc = "of what is built: it is again and again for one function, all through the recording"},
     [FOUND_FUNCTIONS] = {"functions", SP_COL_COUNT, .flags = SP_COL_OPTIONAL,
                          .doc = "of a debug build: functions that should be inlined and are not"},
     [FOUND_BOUND] = {"bound", SP_COL_NUMBER, .flags = SP_COL_OPTIONAL,
                      .doc = "without all of it the whole would be divided by this; null where callers are "
-                            "missing, or where its remedy cannot save all"},
+                            "missing, where its remedy cannot save all, and where counts are no time"},
     [FOUND_BENEATH] = {"beneath", SP_COL_TEXT, .flags = SP_COL_OPTIONAL | SP_COL_CSV,
                        .doc = "the finding that nine tenths of it or more are part of: not to be added"},
     [FOUND_REMEDY] = {"remedy", SP_COL_TEXT, .flags = SP_COL_OPTIONAL, .doc = "what helps"},

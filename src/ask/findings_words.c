@@ -9,6 +9,20 @@
 
 const double sp_finding_shares[SP_FINDING_SHARES] = {50, 10, 1};
 
+bool sp_findings_say_names(const struct sp_findings *all, size_t most, struct sp_said_names *n)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < all->list.n && i < most; i++) {
+        const struct sp_finding *f = &all->list.v[i];
+        ok = sp_said_add(n, f->function) && sp_said_add(n, f->from);
+        for (size_t k = 0; f->kind == SP_FIND_IRQ && ok && k < SP_FINDING_CALLERS; k++)
+            ok = sp_said_add(n, f->callers[k].function);
+        for (size_t k = 0; ok && k < SP_FINDING_STEPS; k++)
+            ok = sp_said_add(n, f->steps[k]);
+    }
+    return ok;
+}
+
 /* ---- what shows more ---- */
 
 struct sp_next sp_finding_next(const struct sp_asked *x, const struct sp_finding *f, struct sp_buf *word)
