@@ -265,7 +265,8 @@ static const char *sql_named(const char *text, bool *named)
     return t ? t->text : text;
 }
 
-/* From --file, else the last argument, which is taken off the files. */
+/* From --file, else the last argument, which is taken off the files: a file NAME.sql, a query's name, or SQL.
+ */
 static int sql_text(struct sp_run *run, struct sp_buf *out, bool *named)
 {
     if (!run->v.file) {
@@ -273,12 +274,16 @@ static int sql_text(struct sp_run *run, struct sp_buf *out, bool *named)
             return sp_run_usage(run, "for example: spaa query perf.data 'SELECT name, self FROM functions'",
                                 "query needs SQL");
         const char *last = run->files.v[--run->files.n];
-        if (access(last, F_OK) == 0)
+        size_t n = strlen(last);
+        bool is_file = access(last, F_OK) == 0, is_sql = n > 4 && strcmp(last + n - 4, ".sql") == 0;
+        if (is_file && !is_sql)
             return sp_run_usage(
                 run, "the SQL stands behind the files, in quotes; `spaa query .tables` lists the tables",
                 "%s is a file, not SQL", last);
-        return sp_buf_puts(out, sql_named(last, named)) ? SP_EXIT_FINE
-                                                        : sp_run_exit(run, sp_nomem(run->diags));
+        if (!is_file)
+            return sp_buf_puts(out, sql_named(last, named)) ? SP_EXIT_FINE
+                                                            : sp_run_exit(run, sp_nomem(run->diags));
+        run->v.file = last;
     }
     for (size_t i = 0; i < run->files.n; i++)
         if (strcmp(run->v.file, "-") == 0 && strcmp(run->files.v[i], "-") == 0)

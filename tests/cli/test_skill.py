@@ -189,6 +189,9 @@ def test_the_query_has_a_length_of_its_own(tmp_path):
     path = switching(tmp_path, STALL)
     assert parse(run("query", path, "stalls.sql", "--json", "-q", code=0).out)["rows"] == parse(
         run("query", path, "stalls.sql", "--param", "ms=100", "--json", "-q", code=0).out)["rows"] != []
+    (tmp_path / "mine.sql").write_text(read("references/stalls.sql"))
+    mine = run("query", path, tmp_path / "mine.sql", "--param", "ms=100", "--json", "-q", code=0).out
+    assert parse(mine)["rows"] == parse(run("query", path, "stalls.sql", "--json", "-q", code=0).out)["rows"]
     assert "next: spaa query %s stalls.sql" % path in run("summary", path, code=0).out
 
 
