@@ -2,15 +2,6 @@
 #include "analysis/finding_private.h"
 #include "analysis/interval.h"
 
-enum { BOUND = SP_FINDING_BOUND, COVERS = SP_FINDING_COVERS, CPU = SP_FINDING_CPU, EXACT = SP_FINDING_EXACT };
-
-const struct sp_finding_info sp_finding_infos[SP_FINDINGS] = {
-#define SP_FINDING(kind, id, least, group, flags, title, remedy, confirm)                                    \
-    [SP_FIND_##kind] = {id, least, SP_FINDING_##group, flags, title, remedy, confirm},
-#include "analysis/findings.def"
-#undef SP_FINDING
-};
-
 bool finding_kernel_frame(const struct sp_profile *p, uint32_t frame)
 {
     const struct sp_frame *f = &p->frames.v[frame];
@@ -97,7 +88,8 @@ bool finding_of_hits(const struct finding_rule *r, struct finder *x, uint32_t gr
     if (!finding_reaches(x, f))
         return true;
     f->callers_missing = !x->callers_seen || sp_chains_tell(x->s);
-    f->at_least = f->callers_missing && !(x->callers_seen && sp_finding_infos[r->kind].flags & EXACT);
+    f->at_least =
+        f->callers_missing && !(x->callers_seen && sp_finding_infos[r->kind].flags & SP_FINDING_EXACT);
     f->weighs_work = finding_weighs_work(x);
     f->has_interval = x->effective > 0 && f->weight <= x->s->whole;
     if (f->has_interval)

@@ -78,7 +78,7 @@ bool sp_more_line(const struct sp_drawing *g, const struct sp_answer_table *t, s
             sp_text_percent(b, sum, m->whole);
         sp_buf_printf(b, "%% of %s%s", name, strcmp(name, "weight") == 0 ? "" : " weight");
     }
-    bool by_budget = sp_drawn_rows(g, t) < sp_whole_rows(t);
+    bool by_budget = t->maker ? g->rows != SIZE_MAX : sp_drawn_rows(g, t) < sp_whole_rows(t);
     sp_buf_printf(b, "; %s",
                   by_budget && g->opts->more ? g->opts->more
                   : t->decl->more            ? t->decl->more

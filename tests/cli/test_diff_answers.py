@@ -153,6 +153,8 @@ def test_json_is_short_by_default(tmp_path):
     wide = run("diff", *sides, "--json", "--budget", 4000, code=0, cwd=tmp_path).out
     assert len(text) < len(wide) <= 12000 and len(json.loads(wide)["new_functions"]) > 1
     table = run("diff", *sides, "--budget", 1000, code=0, cwd=tmp_path).out
+    assert len(table) <= 3000 and "-n 0 shows all" in table, "eight rows stand there unasked"
+    table = run("diff", *sides, "-n", 0, "--budget", 1000, code=0, cwd=tmp_path).out
     assert len(table) <= 3000 and "a larger --budget shows more" in table
 
 
