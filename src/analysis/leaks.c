@@ -37,7 +37,8 @@ spaa_status sp_leaks_choose(const struct sp_profile *p, struct sp_select_opts *o
             return SPAA_OK;
         }
     }
-    sp_emit(d, SP_E758, SP_AT_NOTHING, "%s%s", o->event ? "event " : "", o->event ? o->event : "no event");
+    sp_emit(d, SP_E758, SP_AT_NOTHING, "%s%s", o->event ? "event " : "",
+            o->event ? o->event : "no event of the profile is of it");
     return SPAA_ERR_USAGE;
 }
 
