@@ -185,19 +185,10 @@ void sp_answer_line_buf(struct sp_answer *a, const struct sp_buf *b)
 
 void sp_answer_line_of(struct sp_answer *a, enum sp_line_style style, const struct sp_buf *b)
 {
-    sp_answer_line_for(a, style, b, NULL, 0, SIZE_MAX);
-}
-
-void sp_answer_line_for(struct sp_answer *a, enum sp_line_style style, const struct sp_buf *b,
-                        const struct sp_answer_table *of, size_t least, size_t most)
-{
     a->failed |= b->failed;
     answer_item(a, &(struct sp_item){.kind = SP_ITEM_LINE,
                                      .style = style,
-                                     .value = answer_text_cell(a, b->len ? b->data : "", b->len),
-                                     .of = of,
-                                     .least = least,
-                                     .most = most});
+                                     .value = answer_text_cell(a, b->len ? b->data : "", b->len)});
 }
 
 void sp_answer_line(struct sp_answer *a, const char *fmt, ...)

@@ -111,10 +111,8 @@ enum sp_line_style {
     SP_LINE_STRONG,  /* of a list, what stands before its first three blanks being its title */
     SP_LINE_ITEM,    /* one of a list */
     SP_LINE_TITLE,   /* of what follows */
-    SP_LINE_LABEL,   /* its first SP_LABEL_COLUMNS are a label of what stands behind */
     SP_LINE_COMMAND, /* one of a list of what a shell takes */
 };
-enum { SP_LABEL_COLUMNS = 12 };
 
 enum sp_item_kind { SP_ITEM_FACT, SP_ITEM_TABLE, SP_ITEM_LINE, SP_ITEM_OPEN, SP_ITEM_CLOSE };
 struct sp_item {
@@ -126,8 +124,6 @@ struct sp_item {
     bool list;                /* OPEN: of a list, not an object */
     struct sp_cell value;     /* FACT; LINE: its text */
     struct sp_answer_table *table;
-    const struct sp_answer_table *of; /* LINE: see sp_answer_line_for; NULL: it is always shown */
-    size_t least, most;               /* rows of that */
 };
 
 /* A question to ask next: `spaa QUESTION FILES [ARGUMENT] [options of this selection] [TAIL]`. */
@@ -186,13 +182,6 @@ void sp_answer_close(struct sp_answer *a);
 void sp_answer_line(struct sp_answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void sp_answer_line_buf(struct sp_answer *a, const struct sp_buf *b);
 void sp_answer_line_of(struct sp_answer *a, enum sp_line_style style, const struct sp_buf *b);
-/*
- * A line in place of rows of a quiet table: shown where the answer shows at least and at most so many of
- * them.
- */
-void sp_answer_line_for(struct sp_answer *a, enum sp_line_style style, const struct sp_buf *b,
-                        const struct sp_answer_table *of, size_t least, size_t most);
-
 /* Lines say what this note says: people are not told again beneath the answer. */
 void sp_answer_tells(struct sp_answer *a, enum sp_code code);
 

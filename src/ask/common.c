@@ -197,10 +197,10 @@ void sp_text_weight_of(struct sp_buf *b, const struct sp_selection *s, int64_t v
 }
 
 /*
- * Where totals are bounds: a line for people, which under a label, or for --verbose, says why; a diagnostic
+ * Where totals are bounds: a line for people, which for --verbose says why; a diagnostic
  * for answers without lines.
  */
-static void common_bounds(struct sp_asked *x, bool labelled)
+static void common_bounds(struct sp_asked *x)
 {
     struct sp_buf words;
     if (!x->q->brief)
@@ -208,31 +208,22 @@ static void common_bounds(struct sp_asked *x, bool labelled)
     if (!x->q->brief || !sp_chains_tell(&x->s))
         return;
     sp_buf_init(&words, 0);
-    if (labelled)
-        sp_buf_printf(&words, "%-*s", SP_LABEL_COLUMNS, "callchains");
-    if (labelled || x->q->options->verbose)
+    if (x->q->options->verbose)
         sp_bounds_text(&words, &x->s);
     else
         sp_bounds_brief(&words, &x->s);
-    sp_answer_line_of(x->out, labelled ? SP_LINE_LABEL : SP_LINE_PLAIN, &words);
+    sp_answer_line_of(x->out, SP_LINE_PLAIN, &words);
     sp_buf_free(&words);
 }
 
 void sp_asked_heading(struct sp_asked *x)
 {
-    sp_asked_heading_as(x, NULL);
-}
-
-void sp_asked_heading_as(struct sp_asked *x, const char *label)
-{
     struct sp_buf *b = &x->b;
     sp_buf_clear(b);
-    if (label)
-        sp_buf_printf(b, "%-*s", SP_LABEL_COLUMNS, label);
     sp_heading_text(b, &x->s);
-    sp_answer_line_of(x->out, label ? SP_LINE_LABEL : SP_LINE_PLAIN, b);
+    sp_answer_line_of(x->out, SP_LINE_PLAIN, b);
     sp_buf_clear(b);
-    common_bounds(x, label);
+    common_bounds(x);
 }
 
 /* ---- cells ---- */

@@ -46,8 +46,6 @@ spaa_status sp_asked_select(struct sp_ask *q, const struct sp_select_opts *how, 
                             struct sp_asked *x);
 void sp_asked_facts(struct sp_asked *x); /* profile, whole, kept */
 void sp_asked_heading(struct sp_asked *x);
-/* The same behind a label (SP_LINE_LABEL). */
-void sp_asked_heading_as(struct sp_asked *x, const char *label);
 spaa_status sp_asked_own(struct sp_asked *x); /* x->own, made once */
 spaa_status sp_asked_end(struct sp_asked *x); /* quality */
 /* "2 samples lost by the profiler, 1 stack cut off": what there is of it; nothing where all is there. */

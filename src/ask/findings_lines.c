@@ -1,6 +1,7 @@
 /* Findings as the lines of a brief. */
 #include "ask/findings_words.h"
 
+#include "analysis/cpu_time.h"
 #include "analysis/own_name.h"
 #include "answer/text.h"
 #include "model/identity.h"
@@ -68,20 +69,6 @@ static void say_share(struct sp_buf *b, const struct sp_finding *f)
     sp_buf_puts(b, ")");
 }
 
-/* Samples of a CPU's clock or cycles are its time. */
-static bool is_cpu(const struct sp_asked *x)
-{
-    const struct sp_event *e = &x->s.profile->events.v[x->s.event];
-    struct sp_str name = sp_pstr(x->s.profile, e->name);
-    static const char *const cpu[] = {"cpu-clock", "task-clock", "cycles", "cpu-cycles", "cpu", "cpu_core"};
-    for (size_t i = 0; i < sizeof cpu / sizeof *cpu; i++) {
-        size_t n = strlen(cpu[i]);
-        if (name.n >= n && memcmp(name.p, cpu[i], n) == 0 && (name.n == n || strchr(":/#", name.p[n])))
-            return true;
-    }
-    return false;
-}
-
 /* Occurrences of an event, rather than time or bytes. */
 static bool is_counts(const struct sp_asked *x, const struct sp_finding *f)
 {
@@ -94,8 +81,8 @@ static void say_whole(struct sp_buf *b, const struct sp_asked *x, const struct s
 {
     enum { EVENT = 30 };
     struct sp_str name = sp_pstr(x->s.profile, x->s.profile->events.v[x->s.event].name);
-    if (is_cpu(x) || !is_counts(x, f))
-        sp_buf_puts(b, is_cpu(x) ? "CPU" : "weight");
+    if (sp_is_cpu(&x->s) || !is_counts(x, f))
+        sp_buf_puts(b, sp_is_cpu(&x->s) ? "CPU" : "weight");
     else
         sp_text_fit(b, name.p, name.n, EVENT);
 }
@@ -277,8 +264,8 @@ static void say_evidence(struct sp_buf *b, const struct sp_asked *x, const struc
         sp_buf_printf(b, "up to %u deep%s. ", f->deepest, f->by_name ? ", by its name alone" : "");
     if (f->kind == SP_FIND_DEBUG)
         sp_buf_printf(b, "%zu functions that -O2 inlines have self weight. ", f->count);
-    if (f->kind == SP_FIND_LOCK && (is_cpu(x) || is_counts(x, f)))
-        sp_buf_puts(b, is_cpu(x) ? "CPU spent, not the time waited. " : "Counts, not time. ");
+    if (f->kind == SP_FIND_LOCK && (sp_is_cpu(&x->s) || is_counts(x, f)))
+        sp_buf_puts(b, sp_is_cpu(&x->s) ? "CPU spent, not the time waited. " : "Counts, not time. ");
     if (f->kind == SP_FIND_SYSCALL && f->in_kernel != SP_ABSENT) {
         say_number(b, percent_of(f, f->in_kernel));
         sp_buf_puts(b, " % in the kernel. ");
@@ -305,7 +292,7 @@ static void say_detail(struct sp_buf *b, const struct sp_asked *x, const struct 
     bool unsure = (f->kind == SP_FIND_REGEX || f->kind == SP_FIND_FORMAT) && !f->repeats;
     sp_buf_printf(b, "%s: %s", unsure ? "If per call" : "Fix", f->remedy);
     if (bound >= 1.005 && without < 2)
-        sp_buf_printf(b, ". Bound: %s ÷ %.*f", is_cpu(x) ? "CPU" : "weight",
+        sp_buf_printf(b, ". Bound: %s ÷ %.*f", sp_is_cpu(&x->s) ? "CPU" : "weight",
                       bound >= 9.95   ? 0
                       : bound >= 1.95 ? 1
                                       : 2,

@@ -1,6 +1,8 @@
 /* What was recorded, in words: the metric, the program, its threads. The first line of the brief. */
 #include "ask/summary.h"
 
+#include "analysis/cpu_time.h"
+
 enum { HEAD_COLUMNS = 120, HEAD_MOST = 4, HEAD_MORE = 10 };
 
 static bool head_begins(struct sp_str s, const char *with)
@@ -22,21 +24,6 @@ static struct sp_str head_metric(const struct sp_summary *x)
 }
 
 /* ---- what the weight is ---- */
-
-/* Weight that is on a CPU by what the event is, or because only running threads are looked at. */
-static bool head_is_cpu(const struct sp_summary *x)
-{
-    static const char *const events[] = {"cpu-clock",       "task-clock", "cycles",
-                                         "cpu-cycles",      "ref-cycles", "cpu_core/cycles",
-                                         "cpu_atom/cycles", "cpu:",       NULL};
-    const struct sp_selection *s = &x->x.s;
-    struct sp_str event = head_event(x), unit = s->unit;
-    bool known = sp_str_is(event, "cpu");
-    for (const char *const *e = events; *e; e++)
-        known = known || head_begins(event, *e);
-    known = known || (s->view && strcmp(s->view, "cpu") == 0);
-    return known && (sp_str_is(unit, "ns") || sp_str_is(unit, "cycles") || !unit.n) && !s->cannot_add;
-}
 
 struct head_bytes {
     const char *metric, *word, *noun;
@@ -181,7 +168,7 @@ static void head_measure(struct sp_buf *b, const struct sp_summary *x)
 
 void sp_summary_measure(struct sp_summary *x)
 {
-    x->cpu = head_is_cpu(x);
+    x->cpu = sp_is_cpu(&x->x.s);
     x->noun = head_noun(x);
 }
 

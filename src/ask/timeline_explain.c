@@ -1,6 +1,6 @@
 #include "ask/timeline_explain.h"
 
-#include "ask/cpu_time.h"
+#include "analysis/cpu_time.h"
 #include "ask/said_names.h"
 #include "base/num.h"
 

@@ -1,7 +1,7 @@
 /* whatif: what is left when functions become faster, slower, or vanish. */
 #include "ask/whatif_words.h"
 
-#include "ask/cpu_time.h"
+#include "analysis/cpu_time.h"
 #include "base/num.h"
 
 #include <math.h>

@@ -19,39 +19,22 @@ struct text_marks {
 static struct text_marks text_marks(const struct sp_drawing *g, enum sp_line_style style)
 {
     static const struct text_marks plain[] = {
-        [SP_LINE_PLAIN] = {"", "\n"},  [SP_LINE_HEAD] = {"", "\n"},   [SP_LINE_WARNING] = {"", "\n"},
-        [SP_LINE_STRONG] = {"", "\n"}, [SP_LINE_ITEM] = {"", "\n"},   [SP_LINE_TITLE] = {"\n", "\n"},
-        [SP_LINE_LABEL] = {"", "\n"},  [SP_LINE_COMMAND] = {"", "\n"}};
+        [SP_LINE_PLAIN] = {"", "\n"},  [SP_LINE_HEAD] = {"", "\n"}, [SP_LINE_WARNING] = {"", "\n"},
+        [SP_LINE_STRONG] = {"", "\n"}, [SP_LINE_ITEM] = {"", "\n"}, [SP_LINE_TITLE] = {"\n", "\n"},
+        [SP_LINE_COMMAND] = {"", "\n"}};
     static const struct text_marks coloured[] = {[SP_LINE_PLAIN] = {"", "\n"},
                                                  [SP_LINE_HEAD] = {"\033[1m", "\033[0m\n"},
                                                  [SP_LINE_WARNING] = {"\033[33m", "\033[0m\n"},
                                                  [SP_LINE_STRONG] = {"", "\n"},
                                                  [SP_LINE_ITEM] = {"", "\n"},
                                                  [SP_LINE_TITLE] = {"\n\033[1m", "\033[0m\n"},
-                                                 [SP_LINE_LABEL] = {"", "\n"},
                                                  [SP_LINE_COMMAND] = {"", "\n"}};
     static const struct text_marks markdown[] = {
         [SP_LINE_PLAIN] = {"", "\n"},     [SP_LINE_HEAD] = {"**", "**\n\n"},
         [SP_LINE_WARNING] = {"- ", "\n"}, [SP_LINE_STRONG] = {"- ", "\n"},
         [SP_LINE_ITEM] = {"- ", "\n"},    [SP_LINE_TITLE] = {"\n**", "**\n\n"},
-        [SP_LINE_LABEL] = {"- ", "\n"},   [SP_LINE_COMMAND] = {"- ", "\n"}};
+        [SP_LINE_COMMAND] = {"- ", "\n"}};
     return is_markdown(g) ? markdown[style] : g->opts->colour ? coloured[style] : plain[style];
-}
-
-/* The label itself; returns how much of the line it takes. */
-static size_t text_label(const struct sp_drawing *g, const char *p, size_t n)
-{
-    const char *marks = is_markdown(g) ? "**" : g->opts->colour ? "\033[1m" : "", *behind = marks;
-    size_t label = n < SP_LABEL_COLUMNS ? n : SP_LABEL_COLUMNS, shown = label;
-    while (is_markdown(g) && shown && p[shown - 1] == ' ')
-        shown--;
-    if (g->opts->colour && !is_markdown(g))
-        behind = "\033[0m";
-    sp_puts(g->out, marks);
-    sp_write(g->out, p, shown);
-    sp_puts(g->out, behind);
-    sp_puts(g->out, is_markdown(g) ? " " : "");
-    return label;
 }
 
 /* The title of a line that has one, in bold; returns how much of the line it takes. */
@@ -89,8 +72,6 @@ static bool text_line(const struct sp_drawing *g, enum sp_line_style style, cons
     struct text_marks marks = text_marks(g, style);
     size_t skip = 0;
     sp_puts(g->out, marks.before);
-    if (style == SP_LINE_LABEL)
-        skip = text_label(g, p, n);
     if (style == SP_LINE_STRONG)
         skip = text_strong(g, p, n);
     bool listed = style == SP_LINE_ITEM || style == SP_LINE_COMMAND;
@@ -313,24 +294,6 @@ static bool text_notes(const struct sp_drawing *g, struct sp_buf *b)
     return ok;
 }
 
-static bool line_is_shown(const struct sp_drawing *g, const struct sp_item *item)
-{
-    size_t n = item->of ? sp_drawn_rows(g, item->of) : item->least;
-    return n >= item->least && n <= item->most;
-}
-
-/* How many rows the budget takes from the tables that people see as lines. */
-static void text_left_out(const struct sp_drawing *g)
-{
-    size_t n = 0;
-    for (unsigned rank = 1; rank <= SP_KEPT_TABLES; rank++) {
-        const struct sp_answer_table *t = sp_kept_table(g->answer, rank);
-        n += t && t->quiet ? sp_whole_rows(t) - sp_drawn_rows(g, t) : 0;
-    }
-    if (n)
-        sp_printf(g->out, "\n%zu more rows; %s\n", n, g->opts->more);
-}
-
 spaa_status sp_draw_text(const struct sp_drawing *g)
 {
     spaa_status st = SPAA_OK;
@@ -340,7 +303,7 @@ spaa_status sp_draw_text(const struct sp_drawing *g)
     sp_buf_init(&b, 0);
     for (size_t i = 0; !st && i < g->answer->items.n; i++) {
         const struct sp_item *item = &g->answer->items.v[i];
-        if (item->kind == SP_ITEM_LINE && line_is_shown(g, item)) {
+        if (item->kind == SP_ITEM_LINE) {
             st = text_line(g, item->style, item->value.text, item->value.n, &b) ? SPAA_OK : SPAA_ERR_NOMEM;
             above = item->style == SP_LINE_TITLE ? ABOVE_NOTHING : ABOVE_LINE;
         } else if (item->kind == SP_ITEM_TABLE && item->table->of) {
@@ -354,8 +317,6 @@ spaa_status sp_draw_text(const struct sp_drawing *g)
             first = false;
         }
     }
-    if (!st)
-        text_left_out(g);
     if (!st && g->opts->notes && !text_notes(g, &b))
         st = SPAA_ERR_NOMEM;
     sp_buf_free(&b);

@@ -1,0 +1,29 @@
+#include "analysis/cpu_time.h"
+
+#include <string.h>
+
+/* "cycles", "cycles:u", "cpu_core/cycles/". */
+static bool is_of_cpus(const struct sp_selection *s)
+{
+    static const char *const events[] = {"cpu-clock",       "task-clock", "cycles",   "cpu-cycles",
+                                         "ref-cycles",      "cpu",        "cpu_time", "cpu_core/cycles",
+                                         "cpu_atom/cycles", NULL};
+    struct sp_str event = sp_pstr(s->profile, s->profile->events.v[s->event].name);
+    for (const char *const *e = events; *e; e++) {
+        size_t n = strlen(*e);
+        if (event.n >= n && memcmp(event.p, *e, n) == 0 && (event.n == n || strchr(":/#,", event.p[n])))
+            return true;
+    }
+    return false;
+}
+
+bool sp_is_cpu(const struct sp_selection *s)
+{
+    bool units = sp_str_is(s->unit, "ns") || sp_str_is(s->unit, "cycles") || !s->unit.n;
+    return (is_of_cpus(s) || (s->view && strcmp(s->view, "cpu") == 0)) && units && !s->cannot_add;
+}
+
+bool sp_is_cpu_time(const struct sp_selection *s)
+{
+    return is_of_cpus(s) && sp_str_is(s->unit, "ns") && (!s->view || strcmp(s->view, "cpu") == 0);
+}
