@@ -94,11 +94,6 @@ enum diff_kind { DIFF_SLOWER, DIFF_FASTER, DIFF_MOVED, DIFF_EITHER };
 extern const char *const sp_diff_kind_words[]; /* "SLOWER" */
 /* What the runs of the sides are: what did the same, what lasted the same, or it is not shown. */
 enum diff_reading { DIFF_READING_OPEN, DIFF_FIXED_WORK, DIFF_FIXED_TIME, DIFF_WORK_SAID };
-/* How costs of one line are written: divided by this, before this word; "": each with its own. */
-struct sp_diff_scale {
-    double unit;
-    const char *word;
-};
 
 /* Instead of functions the first line has words: of what is counted exactly, of memory, where nothing was
  * found. */
@@ -108,7 +103,6 @@ bool sp_diff_is_named(const struct diff_answer *a, const struct sp_diff_row *r);
  * changed most; returns how many there are. And those that changed and are not (diff_named.c). */
 size_t sp_diff_named(const struct diff_answer *a, const struct sp_diff_row **out);
 size_t sp_diff_beside(const struct diff_answer *a, const struct sp_diff_row **out);
-bool sp_diff_found(const struct sp_diff_row *r);         /* its self changed */
 bool sp_diff_is_small(const struct sp_diff_row *r);      /* less than DIFF_SMALL on both sides */
 bool sp_diff_points_unsure(const struct sp_diff_row *r); /* the interval of its points has 0 */
 /* As shares, something grew and something shrank: either may be the other's shadow. */
@@ -121,12 +115,9 @@ double sp_diff_run_cost(const struct sp_diff *d, const struct sp_diff_row *r, un
 /* What functions are measured against cost otherwise itself: then their growth is not that of their cost. */
 bool sp_diff_reference_moved(const struct sp_diff *d);
 enum diff_reading sp_diff_reading(const struct sp_diff *d);
-struct sp_diff_scale sp_diff_scale_of(const struct diff_answer *a, double most);
-void sp_diff_say_cost(const struct diff_answer *a, struct sp_buf *out, double cost, struct sp_diff_scale s);
 void sp_diff_say_named(const struct diff_answer *a, const struct sp_diff_row *r, struct sp_buf *out);
 void sp_diff_say_reference(const struct diff_answer *a, struct sp_buf *out);
 void sp_diff_say_runs(const struct diff_answer *a, const struct sp_diff_row *r, struct sp_buf *out);
-void sp_diff_say_reading(const struct diff_answer *a, struct sp_buf *out);
 void sp_diff_say_whole(const struct diff_answer *a, struct sp_buf *out);
 void sp_diff_say_renamed(const struct diff_answer *a, const struct sp_diff_renamed *x, struct sp_buf *out);
 /* ---- what is behind them (diff_rest.c) ---- */

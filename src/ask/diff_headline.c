@@ -114,21 +114,27 @@ static void short_number(struct sp_buf *b, double x)
     sp_buf_free(&t);
 }
 
-struct sp_diff_scale sp_diff_scale_of(const struct diff_answer *a, double most)
+/* How costs of one line are written: divided by this, before this word; "": each with its own. */
+struct headline_scale {
+    double unit;
+    const char *word;
+};
+
+static struct headline_scale headline_scale_of(const struct diff_answer *a, double most)
 {
     static const struct {
         double unit;
         const char *word;
     } times[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
     if (!sp_str_is(a->words.unit, "ns"))
-        return (struct sp_diff_scale){1, ""};
+        return (struct headline_scale){1, ""};
     size_t i = 0;
     while (i < 3 && fabs(most) < times[i].unit)
         i++;
-    return (struct sp_diff_scale){times[i].unit, times[i].word};
+    return (struct headline_scale){times[i].unit, times[i].word};
 }
 
-void sp_diff_say_cost(const struct diff_answer *a, struct sp_buf *b, double cost, struct sp_diff_scale s)
+static void headline_cost(const struct diff_answer *a, struct sp_buf *b, double cost, struct headline_scale s)
 {
     double v = cost * pow(10, a->words.scale);
     if (*s.word)
@@ -153,10 +159,10 @@ static void cost_words(const struct diff_answer *a, struct sp_buf *b, const stru
                        bool factor)
 {
     double x = t->side[SP_BASE].mean, y = t->side[SP_NEW].mean, f = y / x;
-    struct sp_diff_scale s = sp_diff_scale_of(a, fmax(x, y));
-    sp_diff_say_cost(a, b, x, s);
+    struct headline_scale s = headline_scale_of(a, fmax(x, y));
+    headline_cost(a, b, x, s);
     sp_buf_puts(b, " → ");
-    sp_diff_say_cost(a, b, y, s);
+    headline_cost(a, b, y, s);
     struct sp_str metric = a->words.side[SP_NEW].metric;
     sp_buf_printf(b, "%s%s", *s.word ? " " : "", s.word);
     if (!a->words.unit.n)
@@ -368,7 +374,7 @@ void sp_diff_say_runs(const struct diff_answer *a, const struct sp_diff_row *r, 
     for (unsigned side = 0; side < SP_SIDES; side++)
         for (size_t i = 0; i < d->side[side].runs; i++)
             most = fmax(most, sp_diff_run_cost(d, r, side, i));
-    struct sp_diff_scale s = sp_diff_scale_of(a, most);
+    struct headline_scale s = headline_scale_of(a, most);
     for (unsigned side = 0; side < SP_SIDES; side++) {
         size_t n = d->side[side].runs;
         double lo = INFINITY, hi = 0;
@@ -380,14 +386,14 @@ void sp_diff_say_runs(const struct diff_answer *a, const struct sp_diff_row *r, 
             if (n > ALL)
                 continue;
             sp_buf_puts(b, i || side ? " " : "");
-            sp_diff_say_cost(a, b, x, s);
+            headline_cost(a, b, x, s);
         }
         if (n <= ALL)
             continue;
         sp_buf_puts(b, side ? " " : "");
-        sp_diff_say_cost(a, b, lo, s);
+        headline_cost(a, b, lo, s);
         sp_buf_puts(b, "…");
-        sp_diff_say_cost(a, b, hi, s);
+        headline_cost(a, b, hi, s);
         sp_buf_printf(b, " (%zu)", n);
     }
     sp_buf_printf(b, "%s%s", *s.word ? " " : "", s.word);
@@ -408,7 +414,7 @@ static void length_words(const struct sp_diff *d, struct sp_buf *b)
     sp_buf_ch(b, '%');
 }
 
-void sp_diff_say_reading(const struct diff_answer *a, struct sp_buf *b)
+static void headline_reading(const struct diff_answer *a, struct sp_buf *b)
 {
     const struct sp_diff *d = &a->d;
     enum diff_reading reading = sp_diff_reading(d);
@@ -432,7 +438,7 @@ void sp_diff_say_whole(const struct diff_answer *a, struct sp_buf *b)
     cost_words(a, b, &d->whole, true);
     if (d->method >= SP_DIFF_REPEATS)
         sp_buf_puts(b, d->whole.verdict == SP_DIFF_SIGNIFICANT ? ", beyond noise" : ", within noise");
-    sp_diff_say_reading(a, b);
+    headline_reading(a, b);
 }
 
 void sp_diff_say_renamed(const struct diff_answer *a, const struct sp_diff_renamed *x, struct sp_buf *b)

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-bool sp_diff_found(const struct sp_diff_row *r)
+static bool named_found(const struct sp_diff_row *r)
 {
     const struct sp_diff_test *t = &r->share[SP_SELF];
     return t->verdict == SP_DIFF_SIGNIFICANT || t->verdict == SP_DIFF_DIFFERS;
@@ -43,7 +43,7 @@ static size_t named_pick(const struct sp_diff *d, bool clear, const struct sp_di
     for (size_t i = 0; i < all; i++) {
         const struct sp_diff_row *r = sp_diff_row_at((struct sp_diff *)d, i);
         const struct sp_diff_row *with = sp_diff_moved_with(d, r);
-        if (!sp_diff_found(r) ||
+        if (!named_found(r) ||
             (with && named_size(d, with) > named_size(d, r))) /* of two, the first line is of one */
             continue;
         if (clear && (sp_diff_is_small(r) || sp_diff_points_unsure(r)))
@@ -74,7 +74,7 @@ size_t sp_diff_beside(const struct diff_answer *a, const struct sp_diff_row **ou
            all = d->rows.n + d->appeared.n + d->vanished.n;
     for (size_t i = 0; clear && i < all; i++) {
         const struct sp_diff_row *r = sp_diff_row_at((struct sp_diff *)d, i);
-        if (!sp_diff_found(r) || r->moved || !(sp_diff_is_small(r) || sp_diff_points_unsure(r)))
+        if (!named_found(r) || r->moved || !(sp_diff_is_small(r) || sp_diff_points_unsure(r)))
             continue;
         size_t at = n < DIFF_BESIDE ? n : DIFF_BESIDE;
         for (; at && named_size(d, r) > named_size(d, out[at - 1]); at--)

@@ -273,7 +273,8 @@ const struct sp_module_key *sp_module_key(const struct sp_module *m)
     return &m->key;
 }
 
-bool sp_module_extent(struct sp_module *m, uint64_t vaddr, uint64_t *start, uint64_t *end, const char **name)
+/* Its symbol table is there. */
+static bool module_table(struct sp_module *m)
 {
     struct sp_symbols *s = m->owner;
     if (m->key.kind != SP_MODULE_FILE || s->opts.no_symbols || s->failed)
@@ -281,6 +282,13 @@ bool sp_module_extent(struct sp_module *m, uint64_t vaddr, uint64_t *start, uint
     spaa_status st = m->built ? SPAA_OK : sp_load_elf(m);
     if (st)
         return sp_symbols_fail(s, st);
+    return true;
+}
+
+bool sp_module_extent(struct sp_module *m, uint64_t vaddr, uint64_t *start, uint64_t *end, const char **name)
+{
+    if (!module_table(m))
+        return false;
     const struct sp_sym *sym = sp_symtab_find(&m->tab, vaddr);
     if (!sym)
         return false;
@@ -292,12 +300,8 @@ bool sp_module_extent(struct sp_module *m, uint64_t vaddr, uint64_t *start, uint
 
 bool sp_module_symbol(struct sp_module *m, const char *name, uint64_t *vaddr)
 {
-    struct sp_symbols *s = m->owner;
-    if (m->key.kind != SP_MODULE_FILE || s->opts.no_symbols || s->failed)
+    if (!module_table(m))
         return false;
-    spaa_status st = m->built ? SPAA_OK : sp_load_elf(m);
-    if (st)
-        return sp_symbols_fail(s, st);
     for (size_t i = 0; i < m->tab.syms.n; i++) {
         const struct sp_sym *sym = &m->tab.syms.v[i];
         if (sym->bind == SP_BIND_GLOBAL && !strcmp(sym->name, name)) {
