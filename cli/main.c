@@ -77,9 +77,13 @@ static long time_limit(const struct cli *c)
 static void say_drawn(const struct cli *c, const struct spaa_run_result *result)
 {
     char *name = NULL;
+    char left_out[64] = "";
+    if (result->left_out)
+        snprintf(left_out, sizeof left_out, "; %llu too narrow to be drawn",
+                 (unsigned long long)result->left_out);
     if (*result->written && !cli_option(c, "quiet") && spaa_safe_text(result->written, 0, &name) == SPAA_OK)
-        fprintf(stderr, "spaa: wrote %s (%llu frames); open it in a browser\n", name,
-                (unsigned long long)result->frames);
+        fprintf(stderr, "spaa: wrote %s (%llu frame%s%s); open it in a browser\n", name,
+                (unsigned long long)result->frames, result->frames == 1 ? "" : "s", left_out);
     spaa_free(name);
 }
 

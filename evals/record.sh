@@ -50,6 +50,7 @@ run perf record -q -F 999 -g -o render.perf.data \
     node --perf-basic-prof --interpreted-frames-native-stack --no-turbo-inlining --random-seed=1 build/render.js 60
 rm -f build/render.js
 run perf record -q -a -g -e sched:sched_switch -o stall-switch.perf.data bin/stall
+run perf record -q -a -g --switch-events -e sched:sched_switch,sched:sched_waking -o stall-wake.perf.data bin/stall
 run perf record -q -F 999 -g -o stall-cpu.perf.data bin/stall
 run heaptrack -o "$PWD/cache" bin/cache 20000
 mkdir -p shop && run bin/shop shop

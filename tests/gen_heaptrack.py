@@ -128,6 +128,20 @@ class Trace:
 
     # what it comes to
 
+    def happened(self):
+        """[(ms, trace, size or -size)]: each allocation and free, in order."""
+        out, at, now = [], {}, 0
+        for e in self.events:
+            if e[0] == "+":
+                at[e[3]] = e[1:3]
+                out.append((now, e[1], e[2]))
+            elif e[0] == "-":
+                trace, size = at.pop(e[1])
+                out.append((now, trace, -size))
+            elif e[0] == "c":
+                now = e[1]
+        return out
+
     def truth(self, version=3):
         """{trace: Cost}, and the peak, its time: every maximum is looked at when it is reached."""
         infos, at, live, peak = {}, {}, collections.Counter(), {}

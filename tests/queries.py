@@ -5,10 +5,10 @@ import pytest
 import profiles
 from conftest import ask, parse, run
 
-TABLES = ["diagnostics", "dsos", "events", "frames", "functions", "header", "images", "labels", "nodes", "process_images",
+TABLES = ["diagnostics", "dsos", "events", "frames", "functions", "header", "images", "intervals", "labels", "nodes", "process_images",
           "processes", "samples", "selection", "stack_frames", "stacks", "threads", "waits", "weights", "window_weights",
           "windows", "ask_summary", "ask_top", "ask_tree", "ask_function", "ask_stacks", "ask_timeline", "ask_whatif", "ask_leaks",
-          "ask_waits", "ask_info"]
+          "ask_waits", "ask_sched", "ask_info"]
 
 
 def query(path, sql, *options, **more):

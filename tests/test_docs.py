@@ -37,8 +37,20 @@ def recorded(tmp_path_factory):
     shutil.copytree(DEMO, at / "demo", ignore=shutil.ignore_patterns("out"))
     shutil.copy(at / "demo" / "orders-1.perf.data.zst", at / "perf.data")
     shutil.copy(os.path.join(ROOT, "tests", "fixtures", "spindump", "heavy.spindump.txt"), at / "report.spindump.txt")
+    shutil.copy(os.path.join(ROOT, "tests", "schedule", "busy", "busy.script.zst"), at / "switch.data")
     shutil.copy(os.path.join(ROOT, "tests", "fixtures", "gperftools", "sampled.heap"), at / "server.heap")
     shutil.copy(os.path.join(ROOT, "tests", "fixtures", "jemalloc", "accum.heap"), at / "jeprof.out.heap")
+    (at / "waits.spaa").write_bytes(subprocess.run(["zstd", "-dc", os.path.join(ROOT, "tests", "schedule", "shop", "shop.spaa.zst")],
+                                                   check=True, capture_output=True).stdout)
+    shutil.copy(os.path.join(ROOT, "tests", "fixtures", "folded", "offcputime.folded"), at / "offcpu.folded")
+    shutil.copy(os.path.join(ROOT, "tests", "fixtures", "go_goroutines", "states.txt"), at / "goroutines.txt")
+    for source, name in (("massif/heap.massif", "massif.out"), ("dhat/heap.dhat", "dhat.out"), ("memcheck/all.log", "memcheck.log")):
+        shutil.copy(os.path.join(ROOT, "tests", "fixtures", source), at / name)
+    shutil.copy(os.path.join(ROOT, "tests", "fixtures", "heapprofile", "leaky.heapprofile"), at / "leaky.heapprofile")
+    shutil.copy(os.path.join(ROOT, "tests", "fixtures", "lsan", "clang.txt"), at / "leaks.lsan.txt")
+    shutil.copy(os.path.join(ROOT, "tests", "fixtures", "jemalloc", "threads.heap"), at / "threads.heap")
+    for kind in ("block", "mutex"):
+        shutil.copy(os.path.join(ROOT, "tests", "fixtures", "pprof", f"go.{kind}.pb.gz"), at / f"{kind}.pb.gz")
     symbols = ["--symfs", "demo/symfs", "--kallsyms", "demo/kallsyms"]
     for name in ("profile.spaa", "stacks.folded"):
         subprocess.run([SPAA, "convert", "perf.data", *symbols, "-o", name], cwd=at, check=True, timeout=60)

@@ -116,6 +116,7 @@ struct spaa_run_result {
                     it tells notes and warnings */
     uint64_t frames;    /* of a flame graph: those that are drawn */
     char written[4096]; /* of a flame graph: the file, also where the command chose its name; "": none */
+    uint64_t left_out;  /* of a flame graph: frames too narrow or too deep to be drawn */
 };
 
 /*

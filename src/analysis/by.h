@@ -26,10 +26,25 @@ enum sp_by {
 };
 extern const char *const sp_by_names[]; /* in enum order; NULL: a label, which has no name without its key */
 
+/* In which words the value of a label is said; by what --by names, as it is. */
+enum sp_by_say {
+    SP_SAY_TEXT,
+    SP_SAY_COMM, /* the name of a thread: of pools, as these are shown */
+    SP_SAY_STATE,
+    SP_SAY_SYSCALL,
+    SP_SAY_RESULT,
+    SP_SAY_DEVICE,
+    SP_SAY_BLOCK_OP,
+    SP_SAY_SOFTIRQ,
+    SP_SAY_FAULT,
+};
+
 struct sp_by_key {
     enum sp_by kind;
+    enum sp_by_say say;
     struct sp_str label; /* the key of SP_TOP_LABEL */
     struct sp_str title; /* as it was written: "comm", "label:K" */
+    const char *words;   /* its heading for people; NULL: the title */
 };
 
 enum { SP_BY_KEYS = 8 };

@@ -6,6 +6,7 @@
 #include "model/callgraph.h"
 #include "model/edges.h"
 #include "model/entries.h"
+#include "model/off_cpu.h"
 
 #include <stdlib.h>
 
@@ -188,12 +189,23 @@ static bool has_binaries(const struct judge *j, uint32_t stack)
     return false;
 }
 
+/* Time off the CPU of a thread whose leaving was not seen: there is no chain that could be broken. */
+static bool is_unseen_wait(const struct judge *j, uint32_t stack)
+{
+    const struct sp_profile *p = j->p;
+    const struct sp_stack *s = &p->stacks.v[stack];
+    const struct sp_frame *f = s->n == 1 ? &p->frames.v[sp_stack_frames(p, stack)[0]] : NULL;
+    uint32_t event = p->contexts.v[s->context].event;
+    return f && f->kind == SP_UNKNOWN && !(f->flags & SP_FRAME_IP) && event < p->events.n &&
+           sp_str_is(sp_pstr(p, p->events.v[event].name), SP_OFF_CPU_EVENT);
+}
+
 static enum sp_chain judge_stack(struct judge *j, uint32_t stack, bool *unsure)
 {
     const uint32_t *f = sp_stack_frames(j->p, stack);
     uint32_t n = judged_frames(j, stack);
     *unsure = false;
-    if (j->mixed && !has_binaries(j, stack))
+    if ((j->mixed && !has_binaries(j, stack)) || is_unseen_wait(j, stack))
         return SP_CHAIN_WHOLE;
     if (!n || (j->rule == BY_ENTRIES && !j->chains[chains_side_of(j->p, f[n - 1])]))
         return SP_CHAIN_WHOLE;

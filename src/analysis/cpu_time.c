@@ -17,13 +17,21 @@ static bool is_of_cpus(const struct sp_selection *s)
     return false;
 }
 
+/* Of tracepoints and probes what is counted is how often a place was passed, whatever threads' states say. */
+static bool is_probe(const struct sp_selection *s)
+{
+    return s->profile->events.v[s->event].kind == SP_PROBE;
+}
+
 bool sp_is_cpu(const struct sp_selection *s)
 {
     bool units = sp_str_is(s->unit, "ns") || sp_str_is(s->unit, "cycles") || !s->unit.n;
-    return (is_of_cpus(s) || (s->view && strcmp(s->view, "cpu") == 0)) && units && !s->cannot_add;
+    return (is_of_cpus(s) || (s->view && strcmp(s->view, "cpu") == 0)) && units && !is_probe(s) &&
+           !s->cannot_add;
 }
 
 bool sp_is_cpu_time(const struct sp_selection *s)
 {
-    return is_of_cpus(s) && sp_str_is(s->unit, "ns") && (!s->view || strcmp(s->view, "cpu") == 0);
+    return !is_probe(s) && is_of_cpus(s) && sp_str_is(s->unit, "ns") &&
+           (!s->view || strcmp(s->view, "cpu") == 0);
 }

@@ -263,7 +263,7 @@ static bool take_names(struct taker *t)
     struct sp_handles handles;
     bool ok = true;
     t->r->names = calloc(t->r->keys + 1, sizeof *t->r->names);
-    if (!t->r->names || sp_handles_of(p, &handles))
+    if (!t->r->names || sp_handles_of(p, p->diags, &handles))
         return false;
     for (size_t k = 0; ok && k < p->frames.n; k++) {
         uint32_t key = t->frame_keys[k], i = p->frames.v[k].function;

@@ -356,6 +356,7 @@ spaa_status sp_filter_profile(struct sp_profile **p, const struct sp_select_opts
     uint32_t only = filters->event ? sp_event_find(*p, filters->event, strlen(filters->event)) : SP_NONE;
     x.opts.may_be_empty = true;
     x.opts.any_state = true;
+    x.opts.by_owner = false; /* what is written is what was recorded */
     spaa_status st = filtered_start(&x) ? SPAA_OK : sp_nomem(d);
     for (uint32_t e = 0; !st && e < (*p)->events.n; e++)
         if (!filters->event || e == only)

@@ -377,6 +377,7 @@ void sp_warn_idle_filters(const struct sp_profile *p, const struct sp_select_opt
 {
     filters_no_match(p, "ignore", SP_W611, o->ignore, false, d);
     filters_no_match(p, "hide", SP_W611, o->hide, false, d);
+    filters_no_match(p, "allocators", SP_W611, o->allocators, false, d);
 }
 
 static bool any_kind(const struct sp_profile *p, bool kernel)

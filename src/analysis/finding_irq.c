@@ -30,5 +30,5 @@ bool finding_tell_irq(struct finder *x)
         f.callers[i].weight = x->irq_caller[caller];
         x->irq_caller[caller] = 0;
     }
-    return finding_add(x, &f);
+    return finding_goes_without_saying(x, SP_FIND_IRQ) || finding_add(x, &f);
 }

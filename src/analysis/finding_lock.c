@@ -22,6 +22,8 @@ static bool lock_hit(const struct finding_rule *r, struct finder *x, const struc
     hit->group = slow || futex ? TAKEN : FREE;
     bool kernel = slow && row->parts >> SP_PART_KERNEL_LOCK & 1 && !(row->parts >> SP_PART_CONTENDED & 1);
     hit->parts = kernel ? 1u << SP_PART_KERNEL_LOCK : hit->group == TAKEN ? 1u << SP_PART_CONTENDED : 0;
+    if (!kernel && finding_in_allocator(x, row, hit->at))
+        hit->parts |= 1u << SP_PART_ALLOCATOR;
     return true;
 }
 
@@ -35,6 +37,7 @@ static bool lock_tell(const struct finding_rule *r, struct finder *x)
             taken.title = "KERNEL LOCK CONTENTION";
             taken.remedy = "fewer threads at once in these calls, or fewer of the calls";
         }
+        finding_name_allocator_lock(&taken, true);
         uint32_t slow = finding_heaviest(x, x->through, 1u << FC_CONTENDED);
         taken.function = slow != SP_NONE ? slow : taken.function;
         taken.through = taken.function != SP_NONE ? x->through[taken.function] : 0;
@@ -42,8 +45,10 @@ static bool lock_tell(const struct finding_rule *r, struct finder *x)
     }
     if (!finding_of_hits(r, x, UINT32_MAX, &all))
         return false;
-    all.title = "LOCKING";
-    all.remedy = "lock less often: once for many, or data of each thread's own";
+    if (!finding_name_allocator_lock(&all, false)) {
+        all.title = "LOCKING";
+        all.remedy = "lock less often: once for many, or data of each thread's own";
+    }
     return finding_add(x, &all);
 }
 

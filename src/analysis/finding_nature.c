@@ -1,5 +1,6 @@
 /* What an event is by its nature. */
 #include "analysis/finding_private.h"
+#include "model/off_cpu.h"
 
 static bool contains_any(struct sp_str s, const char *const *words)
 {
@@ -7,6 +8,29 @@ static bool contains_any(struct sp_str s, const char *const *words)
         if (s.n && memmem(s.p, s.n, *words, strlen(*words)))
             return true;
     return false;
+}
+
+static bool measures_off_cpu(const struct finder *x)
+{
+    return sp_measures_off_cpu(x->p, x->s->event);
+}
+
+/* Tracepoints and probes of one place ("sched:sched_waking"); maps of tracers ("@") may be of anything. */
+static bool is_of_a_place(const struct finder *x)
+{
+    const struct sp_event *e = &x->p->events.v[x->s->event];
+    struct sp_str name = sp_pstr(x->p, e->name);
+    return e->kind == SP_PROBE && name.n && memchr(name.p, ':', name.n);
+}
+
+/* How often a place is passed tells nothing of what costs time in the code that leads there. Only where
+ * threads leave the CPU in a lock, the count is of that. */
+static bool finding_is_of_time(struct sp_str event, enum sp_finding_kind kind)
+{
+    static const char *const switches[] = {"sched_switch", NULL};
+    bool rule = sp_finding_infos[kind].group == SP_FINDING_RULE;
+    return (rule && !(kind == SP_FIND_LOCK && contains_any(event, switches))) || kind == SP_FIND_IDLE ||
+           kind == SP_FIND_WAIT || kind == SP_FIND_IRQ || kind == SP_FIND_SATURATED;
 }
 
 /* What an event is by its nature is no finding: that an allocation allocates, or that who left the CPU waits.
@@ -31,6 +55,11 @@ bool finding_goes_without_saying(const struct finder *x, enum sp_finding_kind ki
     bool off = contains_any(name, off_cpu) || contains_any(metric, off_cpu) || sp_str_is(name, "cs");
     bool blocked = contains_any(name, locks_only) || sp_str_is(name, "block") ||
                    (name.n > 5 && memcmp(name.p, "lock:", 5) == 0); /* cpu-clock:u is none */
+    if (measures_off_cpu(x)) /* which has reasons of its own: waits, and the brief's lines of them */
+        return sp_finding_infos[kind].group == SP_FINDING_RULE || kind == SP_FIND_IDLE ||
+               kind == SP_FIND_WAIT;
+    if (is_of_a_place(x) && finding_is_of_time(name, kind))
+        return true;
     switch (kind) {
     case SP_FIND_ALLOC:
         return e->kind == SP_ALLOCATION || e->kind == SP_DEALLOCATION || contains_any(name, heap);

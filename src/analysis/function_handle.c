@@ -68,7 +68,7 @@ static void share_digits(struct sp_handles *h, const struct order *order, size_t
                 most(h->digits[order[i - 1].function], h->digits[order[i].function]);
 }
 
-spaa_status sp_handles_of(const struct sp_profile *p, struct sp_handles *out)
+spaa_status sp_handles_of(const struct sp_profile *p, struct sp_diags *d, struct sp_handles *out)
 {
     size_t n = p->functions.n;
     struct sp_handles h = {p, malloc((n + 1) * sizeof *h.hash), malloc(n + 1), calloc(n + 1, 1)};
@@ -78,7 +78,7 @@ spaa_status sp_handles_of(const struct sp_profile *p, struct sp_handles *out)
         free(order);
         free(met);
         sp_handles_free(&h);
-        return sp_nomem(p->diags);
+        return sp_nomem(d);
     }
     for (uint32_t i = 0; i < n; i++) {
         h.hash[i] = sp_function_hash(p, i);

@@ -19,7 +19,7 @@ struct sp_handles {
     uint8_t *more;   /* digits that tell it from others of its hash; 0: there are none */
 };
 
-spaa_status sp_handles_of(const struct sp_profile *p, struct sp_handles *out);
+spaa_status sp_handles_of(const struct sp_profile *p, struct sp_diags *d, struct sp_handles *out);
 void sp_handles_free(struct sp_handles *h);
 /* "f:1a2b3c", "f:1a2b.3c"; returns the length. */
 size_t sp_handle_text(const struct sp_handles *h, uint32_t function, char out[static 32]);

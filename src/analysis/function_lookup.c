@@ -151,7 +151,7 @@ spaa_status sp_function_candidates(const struct sp_profile *p, const struct sp_f
     enum { SHOWN = 5 };
     struct sp_handles handles = {0};
     struct sp_full_names names = {0};
-    spaa_status st = sp_handles_of(p, &handles);
+    spaa_status st = sp_handles_of(p, p->diags, &handles);
     size_t n = 0;
     if (!st)
         st = sp_full_names_of(p, &names);

@@ -4,13 +4,10 @@
 
 /* ---- the records of rows ---- */
 
-/* 1 + the number of the row that a record counts in; 0: none. Of two profiles the later one's. */
+/* 1 + the number of the row that a record counts in; 0: none. */
 static uint32_t record_row(const struct sp_selection *s, const struct sp_leaks *l, size_t i)
 {
-    const struct sp_profile *p = s->profile;
-    uint32_t stack = s->rows.v[i].stack;
-    bool base = l->two && p->contexts.v[p->stacks.v[stack].context].source == l->base_source;
-    return base ? 0 : l->of[stack].row;
+    return l->of[s->rows.v[i].stack].row;
 }
 
 spaa_status sp_leak_records_of(const struct sp_selection *s, const struct sp_leaks *l, struct sp_diags *d,
@@ -100,9 +97,9 @@ static uint32_t heaviest(struct climber *c, size_t *n, int64_t *weight, uint32_t
     return best_n ? c[0].next : SP_NONE;
 }
 
-spaa_status sp_leak_callers_of(struct sp_selection *s, const struct sp_leaks *l,
-                               const struct sp_leak_records *records, const struct sp_own *own,
-                               const struct sp_leak_row *row, struct sp_diags *d, struct sp_leak_callers *out)
+spaa_status sp_leak_callers_of(struct sp_selection *s, const struct sp_leak_records *records,
+                               const struct sp_own *own, const struct sp_leak_row *row, struct sp_diags *d,
+                               struct sp_leak_callers *out)
 {
     const size_t from = records->from[row->number], to = records->from[row->number + 1];
     size_t n = to - from;
@@ -113,7 +110,7 @@ spaa_status sp_leak_callers_of(struct sp_selection *s, const struct sp_leaks *l,
         return sp_nomem(d);
     for (size_t i = 0; i < n; i++) {
         const struct sp_selected *x = &s->rows.v[records->rows[from + i]];
-        c[i] = (struct climber){records->rows[from + i], SP_NONE, l->of[x->stack].skipped, x->weight};
+        c[i] = (struct climber){records->rows[from + i], SP_NONE, 0, x->weight};
         out->whole += x->weight;
     }
     while (function != SP_NONE && out->n < SP_LEAK_CALLERS && n) {

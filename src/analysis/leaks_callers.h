@@ -26,9 +26,8 @@ struct sp_leak_records {
 spaa_status sp_leak_records_of(const struct sp_selection *s, const struct sp_leaks *l, struct sp_diags *d,
                                struct sp_leak_records *out);
 void sp_leak_records_free(struct sp_leak_records *r);
-spaa_status sp_leak_callers_of(struct sp_selection *s, const struct sp_leaks *l,
-                               const struct sp_leak_records *records, const struct sp_own *own,
-                               const struct sp_leak_row *row, struct sp_diags *d,
+spaa_status sp_leak_callers_of(struct sp_selection *s, const struct sp_leak_records *records,
+                               const struct sp_own *own, const struct sp_leak_row *row, struct sp_diags *d,
                                struct sp_leak_callers *out);
 
 #endif

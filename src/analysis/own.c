@@ -131,6 +131,14 @@ static enum source source_of(struct sp_str file)
     return in_table(SOURCE, file, slash) ? FOREIGN : OURS;
 }
 
+/* A name alone, as in valgrind's logs, may be that of a library's header or source; no header of std is
+ * *.cpp. */
+static bool is_placed(struct sp_str file)
+{
+    bool folder = file.n && (memchr(file.p, '/', file.n) || memchr(file.p, '\\', file.n));
+    return folder || own_ends(file, ".cpp") || own_ends(file, ".cc") || own_ends(file, ".cxx");
+}
+
 /* ---- what is known of each function, and of each binary ---- */
 
 enum evidence {
@@ -233,19 +241,6 @@ static bool look_at_names(struct judge *x)
 
 /* ---- namespaces ---- */
 
-/* "runtime/debug" of "runtime/debug.(*T).f". */
-static struct sp_str go_package(struct sp_str name)
-{
-    uint32_t n = 0, from = 0;
-    for (; n < name.n && name.p[n] != '(' && name.p[n] != '['; n++)
-        if (name.p[n] == '/')
-            from = n;
-    for (uint32_t i = from; i < n; i++)
-        if (name.p[i] == '.')
-            return (struct sp_str){name.p, i};
-    return (struct sp_str){name.p, 0};
-}
-
 /* Whether a file is that of this package in a tree of Go's own sources, wherever that stands. */
 static bool is_go_source(struct sp_str file, struct sp_str package)
 {
@@ -268,7 +263,7 @@ static bool is_go_file(struct sp_str file)
 
 static bool go_is_foreign(const struct judge *x, uint32_t function, struct sp_str name)
 {
-    struct sp_str package = go_package(name), first = package.n ? package : name;
+    struct sp_str package = sp_own_go_package(name), first = package.n ? package : name;
     const char *end = memchr(first.p, package.n ? '/' : '.', first.n);
     if (end)
         first.n = (uint32_t)(end - first.p);
@@ -371,7 +366,7 @@ static void own_judge(struct judge *x, uint32_t f, struct sp_own *o)
         own_say(o, f, false, SP_OWN_BY_DECLARATION);
     } else {
         enum space space = space_of(x, f);
-        bool declared = e & HAS_OURS && !(e & HAS_FOREIGN);
+        bool declared = e & HAS_OURS && !(e & HAS_FOREIGN) && is_placed(sp_str_at(&x->files, x->file[f]));
         if (space == ALWAYS_FOREIGN || (space && !declared))
             own_say(o, f, false, SP_OWN_BY_NAMESPACE);
         else

@@ -353,3 +353,17 @@ bool sp_own_impl(struct sp_str name, struct sp_str *type, struct sp_str *trait)
     }
     return true;
 }
+
+/* ---- packages of Go ---- */
+
+struct sp_str sp_own_go_package(struct sp_str name)
+{
+    uint32_t n = 0, from = 0;
+    for (; n < name.n && name.p[n] != '(' && name.p[n] != '['; n++)
+        if (name.p[n] == '/')
+            from = n;
+    for (uint32_t i = from; i < n; i++)
+        if (name.p[i] == '.')
+            return (struct sp_str){name.p, i};
+    return (struct sp_str){name.p, 0};
+}

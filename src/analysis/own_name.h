@@ -22,5 +22,7 @@ struct sp_str sp_own_name_file(struct sp_str name);
  * of `u8`, `[T]` and type parameters). False: the name is none of an impl.
  */
 bool sp_own_impl(struct sp_str name, struct sp_str *type, struct sp_str *trait);
+/* The package of a Go function, "runtime/debug" of "runtime/debug.(*T).f"; n 0: none, as of assembly. */
+struct sp_str sp_own_go_package(struct sp_str name);
 
 #endif

@@ -49,8 +49,9 @@ struct builder {
     uint32_t *of_name; /* per name: 1 + number in comms */
     size_t nof_name;
     struct sp_buf text;
-    bool made_up; /* the pids of the records are their tids, for want of better ones */
-    bool sources; /* several inputs are one profile: records are of any of them */
+    bool made_up;   /* the pids of the records are their tids, for want of better ones */
+    bool functions; /* what threads are called is the function they began with: digits number functions */
+    bool sources;   /* several inputs are one profile: records are of any of them */
 };
 
 static bool pool_is_digit(char c)
@@ -62,6 +63,8 @@ static bool pool_is_digit(char c)
 
 static uint32_t shape_of(struct builder *b, struct sp_str name)
 {
+    if (b->functions)
+        return sp_intern(&b->out.names, name.p, name.n);
     sp_buf_clear(&b->text);
     for (uint32_t i = 0; i < name.n; i++)
         if (!pool_is_digit(name.p[i]))
@@ -103,6 +106,7 @@ static void look_around(struct builder *b)
 {
     const struct sp_profile *p = b->p;
     b->made_up = true;
+    b->functions = p->events.n == 1 && sp_str_is(sp_pstr(p, p->events.v[0].name), "goroutine");
     for (size_t i = 0; i < p->contexts.n; i++) {
         b->made_up = b->made_up && p->contexts.v[i].pid == SP_ABSENT;
         b->sources = b->sources || p->contexts.v[i].source;
@@ -256,7 +260,7 @@ static bool make_groups(struct builder *b)
 static bool all_cut(const struct builder *b, const struct group *g)
 {
     for (size_t i = g->first; i < g->first + g->n; i++)
-        if (sp_str_at(&b->out.names, b->members.v[i].name).n != COMM_CUT)
+        if (sp_str_at(&b->out.names, b->members.v[i].name).n != COMM_CUT || b->functions)
             return false;
     return true;
 }

@@ -2,6 +2,9 @@
  * Thread pools: three or more threads of one process whose names differ in digits only. Views show a pool as
  * one row, `http-* (40)`: what stays the same in all names stands as it is, digits that vary are a `*`.
  *
+ * Of goroutines, which are called by the function they began with, digits number functions, not threads: a
+ * pool has one name.
+ *
  * A thread is a tid; where tids are not known, each name counts, and is said to be a name. Threads that all
  * have one name are a pool as well, as the kernel cuts names at 15 bytes and the digits go first; not so when
  * it is the name of the process, which threads have that nobody named. Names that were cut belong to the one

@@ -23,6 +23,24 @@ static bool is_rest(const struct sp_profile *p, uint32_t stack)
 /* What a frame lacks: a name, or being named, debug information. */
 enum { NO_NAME = 1, NO_LINES = 2 };
 
+/*
+ * Go's text of goroutines (debug=1) names no functions of its runtime where a stack ends in them: what called
+ * them is named, and they are no gap in what the profile knows.
+ */
+static bool is_hidden_runtime(const struct sp_selection *s, const uint32_t *f, size_t n,
+                              const unsigned char *lacks)
+{
+    const struct sp_profile *p = s->profile;
+    bool goroutines = sp_str_is(sp_pstr(p, p->events.v[s->event].name), "goroutine");
+    uint32_t dso = p->functions.v[p->frames.v[f[0]].function].dso;
+    if (!goroutines || !sp_str_is(sp_pstr(p, p->dsos.v[dso].name), "[unknown]"))
+        return false;
+    for (size_t k = 1; k < n; k++)
+        if (!(lacks[f[k]] & NO_NAME))
+            return true;
+    return false;
+}
+
 /* The frames of a row; lacks: per frame, in little memory, as there are many frames to a stack. */
 static void look_at(const struct sp_selection *s, size_t i, const uint32_t *f, size_t n,
                     const unsigned char *lacks, struct sp_quality *q, int64_t *by_dso)
@@ -36,6 +54,8 @@ static void look_at(const struct sp_selection *s, size_t i, const uint32_t *f, s
         return;
     q->unresolved_any += any & NO_NAME ? w : 0;
     uint32_t leaf = f[0], dso = p->functions.v[p->frames.v[leaf].function].dso;
+    if (lacks[leaf] & NO_NAME && is_hidden_runtime(s, f, n, lacks))
+        return;
     if (lacks[leaf] & NO_NAME) {
         q->unresolved_leaf += w;
         by_dso[dso] += w;

@@ -8,9 +8,10 @@
 #include "analysis/chains.h"
 
 struct sp_quality {
-    int64_t unresolved_leaf;            /* weight of rows whose leaf has no symbol */
-    int64_t unresolved_any;             /* weight of rows with any such frame */
-    int64_t no_stack;                   /* weight of rows without frames */
+    int64_t unresolved_leaf; /* weight of rows whose leaf has no symbol; not of Go's runtime where it is left
+                                out */
+    int64_t unresolved_any;  /* weight of rows with any such frame */
+    int64_t no_stack;        /* weight of rows without frames */
     uint64_t frames, frames_unresolved; /* distinct ones */
     uint64_t lost, truncated;           /* as the header says */
     uint64_t unfinished, throttled_ns;  /* the same */

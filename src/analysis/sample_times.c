@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/num.h"
+#include "model/off_cpu.h"
 
 #include <stdlib.h>
 
@@ -60,6 +61,24 @@ bool sp_sample_time(const struct sp_sample_times *m, const struct sp_sample *x, 
     return x->time_text && sp_time_ns(sp_pstr(m->p, x->time_text), sp_pstr(m->p, m->p->header.time_unit), ns);
 }
 
+bool sp_sample_is_interval(const struct sp_sample_times *m, const struct sp_sample *x)
+{
+    bool lasts =
+        m->lengths != SP_NONE && x->event < m->p->events.n && m->p->events.v[x->event].primary == m->lengths;
+    return (lasts || x->flags & SP_SAMPLE_LASTED) && x->period > 0;
+}
+
+bool sp_sample_span(const struct sp_sample_times *m, const struct sp_sample *x, int64_t *from, int64_t *to)
+{
+    int64_t t;
+    if (!sp_sample_time(m, x, &t) || t == INT64_MAX)
+        return false;
+    bool interval = sp_sample_is_interval(m, x);
+    *to = interval ? t : t + 1;
+    *from = !interval ? t : t < INT64_MIN + x->period ? INT64_MIN : t - x->period;
+    return true;
+}
+
 static int sample_times_cmp_window(const void *va, const void *vb)
 {
     const struct sp_timed_window *a = va, *b = vb;
@@ -101,7 +120,9 @@ static void find_samples(struct sp_sample_times *m)
             m->untimed++;
             continue;
         }
-        m->start = !any || t < m->start ? t : m->start;
+        int64_t from = t, to;
+        sp_sample_span(m, &m->rows[i], &from, &to);
+        m->start = !any || from < m->start ? from : m->start;
         m->end = !any || t >= m->end ? t + 1 : m->end;
         any = true;
     }
@@ -111,17 +132,30 @@ static void find_samples(struct sp_sample_times *m)
     }
 }
 
+/* Windows may be counted in what is no time: massif's in instructions. */
+static void say_no_times(const struct sp_profile *p, struct sp_diags *d)
+{
+    struct sp_str unit = p->windows.n ? sp_pstr(p, p->windows.v[0].unit) : (struct sp_str){"", 0};
+    if (sample_times_digits_of(unit) >= 0) {
+        sp_emit(d, SP_E600, SP_AT_NOTHING, " ");
+        return;
+    }
+    sp_emit_hint(d, SP_E600, SP_AT_NOTHING, "record in time: valgrind --tool=massif --time-unit=ms",
+                 "the windows of this profile are in %.*s, which are no time",
+                 (int)(unit.n < 40 ? unit.n : 40), unit.p);
+}
+
 static spaa_status times_of(const struct sp_profile *p, bool samples, struct sp_diags *d,
                             struct sp_sample_times *out)
 {
-    struct sp_sample_times m = {.p = p};
+    struct sp_sample_times m = {.p = p, .lengths = sp_metric_find(p, SP_OFF_CPU_NS, strlen(SP_OFF_CPU_NS))};
     spaa_status st = samples && p->samples ? sp_samples_rows(p->samples, &m.rows, &m.n) : SPAA_OK;
     if (!st && m.n)
         find_samples(&m);
     if (!st && !m.rows)
         st = find_windows(&m, d);
     if (!st && !m.rows && !m.windows.n) {
-        sp_emit(d, SP_E600, SP_AT_NOTHING, " ");
+        say_no_times(p, d);
         st = SPAA_ERR_USAGE;
     }
     if (st) {
@@ -229,7 +263,7 @@ enum sp_weighing sp_weighing_of(const struct sp_profile *p, uint32_t event, uint
     struct sp_str name = sp_pstr(p, p->metrics.v[metric].name);
     uint32_t period = sp_metric_find(p, "period", 6);
     bool counts = sp_str_is(name, "count"), periods = false;
-    if (sp_str_is(name, "samples"))
+    if (sp_str_is(name, "samples") || (sp_str_is(name, SP_OFF_CPU_WAITS) && event == sp_off_cpu_event(p)))
         return SP_WEIGH_ONE;
     if (metric == period)
         return SP_WEIGH_PERIOD;
@@ -238,6 +272,10 @@ enum sp_weighing sp_weighing_of(const struct sp_profile *p, uint32_t event, uint
         periods =
             p->contexts.v[p->stacks.v[i].context].event == event && sp_weight(p, i, period) != SP_ABSENT;
     if (periods)
+        return SP_WEIGH_ONE;
+    /* Of allocations that all were recorded each sample is one. */
+    if (sp_str_is(name, "alloc_count") && p->events.v[event].kind == SP_ALLOCATION &&
+        p->events.v[event].mode == SP_EVENT)
         return SP_WEIGH_ONE;
     if (metric != p->events.v[event].primary)
         return SP_WEIGH_NOT;
@@ -265,6 +303,20 @@ struct sp_value sp_sample_value(const struct sp_sample *x, enum sp_weighing how)
     if (how == SP_WEIGH_ONE || (how == SP_WEIGH_PERIOD_OR_ONE && x->period == SP_ABSENT))
         return (struct sp_value){1, 0};
     return (struct sp_value){x->period, x->period_text};
+}
+
+struct sp_value sp_sample_part(const struct sp_sample_times *m, const struct sp_sample *x,
+                               enum sp_weighing how, int64_t lo, int64_t hi)
+{
+    const struct sp_value none = {SP_ABSENT, 0};
+    int64_t from, to;
+    if (!sp_sample_span(m, x, &from, &to) || to <= lo || from >= hi)
+        return none;
+    if (!sp_sample_is_interval(m, x) || how != SP_WEIGH_PERIOD) {
+        to -= !sp_sample_is_interval(m, x);
+        return to >= lo && to < hi ? sp_sample_value(x, how) : none;
+    }
+    return (struct sp_value){(to < hi ? to : hi) - (from > lo ? from : lo), 0};
 }
 
 struct sp_value sp_window_value(const struct sp_profile *p, const struct sp_window_row *r, uint32_t metric)

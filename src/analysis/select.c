@@ -1,8 +1,10 @@
 #include "analysis/select.h"
 
+#include "analysis/at.h"
 #include "analysis/broken_chains.h"
 #include "analysis/function_lookup.h"
 #include "analysis/names.h"
+#include "analysis/owners.h"
 #include "analysis/select_private.h"
 #include "analysis/tally.h"
 #include "base/num.h"
@@ -10,6 +12,8 @@
 #include "model/edges.h"
 #include "model/events.h"
 #include "model/order.h"
+#include "model/waiting.h"
+#include "model/wall.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -158,7 +162,7 @@ static bool select_weigh(struct sp_selection *s, const struct sp_tally *tally, s
     uint32_t samples = s->samples_metric, i = row->stack;
     int64_t v = sp_weight(p, i, s->metric);
     if (tally) {
-        if (v != SP_ABSENT)
+        if (v != SP_ABSENT && s->timed)
             sp_tally_add(&s->event_whole, record_weight(s, i, v));
         row->weight = tally->weight[i];
         row->samples = tally->samples[i];
@@ -174,10 +178,11 @@ static bool select_weigh(struct sp_selection *s, const struct sp_tally *tally, s
 /* What keeps all sums within 64 bits, and what was seen on the way. */
 struct gathering {
     uint64_t left, samples_left;
-    int64_t plain, plain_samples; /* of take_plain */
-    bool counted;                 /* there were some */
-    bool bare;                    /* some of these had no frames */
-    bool other;                   /* there are rows besides */
+    const unsigned char *leave_out; /* sp_select_opts.leave_out */
+    int64_t plain, plain_samples;   /* of take_plain */
+    bool counted;                   /* there were some */
+    bool bare;                      /* some of these had no frames */
+    bool other;                     /* there are rows besides */
     bool odd;
 };
 
@@ -249,6 +254,8 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
         if (sp_leaving(d, i))
             return SPAA_ERR_CANCELLED;
         unsigned char fit = fits[p->stacks.v[i].context];
+        bool left_out = fit == 2 && g->leave_out && g->leave_out[i];
+        fit = left_out ? 1 : fit;
         if (!fit || (whole && fit == 2 && take_plain(s, i, g)))
             continue;
         struct sp_selected row = {i, find_linked(p, i, &skip, &g->odd), 0, SP_ABSENT};
@@ -258,7 +265,8 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
         row.weight = within(s, &g->left, row.weight);
         if (row.samples > SP_DECIMAL)
             row.samples = within(s, &g->samples_left, row.samples);
-        s->event_whole += tally ? 0 : row.weight;
+        s->event_whole += s->timed ? 0 : row.weight;
+        s->left_out += left_out ? row.weight : 0;
         if (fit == 2)
             st = select_keep(s, filters, &row, d);
     }
@@ -272,7 +280,7 @@ static spaa_status select_gather(struct sp_selection *s, const struct sp_select_
 {
     const struct sp_profile *p = s->profile;
     struct sp_frame_filters filters = {0};
-    struct gathering g = {.left = INT64_MAX, .samples_left = INT64_MAX};
+    struct gathering g = {.left = INT64_MAX, .samples_left = INT64_MAX, .leave_out = o->leave_out};
     unsigned char *fits = calloc(p->contexts.n + 1, 1); /* 1: of the event, 2: all filters fit too */
     unsigned char *who = NULL;
     spaa_status st = fits ? sp_frame_filters_of(p, o, d, &filters) : sp_nomem(d);
@@ -325,36 +333,47 @@ static struct sp_str find_unit(const struct sp_selection *s)
     return (struct sp_str){"", 0};
 }
 
+/* The weight is all that threads did: no state of it is what the others are not. */
+static bool measures_all(const struct sp_selection *s)
+{
+    const struct sp_profile *p = s->profile;
+    uint32_t primary = s->event == SP_NONE ? SP_NONE : p->events.v[s->event].primary;
+    return primary != SP_NONE && sp_str_is(sp_pstr(p, p->metrics.v[primary].name), SP_WALL_NS);
+}
+
 /*
  * The default is the first view that has something: of an off-CPU profile `cpu` would be empty. A tracepoint
- * that sees threads leave the CPU has blocked ones, but is not about the CPU for that.
+ * that sees threads leave the CPU has blocked ones, but is not about the CPU for that; nor is what measures
+ * waiting.
  */
 static const char *pick_view(const struct sp_selection *s, const struct sp_select_opts *o)
 {
     static const char *const views[] = {"cpu", "latency"};
     bool states = false, shown[2] = {false, false};
-    bool probe = s->event != SP_NONE && s->profile->events.v[s->event].kind == SP_PROBE;
+    bool known = s->event != SP_NONE, probe = known && s->profile->events.v[s->event].kind == SP_PROBE;
+    bool waits = known && sp_waiting_is_about_states(s->profile, s->event);
     for (size_t i = 0; i < s->profile->contexts.n; i++) {
         const struct sp_context *c = &s->profile->contexts.v[i];
         if (c->event != s->event)
             continue;
         states = states || c->state;
         bool blocked = probe && sp_str_is(sp_pstr(s->profile, c->state), "BLOCKED");
-        for (int v = blocked ? 1 : 0; v < 2; v++)
+        for (int v = blocked || waits ? 1 : 0; v < 2; v++)
             shown[v] = shown[v] || sp_state_in_view(s->profile, views[v], c->state);
     }
-    return o->state       ? "custom"
-           : !states      ? NULL
-           : o->view      ? o->view
-           : o->any_state ? "all"
-           : shown[0]     ? views[0]
-           : shown[1]     ? views[1]
-                          : "all";
+    return o->state          ? "custom"
+           : !states         ? NULL
+           : o->view         ? o->view
+           : o->any_state    ? "all"
+           : measures_all(s) ? "all"
+           : shown[0]        ? views[0]
+           : shown[1]        ? views[1]
+                             : "all";
 }
 
-/* Event, metric and weights; m: with a range of time. */
+/* Event, metric and weights; m: with a range of time, or up to a moment. */
 static spaa_status select_choose(struct sp_selection *s, const struct sp_select_opts *o,
-                                 const struct sp_sample_times *m, struct sp_diags *d)
+                                 const struct sp_sample_times *m, int64_t until, struct sp_diags *d)
 {
     struct sp_tally tally = {0};
     const char *metric = o->metric;
@@ -366,24 +385,44 @@ static spaa_status select_choose(struct sp_selection *s, const struct sp_select_
         s->view = pick_view(s, o);
         st = sp_shape_frames(s, o, d);
     }
-    s->timed = m != NULL;
-    if (m) {
+    s->timed = o->time != NULL;
+    if (s->timed) {
         s->seen_lo = m->start;
         s->seen_hi = m->end;
     }
-    if (!st && m)
+    if (!st && s->timed)
         st = sp_sample_times_range(m, o->time, d, &s->time_lo, &s->time_hi);
     if (!st && m)
-        st = sp_tally_range(s, m, s->time_lo, s->time_hi, d, &tally);
+        st =
+            sp_tally_range(s, m, s->timed ? s->time_lo : INT64_MIN, s->timed ? s->time_hi : until, d, &tally);
     if (!st)
         st = select_gather(s, o, m ? &tally : NULL, d);
     sp_tally_free(&tally);
     return st;
 }
 
-spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d,
+/* When: a range of time, or a moment that has windows; *is: there is something to look at. */
+static spaa_status select_times(const struct sp_profile *p, const struct sp_at *at, struct sp_select_opts *o,
+                                struct sp_diags *d, struct sp_sample_times *times, int64_t *until, bool *is)
+{
+    *is = o->time != NULL;
+    spaa_status st = sp_at_choose(p, at, o, d);
+    if (!st && o->time)
+        return sp_sample_times_of(p, d, times);
+    if (!st && at->kind == SP_AT_TIME) {
+        st = sp_at_windows(p, at, o->metric, d, times, until);
+        *is = times->windows.n > 0;
+    }
+    return st;
+}
+
+spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *opts, struct sp_diags *d,
                       struct sp_selection *out)
 {
+    struct sp_select_opts chosen = *opts, *o = &chosen;
+    struct sp_at at;
+    int64_t until = 0;
+    bool timed = false;
     struct sp_selection s = {.profile = p,
                              .whole_samples = SP_ABSENT,
                              .samples = SP_ABSENT,
@@ -391,10 +430,17 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
                              .kernel_only = o->kernel_only};
     struct sp_sample_times times = {0};
     sp_buf_init(&s.filters, 0);
-    spaa_status st = o->time ? sp_sample_times_of(p, d, &times) : SPAA_OK;
+    s.at = o->at;
+    spaa_status st = sp_at_parse(o->at, d, &at);
     if (!st)
-        st = select_choose(&s, o, o->time ? &times : NULL, d);
+        st = select_times(p, &at, o, d, &times, &until, &timed);
+    if (!st)
+        st = select_choose(&s, o, timed ? &times : NULL, until, d);
+    if (!st && o->by_owner && sp_is_of_memory(p, s.metric)) /* after the filters, which see whole stacks */
+        st = sp_owner_kinds(p, o->allocators, d, &s.owners);
     if (!st) {
+        s.plain = s.plain && !s.owners;
+        s.allocators = s.owners ? o->allocators : NULL;
         sp_note_filters(&s, o);
         s.unit = find_unit(&s);
         s.cannot_add = s.cannot_add && !(sp_metric_adds(p, s.event, s.metric) && sp_of_one_source(&s));
@@ -404,8 +450,7 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
         if (!st && s.filters.failed)
             st = sp_nomem(d);
     }
-    if (o->time)
-        sp_sample_times_free(&times);
+    sp_sample_times_free(&times);
     if (st)
         sp_selection_free(&s);
     else
@@ -421,7 +466,8 @@ void sp_selection_free(struct sp_selection *s)
     sp_pools_free(&s->pools);
     free(s->hidden);
     free(s->roots);
-    s->hidden = s->roots = NULL;
+    free(s->owners);
+    s->hidden = s->roots = s->owners = NULL;
     sp_chains_free(s->chains);
     s->chains = NULL;
 }
@@ -483,10 +529,16 @@ static size_t frames_at_most(const struct sp_profile *p, uint32_t stack)
     return p->stacks.v[stack].n + edges;
 }
 
-const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size_t *n)
+/* The visible frames, from the leaf that was recorded on. */
+static const uint32_t *frames_to_the_leaf(struct sp_selection *s, size_t row, size_t *n)
 {
     const struct sp_profile *p = s->profile;
     const struct sp_selected *r = &s->rows.v[row];
+    const struct sp_stack *stack = &p->stacks.v[r->stack];
+    if (r->kernel == SP_NONE && !stack->edges && !s->hidden && !s->roots && !s->no_inlined && stack->n) {
+        *n = stack->n;
+        return p->stack_frames.v + stack->first;
+    }
     size_t kernel = r->kernel == SP_NONE ? 0 : frames_at_most(p, r->kernel);
     if (!sp_vec_reserve(&s->scratch, kernel + frames_at_most(p, r->stack) + 1))
         return NULL;
@@ -500,4 +552,28 @@ const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size
     }
     *n = s->scratch.n;
     return s->scratch.v;
+}
+
+const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size_t *n)
+{
+    const uint32_t *frames = frames_to_the_leaf(s, row, n);
+    size_t skip = frames && s->owners ? sp_owner_skip(s->profile, s->owners, frames, *n) : 0;
+    *n -= frames ? skip : 0;
+    return frames ? frames + skip : NULL;
+}
+
+const uint32_t *sp_selected_whole_frames(struct sp_selection *s, size_t row, size_t *n, size_t *skipped)
+{
+    const uint32_t *frames = frames_to_the_leaf(s, row, n);
+    if (skipped)
+        *skipped = frames && s->owners ? sp_owner_skip(s->profile, s->owners, frames, *n) : 0;
+    return frames;
+}
+
+size_t sp_selected_skipped(struct sp_selection *s, size_t row)
+{
+    size_t n, skipped = 0;
+    if (s->owners)
+        sp_selected_whole_frames(s, row, &n, &skipped);
+    return skipped;
 }

@@ -36,10 +36,17 @@ struct sp_select_opts {
     size_t nlabels;
     const char *time; /* a range as analysis/sample_times.h reads it: weights are those of its samples */
     bool user_only, kernel_only; /* frames of the other kind are left out */
-    bool any_state;              /* where neither state nor view is given: all states */
-    bool may_be_empty;           /* filters that leave nothing are no error */
-    bool pools;                  /* threads of a pool are one, where views ask: see pool.h */
-    bool merge_inlined;          /* inlined frames are left out: their weight is the physical frame's */
+    /* Per stack: what is left out beside what filters leave, and summed up; NULL: nothing. */
+    const unsigned char *leave_out;
+    const char *at;     /* a moment, of memory: analysis/at.h; no `time` beside it */
+    bool any_state;     /* where neither state nor view is given: all states */
+    bool may_be_empty;  /* filters that leave nothing are no error */
+    bool pools;         /* threads of a pool are one, where views ask: see pool.h */
+    bool merge_inlined; /* inlined frames are left out: their weight is the physical frame's */
+    bool by_owner; /* of memory: stacks end at who asked for it (analysis/owners.h); filters see them whole */
+    /* With by_owner, a regular expression: functions that hand out memory as well. It outlives the selection.
+     */
+    const char *allocators;
 };
 
 struct sp_selected {
@@ -66,18 +73,22 @@ struct sp_selection {
     bool kernel_only; /* as it was asked for */
     const char *view; /* "cpu", "latency", "all", "custom"; NULL where the profile has no states */
     SP_VEC(struct sp_selected) rows;
+    int64_t left_out;         /* scaled: what leave_out took of what all filters but those of frames leave */
     int64_t event_whole;      /* of the event and metric, before any filter: what is kept is a share of it */
     bool timed;               /* with time */
     int64_t time_lo, time_hi; /* with time: [lo, hi) in ns of the profile's clock */
     int64_t seen_lo, seen_hi; /* with time: all observations of the profile are in [lo, hi) */
     int64_t whole, kept;      /* scaled */
     int64_t whole_samples, samples; /* SP_ABSENT where the source has none */
+    const char *at;                 /* lent: sp_select_opts.at */
     struct sp_buf filters;          /* the filters in words, empty when there are none */
     struct sp_pools pools;   /* of the threads that thread and comm leave, whatever else is selected; none
                                 unless asked for */
     unsigned char *hidden;   /* per frame: left out of the stacks; NULL: none */
     unsigned char *roots;    /* per function: stacks are cut here; NULL: they are not */
     uint32_t root;           /* one of these functions, to name */
+    unsigned char *owners;   /* per function: enum sp_owner_kind; NULL: stacks have their leaves */
+    const char *allocators;  /* sp_select_opts.allocators, where there are owners; lent */
     uint32_t samples_metric; /* SP_NONE: there is none */
     bool no_inlined;
     /* Each row is one record as it stands, and has frames. */
@@ -117,14 +128,29 @@ static inline const uint32_t *sp_selected_frames(struct sp_selection *s, size_t 
     const struct sp_stack *stack = &s->profile->stacks.v[r->stack];
     if (sp_leaving(s->profile->diags, row))
         return NULL;
-    if (r->kernel != SP_NONE || stack->edges || s->hidden || s->roots || s->no_inlined)
+    if (r->kernel != SP_NONE || stack->edges || s->hidden || s->roots || s->no_inlined || s->owners)
         return sp_selected_made_frames(s, row, n);
     *n = stack->n;
     return stack->n ? s->profile->stack_frames.v + stack->first : &none;
 }
 
+/* Whether the frames that were lent are made for the row: the next call then overwrites them. */
+static inline bool sp_selected_is_made(const struct sp_selection *s, const uint32_t *frames)
+{
+    return frames >= s->scratch.v && frames < s->scratch.v + s->scratch.n;
+}
+
 /* Whether a caller of the row, shown or not, cannot have called what the recording says it did. */
 bool sp_selected_broken(const struct sp_selection *s, size_t row);
+
+/* How many frames stood at the leaf of a row before its owner, and are left out (by_owner). */
+size_t sp_selected_skipped(struct sp_selection *s, size_t row);
+
+/*
+ * As sp_selected_frames, with the frames at the leaf that by_owner leaves out: *skipped of them, where that
+ * is asked for.
+ */
+const uint32_t *sp_selected_whole_frames(struct sp_selection *s, size_t row, size_t *n, size_t *skipped);
 
 /* How many of the visible frames of a row are those of its kernel record, before --root-at cuts. */
 size_t sp_selected_kernel_frames(const struct sp_selection *s, size_t row);

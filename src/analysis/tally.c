@@ -76,14 +76,15 @@ static spaa_status tally_from_samples(struct sp_selection *s, const struct sp_sa
                                       int64_t hi, struct sp_diags *d, struct sp_tally *t)
 {
     enum sp_weighing how;
-    int64_t at;
     spaa_status st = sp_weighing_or_say(s->profile, s->event, s->metric, d, &how);
     for (size_t i = 0; !st && i < m->n; i++) {
         const struct sp_sample *x = &m->rows[i];
-        if (!sp_sample_time(m, x, &at) || at < lo || at >= hi || !of_event(s, x->stack))
+        int64_t from, to;
+        if (!of_event(s, x->stack) || !sp_sample_span(m, x, &from, &to) || to <= lo || from >= hi)
             continue;
-        sp_tally_add(&t->weight[x->stack], tally_scaled(s, sp_sample_value(x, how)));
-        sp_tally_add(&t->samples[x->stack], 1);
+        sp_tally_add(&t->weight[x->stack], tally_scaled(s, sp_sample_part(m, x, how, lo, hi)));
+        if (!sp_sample_is_interval(m, x))
+            sp_tally_add(&t->samples[x->stack], 1);
     }
     return st;
 }

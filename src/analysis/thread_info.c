@@ -125,10 +125,10 @@ spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, st
     for (size_t i = 0; ok && i < p->threads.n; i++)
         ok = thread_info_add_thread(&f, p, &p->threads.v[i], stated);
     free(stated);
-    /* Without a queue that says so, the first thread is the main one. */
+    /* Without a queue that says so, the first thread is the main one; 0 is no process, or an unknown one. */
     for (size_t i = 0; ok && i < f.threads.n; i++) {
         struct sp_reported_process *x = process(&f, f.threads.v[i].pid);
-        if (x && x->main == SP_ABSENT) {
+        if (x && x->pid && x->main == SP_ABSENT) {
             x->main = f.threads.v[i].tid;
             f.threads.v[i].main = true;
         }

@@ -37,26 +37,40 @@ static size_t bucket_of(int64_t lo, int64_t hi, size_t n, int64_t t)
     return (size_t)(((__int128)t - lo) * (__int128)n / ((__int128)hi - lo));
 }
 
-/* Sample numbers in the order of their buckets; first[i] is where bucket i begins. The caller frees both. */
+/* The buckets that a sample is in, one but for intervals: [*a, *b]. False: none. */
+static bool buckets_of(const struct sp_sample_times *m, const struct sp_timeline *t, size_t n,
+                       const struct sp_sample *x, size_t *a, size_t *b)
+{
+    int64_t from, to;
+    if (!sp_sample_span(m, x, &from, &to) || to <= t->start || from >= t->end)
+        return false;
+    *a = bucket_of(t->start, t->end, n, from > t->start ? from : t->start);
+    *b = bucket_of(t->start, t->end, n, (to < t->end ? to : t->end) - 1);
+    return true;
+}
+
+/*
+ * Sample numbers in the order of their buckets; first[i] is where bucket i begins. Intervals stand in each
+ * that they reach into. The caller frees both.
+ */
 static bool timeline_sort_samples(const struct sp_sample_times *m, const struct sp_timeline *t, size_t n,
                                   size_t **first, uint32_t **order)
 {
-    int64_t at;
-    size_t *start = calloc(n + 2, sizeof *start);
-    uint32_t *list = malloc((m->n + 1) * sizeof *list);
+    size_t *start = calloc(n + 2, sizeof *start), a, b;
     *first = start;
-    *order = list;
-    if (!start || !list || m->n >= UINT32_MAX)
+    *order = NULL;
+    if (!start || m->n >= UINT32_MAX)
         return false;
     for (size_t i = 0; i < m->n; i++)
-        if (sp_sample_time(m, &m->rows[i], &at) && at >= t->start && at < t->end)
-            start[bucket_of(t->start, t->end, n, at) + 2]++;
+        for (bool is = buckets_of(m, t, n, &m->rows[i], &a, &b); is && a <= b; a++)
+            start[a + 2]++;
     for (size_t i = 2; i < n + 2; i++)
         start[i] += start[i - 1];
-    for (size_t i = 0; i < m->n; i++)
-        if (sp_sample_time(m, &m->rows[i], &at) && at >= t->start && at < t->end)
-            list[start[bucket_of(t->start, t->end, n, at) + 1]++] = (uint32_t)i;
-    return true;
+    uint32_t *list = *order = malloc((start[n + 1] + 1) * sizeof *list);
+    for (size_t i = 0; list && i < m->n; i++)
+        for (bool is = buckets_of(m, t, n, &m->rows[i], &a, &b); is && a <= b; a++)
+            list[start[a + 1]++] = (uint32_t)i;
+    return list;
 }
 
 struct hot_order {
@@ -167,7 +181,8 @@ static bool timeline_from_samples(struct builder *b, size_t n)
                               .window = SP_NONE};
         for (size_t k = first[i]; ok && k < first[i + 1]; k++) {
             const struct sp_sample *y = &b->m->rows[order[k]];
-            ok = timeline_add(b, &x, y->stack, sp_sample_value(y, b->how), 1);
+            ok = timeline_add(b, &x, y->stack, sp_sample_part(b->m, y, b->how, x.lo, x.hi),
+                              sp_sample_is_interval(b->m, y) ? SP_ABSENT : 1);
         }
         ok = ok && close_bucket(b, &x);
     }
@@ -321,7 +336,7 @@ static int64_t timeline_at_scale(const struct sp_profile *p, struct sp_value v, 
     return m;
 }
 
-static bool timeline_add_sample(struct writer *w, const struct sp_sample *x)
+static bool timeline_add_sample(struct writer *w, const struct sp_sample *x, const struct sp_bucket *in)
 {
     const struct sp_profile *p = w->p;
     if (x->stack == SP_NONE)
@@ -336,7 +351,7 @@ static bool timeline_add_sample(struct writer *w, const struct sp_sample *x)
     }
     for (uint32_t m = 0; m < p->metrics.n; m++) {
         enum sp_weighing how = (enum sp_weighing)w->how[(size_t)event * SP_METRICS_MAX + m];
-        struct sp_value v = sp_sample_value(x, how);
+        struct sp_value v = sp_sample_part(w->m, x, how, in->lo, in->hi);
         if (how != SP_WEIGH_NOT && v.v != SP_ABSENT)
             sp_tally_add(&w->columns[m].sum[x->stack], timeline_at_scale(p, v, w->columns[m].scale));
     }
@@ -411,7 +426,7 @@ spaa_status sp_timeline_windows(struct sp_profile *p, const struct sp_sample_tim
     bool ok = find_columns(&w) && (!n || timeline_sort_samples(m, t, n, &first, &order));
     for (size_t i = 0; ok && i < n; i++) {
         for (size_t k = first[i]; ok && k < first[i + 1]; k++)
-            ok = timeline_add_sample(&w, &m->rows[order[k]]);
+            ok = timeline_add_sample(&w, &m->rows[order[k]], &t->buckets.v[i]);
         ok = ok && timeline_add_window(&w, &t->buckets.v[i], i + 1);
     }
     free(first);

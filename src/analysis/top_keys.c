@@ -1,5 +1,6 @@
 #include "analysis/top_keys.h"
 
+#include "analysis/event_fields.h"
 #include "analysis/names.h"
 #include "analysis/tags.h"
 #include "analysis/top.h"
@@ -207,6 +208,34 @@ static void comm_text(struct sp_top_keys *x, uint32_t context)
     sp_buf_add(&x->text, comm == SP_STR_NONE ? "?" : name.p, comm == SP_STR_NONE ? 1 : name.n);
 }
 
+/* A name of threads as it is shown where some thread has it: of pools, their pattern. */
+static void named_text(struct sp_top_keys *x, uint32_t value)
+{
+    const struct sp_profile *p = x->s->profile;
+    struct sp_str name = sp_pstr(p, value);
+    for (uint32_t i = 0; i < p->contexts.n; i++)
+        if (p->contexts.v[i].comm == value && x->s->pools.comm[i] != SP_STR_NONE) {
+            name = sp_str_at(&x->s->pools.names, x->s->pools.comm[i]);
+            break;
+        }
+    sp_buf_add(&x->text, name.p, name.n);
+}
+
+/* A field of a tracepoint has one value. */
+static void field_text(struct sp_top_keys *x, const struct sp_by_key *by, uint32_t context)
+{
+    const struct sp_profile *p = x->s->profile;
+    const struct sp_label *l = sp_labels_find(p, p->contexts.v[context].labels, by->label);
+    if (!l)
+        sp_buf_printf(&x->text, "[no %.*s]", (int)by->label.n, by->label.p);
+    else if (by->say == SP_SAY_STATE && p->contexts.v[context].tid == 0) /* the idle task never waits */
+        sp_buf_puts(&x->text, "no longer idle (its CPU)");
+    else if (by->say == SP_SAY_COMM)
+        named_text(x, l->value);
+    else
+        sp_event_field_say(p, by->say, sp_pstr(p, l->value), &x->text);
+}
+
 static void label_text(struct sp_top_keys *x, struct sp_str key, uint32_t context)
 {
     if (!sp_context_label(x->s->profile, context, key, &x->text))
@@ -233,6 +262,8 @@ uint32_t sp_top_group_of_context(struct sp_top_keys *x, size_t k, uint32_t conte
         process_text(x, c->pid);
     else if (by == SP_TOP_THREAD)
         sp_thread_row(t, x->s, context);
+    else if (by == SP_TOP_LABEL && key->by.say != SP_SAY_TEXT)
+        field_text(x, &key->by, context);
     else if (by == SP_TOP_LABEL)
         label_text(x, key->by.label, context);
     else

@@ -39,7 +39,7 @@ static const uint32_t *tree_paths_frames_of(struct sp_selection *s, size_t row, 
                                             size_t *n)
 {
     const uint32_t *f = sp_selected_frames(s, row, n);
-    if (!f || !*n || f != s->scratch.v)
+    if (!f || !*n || !sp_selected_is_made(s, f))
         return f;
     uint32_t *copy = sp_arena_alloc(steps, *n * sizeof *copy);
     return copy ? memcpy(copy, f, *n * sizeof *copy) : NULL;

@@ -292,12 +292,7 @@ spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection 
     };
     const unsigned need = SP_BY_TID | SP_BY_STATE;
     if (p->header.has_x_spaa && (p->header.group_by & need) != need) {
-        sp_emit_hint(d, SP_E033, SP_AT_NOTHING,
-                     "waits come from reports with thread states, as spindump's, read with --group-by "
-                     "pid,tid,comm,state (the default); of `perf record -e sched:sched_switch` stalls.sql of "
-                     "`spaa query` tells",
-                     "the profile does not tell threads and their states apart: samples of who runs hold no "
-                     "waiting");
+        sp_waits_refuse(s, d);
         return SPAA_ERR_USAGE;
     }
     int64_t *asked = calloc(p->contexts.n + 1, sizeof *asked), *all = calloc(p->contexts.n + 1, sizeof *all);

@@ -71,5 +71,9 @@ struct sp_waits {
 spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection *whole, struct sp_diags *d,
                         struct sp_waits *out);
 void sp_waits_free(struct sp_waits *w);
+/* Reports that the names and fields of tracepoints are lost (sp_sched_names_lost). */
+void sp_waits_refuse_lost(struct sp_diags *d);
+/* Reports what the profile holds instead of waits, and which recording has them. */
+void sp_waits_refuse(const struct sp_selection *s, struct sp_diags *d);
 
 #endif

@@ -230,6 +230,7 @@ static spaa_status api_run_do(struct running *x, const struct spaa_run_options *
     result->exit_code = sp_run_finish(run, code);
     result->told = run->told;
     result->frames = run->frames;
+    result->left_out = run->left_out;
     snprintf(result->written, sizeof result->written, "%s", run->written ? run->written : "");
     return sp_run_status(run, result->exit_code);
 }

@@ -1,12 +1,33 @@
 #include "ask/common.h"
 
+#include "analysis/at.h"
 #include "analysis/chains.h"
+#include "analysis/wait_reason.h"
 #include "model/builds.h"
+#include "model/off_cpu.h"
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- the selection ---- */
+
+/* At a moment: its metric; and where the answer is of all metrics, the profile is as of then. */
+static bool common_moment(const struct sp_ask *q, struct sp_select_opts *o)
+{
+    struct sp_at at;
+    if (sp_at_parse(o->at, q->diags, &at))
+        return false;
+    bool as_of_then = q->nprofiles == 1 && q->profiles[0]->header.stopped;
+    if (at.kind == SP_AT_TIME && q->question->all_metrics && q->nprofiles && !as_of_then) {
+        sp_usage(q->diags, "ask heaptrack's own file; of windows, spaa top FILE --at SECONDS",
+                 "%s is of all that happened up to then, which this file does not say", q->question->name);
+        return false;
+    }
+    if (at.kind != SP_AT_NONE && !o->metric)
+        o->metric = at.kind == SP_AT_PEAK ? "peak_bytes" : "live_bytes";
+    return true;
+}
 
 bool sp_ask_select_opts(const struct sp_ask *q, struct sp_select_opts *out)
 {
@@ -15,6 +36,10 @@ bool sp_ask_select_opts(const struct sp_ask *q, struct sp_select_opts *out)
     int view;
     const char *const *labels;
     size_t nlabels = sp_option_labels(v, &labels);
+    if (v->keep_allocators && v->allocators) {
+        sp_usage(q->diags, "drop one of them", "--keep-allocators and --allocators exclude each other");
+        return false;
+    }
     if (!sp_option_choice(q->diags, "view", v->view, views, 0, &view))
         return false;
     *out = (struct sp_select_opts){.event = v->event,
@@ -32,16 +57,43 @@ bool sp_ask_select_opts(const struct sp_ask *q, struct sp_select_opts *out)
                                    .hide = v->hide,
                                    .root_at = v->root_at,
                                    .time = v->time,
+                                   .at = v->at,
                                    .pools = q->question->groups & G_THREADS && !v->no_pool,
                                    .merge_inlined = v->merge_inlined != NULL,
+                                   .by_owner = !v->keep_allocators,
+                                   .allocators = v->keep_allocators ? NULL : v->allocators,
                                    .user_only = v->user != NULL,
                                    .kernel_only = v->kernel != NULL};
-    return true;
+    return common_moment(q, out);
+}
+
+/* The same without waits for work, which are most of the time off the CPU, and nobody's loss. */
+static spaa_status ask_without_idle(const struct sp_ask *q, const struct sp_select_opts *how,
+                                    struct sp_selection *s)
+{
+    struct sp_wait_reasons why;
+    struct sp_select_opts less = *how;
+    spaa_status st = sp_wait_reasons_by(s, q->options->own_re, &why, q->diags);
+    sp_selection_free(s);
+    if (st)
+        return st;
+    unsigned char *idle = calloc(why.n + 1, 1);
+    for (size_t i = 0; idle && i < why.n; i++)
+        idle[i] = why.of[i].idle;
+    sp_wait_reasons_free(&why);
+    less.leave_out = idle;
+    st = idle ? sp_select(q->profiles[0], &less, q->diags, s) : sp_nomem(q->diags);
+    free(idle);
+    return st;
 }
 
 spaa_status sp_ask_select(const struct sp_ask *q, const struct sp_select_opts *how, struct sp_selection *out)
 {
     spaa_status st = sp_select(q->profiles[0], how, q->diags, out);
+    bool all = how->view && strcmp(how->view, "all") == 0;
+    bool chosen = how->state || all || how->any_state || q->options->view || q->options->idle;
+    if (!st && !chosen && sp_is_off_cpu(out))
+        st = ask_without_idle(q, how, out);
     if (st)
         return st;
     st = sp_chains_before(out, how, q->diags);
@@ -76,7 +128,7 @@ spaa_status sp_asked_select(struct sp_ask *q, const struct sp_select_opts *how, 
     out->failed |= x->s.filters.failed;
     struct sp_measure m = sp_measure_of(&x->s);
     x->measure = sp_answer_measure(out, &m);
-    st = sp_handles_of(x->s.profile, &x->handles);
+    st = sp_handles_of(x->s.profile, q->diags, &x->handles);
     x->has_handles = !st;
     if (!st)
         st = sp_full_names_of(x->s.profile, &x->names);
@@ -88,7 +140,14 @@ spaa_status sp_asked_begin_with(struct sp_ask *q, const struct sp_select_opts *h
                                 struct sp_asked *x)
 {
     spaa_status st = sp_asked_select(q, how, out, x);
-    if (!st && (!q->brief || q->options->own_re)) /* which has to be right where nobody is shown it, too */
+    return st ? st : sp_asked_begin_selected(x);
+}
+
+spaa_status sp_asked_begin_selected(struct sp_asked *x)
+{
+    struct sp_ask *q = x->q;
+    spaa_status st = SPAA_OK;
+    if ((!q->brief || q->options->own_re)) /* which has to be right where nobody is shown it, too */
         st = sp_asked_own(x);
     if (st)
         return st;
@@ -124,11 +183,14 @@ void sp_asked_free(struct sp_asked *x)
     sp_buf_free(&x->b);
 }
 
-bool sp_is_switches(const struct sp_selection *s)
+bool sp_is_scheduler(const struct sp_selection *s)
 {
-    static const char name[] = "sched_switch";
-    struct sp_str event = sp_pstr(s->profile, s->profile->events.v[s->event].name);
-    return event.n && memmem(event.p, event.n, name, sizeof name - 1);
+    return sp_sched_kind_of(sp_pstr(s->profile, s->profile->events.v[s->event].name)) != SP_SCHED_OTHER;
+}
+
+bool sp_is_off_cpu(const struct sp_selection *s)
+{
+    return sp_measures_off_cpu(s->profile, s->event);
 }
 
 bool sp_ask_limit(const struct sp_ask *q, size_t otherwise, size_t *out)
@@ -157,6 +219,19 @@ void sp_fact_str(struct sp_answer *a, const char *name, struct sp_str s)
     sp_fact_text(a, name, s.n ? s.p : NULL, s.n);
 }
 
+static void put_owner_facts(struct sp_asked *x)
+{
+    int64_t shortened = 0;
+    if (!x->s.owners || x->q->brief) /* which shows no facts */
+        return;
+    for (size_t i = 0; i < x->s.rows.n; i++)
+        shortened += sp_selected_skipped(&x->s, i) > 0;
+    sp_fact_bool(x->out, "profile.by_owner", true);
+    sp_fact_count(x->out, "profile.shortened", shortened);
+    if (x->s.allocators)
+        sp_fact_cstr(x->out, "profile.allocators", x->s.allocators);
+}
+
 void sp_asked_facts(struct sp_asked *x)
 {
     struct sp_answer *a = x->out;
@@ -169,8 +244,13 @@ void sp_asked_facts(struct sp_asked *x)
     sp_fact_str(a, "profile.unit", s->unit);
     sp_fact_count(a, "profile.samples", s->whole_samples);
     sp_fact_cstr(a, "profile.view", s->view);
+    if (s->at)
+        sp_fact_cstr(a, "profile.at", s->at);
     sp_fact_text(a, "profile.filters", s->filters.data ? s->filters.data : "", s->filters.len);
+    put_owner_facts(x);
     sp_fact_weight(a, "profile.event_whole", x->measure, s->event_whole);
+    if (s->left_out)
+        sp_fact_weight(a, "profile.idle", x->measure, s->left_out);
     sp_fact_weight(a, "whole", x->measure, s->whole);
     sp_fact_weight(a, "kept", x->measure, s->kept);
     sp_fact_share(a, "kept_percent", s->kept, s->cannot_add ? 0 : s->event_whole);

@@ -44,6 +44,7 @@ spaa_status sp_asked_begin_with(struct sp_ask *q, const struct sp_select_opts *h
 /* The parts of it, for answers that have another heading. */
 spaa_status sp_asked_select(struct sp_ask *q, const struct sp_select_opts *how, struct sp_answer *out,
                             struct sp_asked *x);
+spaa_status sp_asked_begin_selected(struct sp_asked *x); /* what begin does after it */
 void sp_asked_facts(struct sp_asked *x); /* profile, whole, kept */
 void sp_asked_heading(struct sp_asked *x);
 spaa_status sp_asked_own(struct sp_asked *x); /* x->own, made once */
@@ -64,8 +65,10 @@ void sp_text_share_of(struct sp_buf *b, const struct sp_selection *s, int64_t v)
  * not. */
 bool sp_samples_follow(const struct sp_selection *s, int64_t weight, int64_t samples);
 
-/* Samples are threads that leave a CPU: who waited how long is for the query stalls.sql. */
-bool sp_is_switches(const struct sp_selection *s);
+/* Samples are events of the scheduler: who waited how long is for the question waits. */
+bool sp_is_scheduler(const struct sp_selection *s);
+/* The weight is time off the CPU (model/off_cpu.h), whichever event measured it. */
+bool sp_is_off_cpu(const struct sp_selection *s);
 
 /* Rows to show: --limit, else `otherwise`; SIZE_MAX: all. False: reported. */
 bool sp_ask_limit(const struct sp_ask *q, size_t otherwise, size_t *out);

@@ -2,8 +2,10 @@
 #include "ask/diff.h"
 
 #include "analysis/chains.h"
+#include "analysis/names.h"
 #include "ask/next.h"
 #include "base/num.h"
+#include "model/off_cpu.h"
 
 #include <math.h>
 
@@ -63,6 +65,30 @@ static spaa_status check_words(struct diff_answer *a, size_t i, const struct sp_
                : sp_nomem(a->q->diags);
 }
 
+/* Weights are time off the CPU, all of which ends in one function of the kernel. */
+static bool run_is_off_cpu(const struct sp_profile *p, const char *event, const char *metric)
+{
+    uint32_t e = event    ? sp_event_find(p, event, strlen(event))
+                 : metric ? sp_metric_event(p, metric)
+                          : sp_default_event(p);
+    uint32_t primary = e == SP_NONE ? SP_NONE : p->events.v[e].primary;
+    return primary != SP_NONE && sp_str_is(sp_pstr(p, p->metrics.v[primary].name), SP_OFF_CPU_NS);
+}
+
+/* Frames of programs are there to be compared. */
+static bool any_user_frames(const struct sp_profile *p)
+{
+    uint32_t off = sp_metric_find(p, SP_OFF_CPU_NS, strlen(SP_OFF_CPU_NS));
+    for (uint32_t i = 0; off != SP_NONE && i < p->stacks.n; i++) {
+        const uint32_t *frames = sp_stack_frames(p, i);
+        int64_t v = sp_weight(p, i, off);
+        for (uint32_t k = 0; v > 0 && k < p->stacks.v[i].n; k++)
+            if (p->frames.v[frames[k]].kind != SP_KERNEL)
+                return true;
+    }
+    return false;
+}
+
 /* The event of the first run where this one has it, and its view; its own default else. */
 static spaa_status select_run(struct diff_answer *a, struct sp_profile *p, const struct sp_options *v,
                               struct sp_selection *out)
@@ -71,14 +97,19 @@ static spaa_status select_run(struct diff_answer *a, struct sp_profile *p, const
     struct sp_ask one = *a->q;
     struct sp_select_opts how;
     struct sp_str event = a->words.side[SP_BASE].event;
-    if (!v->view && !v->state && !diff_of_one_side(a, "view") && !diff_of_one_side(a, "state"))
-        options.view = a->words.side[SP_BASE].view;
+    bool given = v->view || v->state || diff_of_one_side(a, "view") || diff_of_one_side(a, "state");
     if (!v->event && event.n && !diff_of_one_side(a, "event") &&
         sp_event_find(p, event.p, event.n) != SP_NONE)
         options.event = event.p;
     one.options = &options;
     one.profiles = &p;
-    return sp_ask_select_opts(&one, &how) ? sp_ask_select(&one, &how, out) : SPAA_ERR_USAGE;
+    if (!sp_ask_select_opts(&one, &how))
+        return SPAA_ERR_USAGE;
+    bool off = run_is_off_cpu(p, how.event, how.metric);
+    if (!given && !off) /* which has all of it by default, but for what is idle */
+        how.view = a->words.side[SP_BASE].view;
+    how.user_only = how.user_only || (off && !how.kernel_only && any_user_frames(p));
+    return sp_ask_select(&one, &how, out);
 }
 
 /*
@@ -149,6 +180,15 @@ static spaa_status take_run(struct diff_answer *a, size_t i)
     return st;
 }
 
+/* What is live in two files, which may be dumps of one process: their growth is another question. */
+static bool two_dumps(const struct diff_answer *a)
+{
+    struct sp_str tool = a->words.tool;
+    return a->d.memory && sp_diff_of_live(a) && a->q->nnames == 2 && !sp_str_is(tool, "heaptrack") &&
+           !sp_str_is(tool, "valgrind") && !sp_str_is(tool, "lsan") && !a->q->options->wheres[SP_BASE].n &&
+           !a->q->options->wheres[SP_NEW].n && a->d.side[SP_BASE].whole != a->d.side[SP_NEW].whole;
+}
+
 /* The function that changed, the drawing of both sides, and what the new one is. */
 static void diff_next(const struct diff_answer *a)
 {
@@ -157,6 +197,12 @@ static void diff_next(const struct diff_answer *a)
     const struct sp_diff_row *named[DIFF_NAMED];
     struct sp_buf b;
     sp_buf_init(&b, 0);
+    if (two_dumps(a)) {
+        sp_command_text(&b, &(struct sp_next){.question = "leaks"}, q->names, q->nnames, &fresh,
+                        sp_next_groups("leaks"));
+        sp_answer_next_command(a->out, "leaks", &b);
+        sp_buf_clear(&b);
+    }
     if (sp_diff_named(a, named) && *named[0]->id && named[0]->side[SP_NEW].weight[SP_TOTAL]) {
         sp_command_text(&b, &(struct sp_next){.question = "function", .argument = named[0]->id},
                         q->names + q->nnames - 1, 1, &fresh, sp_next_groups("function"));
@@ -186,7 +232,7 @@ static void diff_say_next(const struct diff_answer *a)
 {
     const struct sp_next *next = a->out->next.n ? &a->out->next.v[0] : NULL;
     struct sp_buf b;
-    if (!next || strcmp(next->question, "function") != 0)
+    if (!next || (strcmp(next->question, "function") != 0 && strcmp(next->question, "leaks") != 0))
         return;
     sp_buf_init(&b, 0);
     sp_buf_printf(&b, "next: %s", next->command);
@@ -309,7 +355,7 @@ static spaa_status diff_needs(const struct sp_options *o, struct sp_diags *d, st
 const struct sp_question sp_question_diff = {
     .name = "diff",
     .args = "BASE NEW | BASE… -- NEW…",
-    .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_DIFF | G_ROWS,
+    .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_DIFF | G_ROWS,
     .title = "what changed between two profiles, and is it real",
     .examples =
         "spaa diff base.spaa new.spaa\n"

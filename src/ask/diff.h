@@ -43,6 +43,8 @@ spaa_status sp_diff_check_files(const struct sp_ask *q);
 
 /* The verdict in words, without the leading CHANGED and so on. */
 void sp_diff_say_summary(const struct diff_answer *a, struct sp_buf *out);
+/* The metric is what is live: a level, which two dumps of one process have as well as two runs. */
+bool sp_diff_of_live(const struct diff_answer *a);
 /* What is said once: both sides have the same event, metric, view and filters. */
 bool sp_diff_sides_alike(const struct diff_answer *a);
 const char *sp_diff_headline_word(const struct sp_diff *d);

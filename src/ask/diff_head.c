@@ -108,7 +108,7 @@ static void data_line(const struct diff_answer *a, struct sp_buf *b)
     for (unsigned side = 0; side < SP_SIDES; side++) {
         const struct sp_diff_side *s = &d->side[side];
         sp_buf_puts(b, side ? "; new " : "base ");
-        sp_text_count(b, s->runs, "run");
+        sp_text_count(b, s->runs, d->memory && sp_diff_of_live(a) ? "file" : "run");
         if (s->samples != SP_ABSENT) {
             sp_buf_puts(b, ", ");
             sp_text_count(b, (uint64_t)s->samples, "sample");

@@ -36,6 +36,12 @@ bool sp_diff_memory_known(const struct diff_answer *a, bool bytes)
     return a->d.has_other || bytes == (a->d.memory == SP_MEMORY_BYTES);
 }
 
+bool sp_diff_of_live(const struct diff_answer *a)
+{
+    struct sp_str metric = a->words.side[SP_NEW].metric;
+    return sp_str_is(metric, "live_bytes") || sp_str_is(metric, "live_count");
+}
+
 /* "1.00 MiB to 1.50 MiB (+512.00 KiB, +50.0%)" */
 static void change_text(struct sp_buf *b, double base, double fresh, bool bytes)
 {

@@ -157,13 +157,21 @@ static void changed_row(struct people *x, const struct sp_diff_row *r, unsigned 
                    r->share[!family].verdict == SP_DIFF_SIGNIFICANT ? " *" : "  ");
 }
 
+/* What is asked about comes first, and has the plain names: bytes, or blocks. */
+static bool memory_column_of_bytes(const struct people *x, unsigned i)
+{
+    return (x->a->d.memory == SP_MEMORY_BYTES) == (i == 0);
+}
+
 static void memory_columns(struct people *x, bool total)
 {
     for (unsigned i = 0; i < 2; i++) {
-        if (!sp_diff_memory_known(x->a, !i))
+        bool bytes = memory_column_of_bytes(x, i);
+        if (!sp_diff_memory_known(x->a, bytes))
             continue;
-        people_column(x, i ? "base blocks" : total ? "base total" : "base", SP_COL_RIGHT);
-        people_column(x, i ? "new blocks" : total ? "new total" : "new", SP_COL_RIGHT);
+        const char *base = bytes ? "base bytes" : "base blocks", *fresh = bytes ? "new bytes" : "new blocks";
+        people_column(x, i ? base : total ? "base total" : "base", SP_COL_RIGHT);
+        people_column(x, i ? fresh : total ? "new total" : "new", SP_COL_RIGHT);
         people_column(x, "change", SP_COL_RIGHT);
     }
     people_column(x, total ? "base total%" : "base%", SP_COL_RIGHT);
@@ -172,19 +180,20 @@ static void memory_columns(struct people *x, bool total)
     people_column(x, total ? "self change" : "total change", SP_COL_RIGHT);
 }
 
-/* Base, new and change, of bytes and of blocks where they are known. */
+/* Base, new and change, of bytes and of blocks where they are known, in the order of memory_columns. */
 static void memory_row(struct people *x, const struct sp_diff_row *r, unsigned family)
 {
     const struct sp_diff *d = &x->a->d;
     people_row(x, r);
     for (unsigned i = 0; i < 2; i++) {
-        double base = sp_diff_memory_amount(x->a, r, SP_BASE, family, !i),
-               fresh = sp_diff_memory_amount(x->a, r, SP_NEW, family, !i);
-        if (!sp_diff_memory_known(x->a, !i))
+        bool bytes = memory_column_of_bytes(x, i);
+        double base = sp_diff_memory_amount(x->a, r, SP_BASE, family, bytes),
+               fresh = sp_diff_memory_amount(x->a, r, SP_NEW, family, bytes);
+        if (!sp_diff_memory_known(x->a, bytes))
             continue;
-        people_amount(x, base, !i, false);
-        people_amount(x, fresh, !i, false);
-        people_amount(x, fresh - base, !i, true);
+        people_amount(x, base, bytes, false);
+        people_amount(x, fresh, bytes, false);
+        people_amount(x, fresh - base, bytes, true);
     }
     people_points(x, r->share[family].side[SP_BASE].mean, false);
     people_points(x, r->share[family].side[SP_NEW].mean, false);

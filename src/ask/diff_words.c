@@ -37,12 +37,17 @@ static void diff_words_whole(const struct sp_diff *d, struct sp_buf *b)
     sp_buf_printf(b, "%% %s", sp_diff_per_words(d));
 }
 
-static void changed(const struct sp_diff *d, struct sp_buf *b)
+static void changed_functions(const struct sp_diff *d, struct sp_buf *b)
 {
     diff_words_functions(b, d->significant[SP_SELF]);
     sp_buf_puts(b, " in self and ");
     diff_words_functions(b, d->significant[SP_TOTAL]);
     sp_buf_printf(b, " in total, %s", against_words(d));
+}
+
+static void changed(const struct sp_diff *d, struct sp_buf *b)
+{
+    changed_functions(d, b);
     if (d->whole.verdict == SP_DIFF_SIGNIFICANT) {
         sp_buf_puts(b, "; ");
         diff_words_whole(d, b);
@@ -233,9 +238,12 @@ static void of_two_builds(const struct sp_diff *d, struct sp_buf *b)
         " runs of several links a side tell");
 }
 
-static void diff_words_exactly(const struct sp_diff *d, struct sp_buf *b)
+/* live: what is compared is no cost of a run, and two dumps of one process are no runs. */
+static void diff_words_exactly(const struct sp_diff *d, bool live, struct sp_buf *b)
 {
-    if (d->headline == SP_DIFF_CHANGED && d->significant[SP_SELF])
+    if (d->headline == SP_DIFF_CHANGED && d->significant[SP_SELF] && live)
+        changed_functions(d, b);
+    else if (d->headline == SP_DIFF_CHANGED && d->significant[SP_SELF])
         changed(d, b);
     else if (d->headline == SP_DIFF_CHANGED)
         sp_buf_printf(b, "every function has the same self %s, not the same %s",
@@ -243,7 +251,8 @@ static void diff_words_exactly(const struct sp_diff *d, struct sp_buf *b)
                       d->memory == SP_MEMORY_BYTES ? "blocks" : "bytes");
     else
         sp_buf_puts(b, "every function has the same self weight");
-    sp_buf_puts(b, "; counted, not sampled: exact for these two runs");
+    sp_buf_puts(b, live ? "; counted, not sampled: exact for these two"
+                        : "; counted, not sampled: exact for these two runs");
 }
 
 void sp_diff_say_summary(const struct diff_answer *a, struct sp_buf *b)
@@ -254,7 +263,7 @@ void sp_diff_say_summary(const struct diff_answer *a, struct sp_buf *b)
     if (d->memory)
         sp_diff_say_memory(a, b);
     if (d->method == SP_DIFF_EXACT) {
-        diff_words_exactly(d, b);
+        diff_words_exactly(d, d->memory && sp_diff_of_live(a), b);
     } else if (d->headline == SP_DIFF_CHANGED && found) {
         changed(d, b);
         of_two_builds(d, b);

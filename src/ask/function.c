@@ -7,9 +7,12 @@
 #include "model/functions.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const struct sp_answer_column function_facts[] = {
     {"asked", SP_COL_TEXT, .doc = "the name as it was given"},
+    {"kept_allocators", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
+     .doc = "it hands out memory, so the answer is as by --keep-allocators"},
     {"function.id", SP_COL_HANDLE, .doc = "handle of the function, of the first of several"},
     {"function.function", SP_COL_NAME, .doc = "its name"},
     {"function.dso", SP_COL_DSO, .doc = "the binary it is in"},
@@ -45,6 +48,7 @@ struct function {
     struct sp_function_view v;
     size_t limit;
     char handle[32]; /* of the function, where it is one */
+    bool kept;       /* it hands out memory: allocators are not left out */
 };
 
 /* ---- columns ---- */
@@ -231,6 +235,8 @@ static void put_facts(struct function *x)
     struct sp_answer *a = x->x->out;
     const struct sp_function_view *v = &x->v;
     sp_fact_cstr(a, "asked", x->x->q->argument);
+    if (x->kept)
+        sp_fact_bool(a, "kept_allocators", true);
     sp_fact_function(x->x, "function", x->lookup.first);
     put_place(x);
     sp_fact_count(a, "function.matches", (int64_t)v->matches.n);
@@ -370,11 +376,39 @@ static spaa_status function_answer(struct function *x)
     sp_handle_text(&asked->handles, x->lookup.first, x->handle);
     put_facts(x);
     say_name(x);
+    if (x->kept)
+        sp_answer_line(x->x->out, "hands out memory: answered as by --keep-allocators");
     say_weights(x);
     put_rows(x);
     put_next(x);
     sp_function_free(&x->v);
     return sp_asked_end(asked);
+}
+
+/* Of memory by owner: some stack has the function among what is left out before its owner. */
+static bool is_left_out(struct function *x)
+{
+    struct sp_selection *s = &x->x->s;
+    const struct sp_profile *p = s->profile;
+    for (size_t i = 0; s->owners && i < s->rows.n; i++) {
+        size_t n, skipped;
+        const uint32_t *f = sp_selected_whole_frames(s, i, &n, &skipped);
+        for (size_t k = 0; f && k < skipped; k++)
+            if (x->lookup.hits[p->frames.v[f[k]].function])
+                return true;
+    }
+    return false;
+}
+
+/* Who asks about an allocator wants its stacks as they were recorded. */
+static void keep_asked(struct function *x)
+{
+    struct sp_selection *s = &x->x->s;
+    if (!is_left_out(x))
+        return;
+    free(s->owners);
+    s->owners = NULL;
+    x->kept = true;
 }
 
 static spaa_status function_ask(struct sp_ask *q, struct sp_answer *out)
@@ -389,7 +423,11 @@ static spaa_status function_ask(struct sp_ask *q, struct sp_answer *out)
     spaa_status st = sp_lookup_functions(q->profiles[0], q->argument, q->diags, &x.lookup);
     if (st)
         return st;
-    st = sp_asked_begin(q, out, &asked);
+    st = sp_asked_select(q, NULL, out, &asked);
+    if (!st) {
+        keep_asked(&x);
+        st = sp_asked_begin_selected(&asked);
+    }
     if (!st)
         st = function_answer(&x);
     sp_asked_free(&asked);
@@ -411,7 +449,8 @@ static const struct sp_table_decl *const function_tables[] = {&callers, &callees
 const struct sp_question sp_question_function = {
     .name = "function",
     .args = "[FILE…] NAME",
-    .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
+    .groups =
+        G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
     .title = "one function: its weight, callers, callees, lines, threads (NAME, /RE/ or f:…)",
     .examples = "spaa function stacks.folded malloc\n"
                 "spaa function stacks.folded '/^(malloc|free)/' # all that match, as one",

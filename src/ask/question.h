@@ -17,6 +17,8 @@ struct sp_needs {
     bool samples;     /* raw samples are kept */
     bool times;       /* the same, of one input alone: who asks can do without */
     unsigned windows; /* at most so many windows of time */
+    bool windows_do;  /* where the input has these, samples are not needed */
+    bool fields;      /* rows are of what tells the samples of a tracepoint apart (analysis/event_fields.h) */
     bool no_ids;      /* ids of stacks are not asked for */
     bool no_lines;    /* source lines are not shown, nor what follows from them */
 };
@@ -33,8 +35,8 @@ struct sp_ask {
     size_t nnames;
     const char *argument; /* FUNCTION of `spaa function FILE FUNCTION`; NULL: none */
     /*
-     * A question of sides may read its inputs one by one, with options of its own for each, so that never
-     * more than one is in memory: input i, which is then the question's. NULL: profiles has them.
+     * A question of sides, or of several inputs apart, reads them one by one, with options of its own for
+     * each, so that never all are in memory: input i, which is then the question's. NULL: profiles has them.
      */
     spaa_status (*open)(void *arg, size_t i, const struct sp_options *o, struct sp_profile **out);
     void *open_arg;
@@ -58,7 +60,9 @@ struct sp_question {
     size_t text_bytes; /* what text may take, likewise */
     bool apart;        /* several inputs are a profile each, not one */
     const char
-        *writes; /* -o: ask() changes the profile, which is written there in this format; NULL: no -o */
+        *writes;      /* -o: ask() changes the profile, which is written there in this format; NULL: no -o */
+    bool all_metrics; /* it is of other metrics of records beside the selection's */
+    bool draws; /* -o: a picture, which run/sched.c draws; beside `writes` one of an .svg, run/curve.c */
     const char *schema; /* "spaa.top/3" */
     const struct sp_answer_column
         *facts; /* beside the common ones (ask/common.h), name NULL ends; NULL: none */

@@ -32,7 +32,12 @@ void sp_kept_text(struct sp_buf *b, const struct sp_selection *s, const char *be
         sp_buf_puts(b, "% of the event's ");
         sp_text_weight(b, s->unit, s->scale, s->event_whole);
     }
-    sp_buf_puts(b, part && more ? " (--view all)" : "");
+    sp_buf_puts(b, part && more && !s->left_out ? " (--view all)" : "");
+    if (!s->left_out)
+        return;
+    sp_buf_puts(b, "; idle ");
+    sp_text_weight(b, s->unit, s->scale, s->left_out);
+    sp_buf_puts(b, " is out (--idle)");
 }
 
 /* ", whole 2.62 s, 1,308 samples"; where weights are samples only once. */
@@ -54,6 +59,14 @@ static void heading_whole(struct sp_buf *b, const struct sp_selection *s, struct
     }
 }
 
+void sp_owner_text(struct sp_buf *b, const struct sp_selection *s, const char *before)
+{
+    if (s->owners && s->allocators)
+        sp_buf_printf(b, "%sby owner, --allocators %s", before, s->allocators);
+    else if (s->owners)
+        sp_buf_printf(b, "%sby owner (--keep-allocators: by what handed it out)", before);
+}
+
 void sp_heading_text(struct sp_buf *b, const struct sp_selection *s)
 {
     const struct sp_profile *p = s->profile;
@@ -65,7 +78,10 @@ void sp_heading_text(struct sp_buf *b, const struct sp_selection *s)
     sp_buf_add(b, metric.p, metric.n);
     if (s->unit.n)
         sp_buf_printf(b, " (%.*s)", (int)s->unit.n, s->unit.p);
+    if (s->at)
+        sp_buf_printf(b, s->at[strspn(s->at, "0123456789.")] ? " at the %s" : " at %s s", s->at);
     heading_whole(b, s, metric);
+    sp_owner_text(b, s, "; ");
     sp_kept_text(b, s, "; ");
     if (p->events.n > 1) {
         sp_buf_puts(b, "; ");

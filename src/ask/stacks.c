@@ -368,8 +368,8 @@ static spaa_status stacks_ask(struct sp_ask *q, struct sp_answer *out)
 const struct sp_question sp_question_stacks = {
     .name = "stacks",
     .args = "FILE…",
-    .groups =
-        G_READ | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_STACKS | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
+    .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_STACKS | G_ROWS | G_OWN |
+              G_ANSWER | G_BUDGET,
     .title = "the heaviest stacks whole, with their ids",
     .examples = "spaa stacks perf.data -n 3\n"
                 "spaa stacks stacks.folded --focus malloc --json",

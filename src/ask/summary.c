@@ -4,6 +4,9 @@
 #include "ask/summary.h"
 
 #include "analysis/names.h"
+#include "model/waiting.h"
+
+enum { WINDOWS = 48 }; /* of the time of heap profiles, to tell what grows */
 
 /* The hottest function has no name: which binaries lack them. */
 static bool summary_lacks_names(const struct sp_summary *x)
@@ -11,33 +14,27 @@ static bool summary_lacks_names(const struct sp_summary *x)
     return x->quality.unresolved_leaf > 0 && (double)x->quality.unresolved_leaf >= 0.5 * (double)x->x.s.whole;
 }
 
-/* What leaks can be asked of: memory that is live, or that was allocated and may be. */
-static bool summary_is_memory(const struct sp_summary *x)
-{
-    const struct sp_profile *p = x->x.s.profile;
-    return sp_str_is(x->x.s.unit, "bytes") && sp_event_metric(p, x->x.s.event, "live_bytes") != SP_NONE;
-}
-
 /*
- * One command: who waited, which binaries lack names, what is live, a finding of more weight than the hottest own
- * function has, or that function.
+ * One command: who waited, which binaries lack names, what is live, a finding of more weight than the hottest
+ * own function has, or that function.
  */
 static void summary_next(struct sp_summary *x)
 {
     struct sp_answer *a = x->x.out;
     char handle[32];
     struct sp_buf word;
-    if (sp_is_switches(&x->x.s)) {
-        sp_answer_next(a, "query", "stalls.sql", NULL);
+    if (sp_is_scheduler(&x->x.s) || sp_is_off_cpu(&x->x.s)) { /* of wakings alone, nobody knows who waited */
+        uint32_t event, metric;
+        sp_answer_next(a, sp_waiting_of(x->x.s.profile, &event, &metric) ? "waits" : "top", NULL, NULL);
         return;
     }
-    if (summary_lacks_names(x)) {
+    if (summary_lacks_names(x) && !sp_summary_memory_unseen(x)) {
         if (!sp_summary_lacks_jit_names(x)) /* else nothing that can be asked of this profile says more */
             sp_answer_next(a, "top", NULL, "--by dso");
         return;
     }
-    if (summary_is_memory(x)) {
-        sp_answer_next(a, "leaks", NULL, NULL);
+    if (x->memory.known) {
+        sp_summary_memory_next(x);
         return;
     }
     int64_t most = x->calls.n ? x->fold.rows.v[x->calls.row[0]].sum.weight : 0;
@@ -80,7 +77,11 @@ static spaa_status summary_answer(struct sp_summary *x)
 static spaa_status summary_ask(struct sp_ask *q, struct sp_answer *out)
 {
     struct sp_summary x = {0};
-    spaa_status st = sp_asked_select(q, NULL, out, &x.x);
+    struct sp_select_opts how;
+    if (!sp_ask_select_opts(q, &how))
+        return SPAA_ERR_USAGE;
+    sp_summary_memory_choose(q, &how);
+    spaa_status st = sp_asked_select(q, &how, out, &x.x);
     if (!st)
         st = sp_summary_gather(&x);
     if (!st)
@@ -95,16 +96,19 @@ static spaa_status summary_needs(const struct sp_options *o, struct sp_diags *d,
     (void)d;
     out->no_ids = true;
     out->times = true;
+    out->windows = WINDOWS;
+    out->windows_do = true;
     return SPAA_OK;
 }
 
 const struct sp_question sp_question_summary = {
     .name = "summary",
     .args = "FILE…",
-    .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_OWN | G_ANSWER | G_BUDGET,
+    .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_OWN | G_ANSWER | G_BUDGET,
     .title = "the brief an engineer would write: what is hot, where, how sure, what next",
     .examples = "spaa summary perf.data\n"
                 "spaa perf.data # the same",
+    .all_metrics = true,
     .schema = "spaa.summary/4",
     .facts = sp_summary_facts,
     .tables = sp_summary_tables,

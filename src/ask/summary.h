@@ -7,6 +7,7 @@
 #include "analysis/top.h"
 #include "ask/common.h"
 #include "ask/findings_words.h"
+#include "ask/summary_memory.h"
 
 /* Rows that a table has at most. */
 enum {
@@ -34,8 +35,18 @@ struct sp_recorded {
     bool is_command; /* it is called as what was started */
 };
 
+/* Time off the CPU of what is asked about, in all its threads; texts are the answer's, NULL: nothing to say.
+ */
+struct sp_summary_waits {
+    bool known;
+    int64_t runnable, blocked, idle; /* ns; idle is not in blocked */
+    int64_t maybe_idle, unseen;      /* in none of these */
+    const char *reasons, *most;
+};
+
 struct sp_summary {
     struct sp_asked x;
+    struct sp_summary_waits waits;
     struct sp_quality quality;
     struct sp_top threads, dsos, processes;
     struct sp_findings findings;
@@ -47,8 +58,7 @@ struct sp_summary {
     struct sp_str command;               /* the program and its arguments; n 0: not known */
     bool driver;                         /* the command was a shell, a build: it runs what is measured */
     SP_VEC(struct sp_recorded) recorded; /* processes by name, heaviest first */
-    int64_t live; /* bytes that are live, of an answer about allocated ones; SP_ABSENT */
-    unsigned live_scale;
+    struct sp_summary_memory memory;
     const char *noun; /* what shares are of: "CPU", "allocated bytes" */
     bool all_cpus;    /* recorded of all CPUs, whatever was started */
     bool cpu;         /* the weight is time or cycles of CPUs, or samples of running threads */
@@ -90,6 +100,9 @@ void sp_summary_own_lines(const struct sp_summary *x, size_t rows,
 
 /* summary_brief.c: all of it for people, within its budget. */
 spaa_status sp_summary_brief(struct sp_summary *x);
+
+/* summary_waits.c: x->waits, of an event that measures time off the CPU, whichever event is asked about. */
+spaa_status sp_summary_waits(struct sp_summary *x);
 
 /* summary_tables.c: all of it for programs. */
 void sp_summary_put(struct sp_summary *x);

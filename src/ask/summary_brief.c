@@ -27,7 +27,7 @@ struct brief_line {
 
 /* How much of each part there is. */
 struct brief_size {
-    size_t cautions, findings, rows, unknowns, notes;
+    size_t cautions, findings, rows, leaks, unknowns, notes;
 };
 
 struct brief {
@@ -76,6 +76,21 @@ static void brief_head(struct brief *b)
         sp_kept_text(line, s, "of it: ");
     if (line->len)
         brief_take(b, SP_LINE_PLAIN, line);
+    sp_buf_clear(line);
+    sp_summary_memory_rest(line, x);
+    if (line->len)
+        brief_take(b, SP_LINE_PLAIN, line);
+    sp_buf_clear(line);
+    if (x->waits.reasons) {
+        sp_buf_printf(line, "waited: %s", x->waits.reasons);
+        brief_take(b, SP_LINE_PLAIN, line);
+    }
+    sp_buf_clear(line);
+    if (x->waits.most) {
+        sp_buf_printf(line, "most of it: %s%s", x->waits.most,
+                      !sp_is_off_cpu(&x->x.s) ? " (spaa waits)" : "");
+        brief_take(b, SP_LINE_PLAIN, line);
+    }
     sp_buf_clear(line);
 }
 
@@ -203,6 +218,7 @@ static void brief_cut(struct brief *b, const struct brief_size *whole)
     } parts[] = {{whole->cautions - b->size.cautions, "warning"},
                  {b->findings > b->size.findings ? b->findings - b->size.findings : 0, "finding"},
                  {whole->rows - b->size.rows, "function"},
+                 {whole->leaks - b->size.leaks, "leak"},
                  {whole->notes - b->size.notes, "note"},
                  {whole->unknowns - b->size.unknowns, "what cannot be known"}};
     const char *between = "not shown: ";
@@ -229,13 +245,18 @@ static void brief_next(struct brief *b)
     struct sp_summary *x = b->x;
     const struct sp_ask *q = x->x.q;
     struct sp_buf *line = &x->x.b;
-    for (size_t i = 0; i < x->x.out->next.n; i++) {
+    for (size_t i = 0; i < x->x.out->next.n && (!i || !x->memory.known); i++) {
         const struct sp_next *next = &x->x.out->next.v[i];
         sp_buf_clear(line);
         sp_buf_puts(line, "next: ");
         sp_command_text(line, next, q->names, q->nnames, q->options, sp_next_groups(next->question));
         brief_take(b, SP_LINE_COMMAND, line);
     }
+    sp_buf_clear(line);
+    if (x->memory.known)
+        sp_summary_memory_also(line, x);
+    if (line->len)
+        brief_take(b, SP_LINE_PLAIN, line);
     sp_buf_clear(line);
 }
 
@@ -246,8 +267,12 @@ static void brief_compose(struct brief *b, const struct brief_size *whole)
     brief_head(b);
     brief_cautions(b);
     brief_findings(b);
-    if (b->size.rows || !whole->rows)
+    if (b->x->memory.known) {
+        sp_summary_memory_own(b->x, b->size.rows, brief_take, b);
+        sp_summary_memory_leaks(b->x, b->size.leaks, brief_take, b);
+    } else if (b->size.rows || !whole->rows) {
         sp_summary_own_lines(b->x, b->size.rows, brief_take, b);
+    }
     brief_unknowns(b);
     brief_notes(b);
     brief_cut(b, whole);
@@ -261,12 +286,15 @@ static bool brief_less(struct brief_size *s)
 {
     enum { ROWS = 3, FINDINGS = 2 };
     size_t *what = s->notes > 1             ? &s->notes
+                   : s->leaks > ROWS        ? &s->leaks
                    : s->rows > ROWS         ? &s->rows
                    : s->notes               ? &s->notes
                    : s->findings > FINDINGS ? &s->findings
                    : s->rows > 1            ? &s->rows
                    : s->unknowns            ? &s->unknowns
+                   : s->leaks > 1           ? &s->leaks
                    : s->rows                ? &s->rows
+                   : s->leaks               ? &s->leaks
                    : s->findings            ? &s->findings
                    : s->cautions            ? &s->cautions
                                             : NULL;
@@ -288,11 +316,9 @@ static void brief_fit(struct brief *b, const struct brief_size *whole, size_t by
         continue;
     const struct {
         size_t *is, most;
-    } parts[] = {{&b->size.cautions, whole->cautions},
-                 {&b->size.findings, whole->findings},
-                 {&b->size.rows, whole->rows},
-                 {&b->size.unknowns, whole->unknowns},
-                 {&b->size.notes, whole->notes}};
+    } parts[] = {{&b->size.cautions, whole->cautions}, {&b->size.findings, whole->findings},
+                 {&b->size.rows, whole->rows},         {&b->size.leaks, whole->leaks},
+                 {&b->size.unknowns, whole->unknowns}, {&b->size.notes, whole->notes}};
     for (size_t i = 0; !b->failed && i < sizeof parts / sizeof *parts; i++) {
         while (*parts[i].is < parts[i].most) {
             ++*parts[i].is;
@@ -315,7 +341,11 @@ spaa_status sp_summary_brief(struct sp_summary *x)
     size_t most = (size_t)tokens * BRIEF_TOKEN_BYTES;
     size_t lines = x->x.q->options->budget ? SIZE_MAX : BRIEF_LINES;
     sp_buf_init(&b.text, 0);
-    b.size = (struct brief_size){brief_count(x, true), SIZE_MAX, x->calls.n, brief_count(x, false),
+    b.size = (struct brief_size){brief_count(x, true),
+                                 SIZE_MAX,
+                                 x->memory.known ? x->memory.nowners : x->calls.n,
+                                 x->memory.nleaks,
+                                 brief_count(x, false),
                                  brief_count_notes(x)};
     struct brief_size whole = b.size;
     brief_compose(&b, &whole);

@@ -1,6 +1,9 @@
 /* What changes what may be concluded from a profile, with its figures; and what cannot be known from it. */
 #include "ask/summary_cautions.h"
 
+#include "analysis/cpu_time.h"
+#include "base/num.h"
+
 /* ---- whose weight it is ---- */
 
 /* "--pid 7 (app)", as threads may have other names than their process; of several processes "--comm nm". */
@@ -90,8 +93,44 @@ static void caution_waits(struct sp_summary *x, struct sp_buf *b)
         return;
     sp_buf_init(&settle, 0);
     sp_buf_puts(b, "how long threads waited for locks (this is CPU time)");
-    sp_buf_puts(&settle, "perf record -g -e sched:sched_switch …, or perf record --off-cpu …");
+    sp_buf_puts(&settle, "perf record -a -g --switch-events -e sched:sched_switch,sched:sched_waking …");
     sp_caution_add(x, "waits", NULL, b, &settle);
+    sp_buf_free(&settle);
+}
+
+/* Of what was started: less CPU than half of the time, which one thread would have had alone. */
+static bool caution_mostly_off(const struct sp_summary *x, int64_t *cpu, double *seconds)
+{
+    const struct sp_selection *s = &x->x.s;
+    struct sp_str t = sp_pstr(s->profile, s->profile->header.duration);
+    int64_t m = 0;
+    unsigned scale = 0;
+    if (!sp_is_cpu_time(s) || s->scale || s->filters.len || x->waits.known || !x->program.n || !t.n ||
+        !sp_parse_scaled(t.p, t.n, &m, &scale) || m <= 0)
+        return false;
+    *seconds = (double)m;
+    for (; scale; scale--)
+        *seconds /= 10;
+    *cpu = 0;
+    for (size_t i = 0; i < x->recorded.n; i++)
+        *cpu += x->recorded.v[i].is_command ? x->recorded.v[i].weight : 0;
+    return *cpu > 0 && (double)*cpu < 0.5e9 * *seconds;
+}
+
+/* What would tell why it was not on a CPU. */
+static void caution_off_cpu(struct sp_summary *x, struct sp_buf *b)
+{
+    struct sp_buf settle;
+    int64_t cpu;
+    double seconds;
+    if (!caution_mostly_off(x, &cpu, &seconds))
+        return;
+    sp_buf_init(&settle, 0);
+    sp_buf_printf(b, "why %.*s waited: it had ", (int)x->program.n, x->program.p);
+    sp_text_weight(b, x->x.s.unit, x->x.s.scale, cpu);
+    sp_buf_printf(b, " of CPU in %.3g s", seconds);
+    sp_buf_puts(&settle, "perf record -a -g --switch-events -e sched:sched_switch,sched:sched_waking …");
+    sp_caution_add(x, "off_cpu", NULL, b, &settle);
     sp_buf_free(&settle);
 }
 
@@ -113,7 +152,8 @@ spaa_status sp_summary_cautions(struct sp_summary *x)
     struct sp_buf b;
     sp_buf_init(&b, 0);
     caution_missing(x, &b);
-    caution_process(x, &b);
+    if (!sp_is_off_cpu(&x->x.s)) /* others wait, too: that is nobody's fault */
+        caution_process(x, &b);
     sp_caution_callers(x);
     sp_caution_unchecked(x, &b);
     sp_caution_no_callers(x);
@@ -123,6 +163,8 @@ spaa_status sp_summary_cautions(struct sp_summary *x)
     caution_interrupts(x, &b);
     caution_idle(x, &b);
     caution_waits(x, &b);
+    caution_off_cpu(x, &b);
+    sp_summary_memory_cautions(x);
     x->x.out->failed |= b.failed;
     sp_buf_free(&b);
     return x->x.out->failed ? sp_nomem(x->x.q->diags) : SPAA_OK;

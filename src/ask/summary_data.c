@@ -110,7 +110,9 @@ void sp_caution_unchecked(struct sp_summary *x, struct sp_buf *b)
 void sp_caution_no_callers(struct sp_summary *x)
 {
     struct sp_buf b, settle;
-    if (x->calls.deepest != 1 || !x->x.s.whole || x->x.s.filters.len || x->x.s.cannot_add)
+    if (x->memory.known ? x->memory.deepest != 1 : x->calls.deepest != 1) /* memory: the owner's part of it */
+        return;
+    if (!x->x.s.whole || x->x.s.filters.len || x->x.s.cannot_add)
         return;
     sp_buf_init(&b, 0);
     sp_buf_init(&settle, 0);
@@ -286,7 +288,7 @@ void sp_caution_few(struct sp_summary *x, struct sp_buf *b)
     enum { WIDE = 8, VERY_FEW = 100 };
     const struct sp_finding *few = sp_caution_finding(x, SP_FIND_FEW);
     double lo = 0, hi = 0;
-    if (!few || !few->part || x->x.s.cannot_add || x->x.s.whole <= 0)
+    if (!few || (x->memory.known && x->memory.m.period > 1) || !few->part || x->x.s.cannot_add || x->x.s.whole <= 0)
         return;
     struct caution_widest w = caution_widest_of(x);
     sp_share_interval(w.share, few->part, &lo, &hi);

@@ -12,30 +12,16 @@ static bool summary_names(struct sp_summary *x)
         ok = sp_said_add(&x->names, x->fold.rows.v[x->calls.row[i]].function);
     for (size_t i = 0; ok && i < x->fold.nsteps; i++)
         ok = sp_said_add(&x->names, x->fold.steps[i].function);
+    const struct sp_summary_memory *y = &x->memory;
+    for (size_t i = 0; ok && i < y->nowners; i++)
+        ok = sp_said_add(&x->names, sp_memory_function(x, y->owners[i]));
+    for (size_t i = 0; ok && i < y->nleaks; i++)
+        ok = sp_said_add(&x->names, y->m.leaks.rows.v[y->leaks[i]].function);
+    if (ok && y->known && y->heaviest_none != SIZE_MAX)
+        ok = sp_said_add(&x->names, sp_memory_function(x, y->heaviest_none));
+    if (ok && y->known && y->most_live_none != SIZE_MAX)
+        ok = sp_said_add(&x->names, sp_memory_function(x, y->most_live_none));
     return ok && sp_findings_say_names(&x->findings, SP_SUMMARY_FINDINGS, &x->names);
-}
-
-/* What is live of what was allocated. */
-static spaa_status summary_live(struct sp_summary *x)
-{
-    const struct sp_selection *s = &x->x.s;
-    const struct sp_profile *p = s->profile;
-    struct sp_select_opts how;
-    struct sp_selection live;
-    x->live = SP_ABSENT;
-    if (!sp_str_is(sp_pstr(p, p->metrics.v[s->metric].name), "alloc_bytes") ||
-        sp_event_metric(p, s->event, "live_bytes") == SP_NONE)
-        return SPAA_OK;
-    if (!sp_ask_select_opts(x->x.q, &how))
-        return SPAA_ERR_USAGE;
-    how.metric = "live_bytes";
-    spaa_status st = sp_ask_select(x->x.q, &how, &live);
-    if (st)
-        return st;
-    x->live = live.cannot_add ? SP_ABSENT : live.kept;
-    x->live_scale = live.scale;
-    sp_selection_free(&live);
-    return SPAA_OK;
 }
 
 spaa_status sp_summary_gather(struct sp_summary *x)
@@ -60,7 +46,9 @@ spaa_status sp_summary_gather(struct sp_summary *x)
     if (!st)
         st = sp_own_hottest(s, &x->fold, d, &x->hottest);
     if (!st)
-        st = summary_live(x);
+        st = sp_summary_memory(x);
+    if (!st)
+        st = sp_summary_waits(x);
     if (!st && !summary_names(x))
         st = sp_nomem(d);
     return st ? st : sp_said_shorten(&x->names, &x->x);
@@ -68,6 +56,7 @@ spaa_status sp_summary_gather(struct sp_summary *x)
 
 void sp_summary_free(struct sp_summary *x)
 {
+    sp_summary_memory_free(x);
     sp_vec_free(&x->recorded);
     sp_vec_free(&x->cautions);
     sp_said_free(&x->names);

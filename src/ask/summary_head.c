@@ -44,7 +44,14 @@ static const struct head_bytes *head_bytes_of(const struct sp_summary *x)
 
 static bool head_is_offcpu(const struct sp_summary *x)
 {
-    return head_begins(head_event(x), "offcpu") || head_begins(head_event(x), "off-cpu");
+    return sp_is_off_cpu(&x->x.s) || head_begins(head_event(x), "offcpu") ||
+           head_begins(head_event(x), "off-cpu");
+}
+
+/* Time of threads that the scheduler adds up at its own events: their stacks are where it does. */
+static bool head_is_account(const struct sp_summary *x)
+{
+    return head_begins(head_event(x), "sched:sched_stat_") && sp_str_is(x->x.s.unit, "ns");
 }
 
 static const char *head_noun(const struct sp_summary *x)
@@ -86,10 +93,6 @@ static void head_of_bytes(struct sp_buf *b, const struct sp_summary *x)
     sp_buf_puts(b, " (");
     head_add(b, head_event(x));
     sp_buf_ch(b, ')');
-    if (x->live != SP_ABSENT) {
-        sp_buf_puts(b, ", live at the end ");
-        sp_text_weight(b, s->unit, x->live_scale, x->live);
-    }
 }
 
 /* "contention delay 1.2 s", "cache-references 165,909", "folded 80 (no unit)" */
@@ -124,6 +127,10 @@ static void head_of_time(struct sp_buf *b, const struct sp_summary *x)
 
 static void head_weight(struct sp_buf *b, const struct sp_summary *x)
 {
+    if (x->memory.known) {
+        sp_summary_memory_head(b, x);
+        return;
+    }
     const struct sp_selection *s = &x->x.s;
     bool samples = sp_str_is(head_metric(x), "samples") && !s->unit.n;
     bool time = x->cpu || head_is_offcpu(x);
@@ -157,6 +164,8 @@ static void head_measure(struct sp_buf *b, const struct sp_summary *x)
         return;
     }
     head_weight(b, x);
+    if (head_is_account(x))
+        sp_buf_puts(b, " (stacks: where the scheduler books it)");
     bool once = sp_str_is(head_metric(x), "samples") || s->whole == s->whole_samples;
     if (s->whole_samples != SP_ABSENT && !once) {
         sp_buf_puts(b, ", ");

@@ -2,6 +2,7 @@
 #include "ask/summary_cautions.h"
 
 #include "model/identity.h"
+#include "model/off_cpu.h"
 
 enum { CAUTION_DSOS = 2, CAUTION_ARGUMENTS = 60 };
 
@@ -59,9 +60,12 @@ void sp_caution_record_with(struct sp_buf *b, const struct sp_summary *x, const 
     const struct sp_profile *p = x->x.s.profile;
     const struct sp_event *e = &p->events.v[x->x.s.event];
     struct sp_str name = sp_pstr(p, e->name), hz = sp_pstr(p, e->frequency_hz);
+    bool off = sp_is_off_cpu(&x->x.s) && sp_str_is(name, SP_OFF_CPU_EVENT); /* made of these */
     bool usual = name.n >= 6 && (memcmp(name.p, "cpu-cl", 6) == 0 || memcmp(name.p, "cycles", 6) == 0);
     sp_buf_puts(b, "perf record");
-    if (!usual && name.n)
+    if (off)
+        sp_buf_puts(b, " -e sched:sched_switch,sched:sched_waking");
+    else if (!usual && name.n)
         sp_buf_printf(b, " -e %.*s", (int)name.n, name.p);
     if (e->mode == SP_FREQUENCY && hz.n)
         sp_buf_printf(b, " -F %.*s", (int)hz.n, hz.p);

@@ -16,6 +16,49 @@ const struct sp_answer_column sp_summary_facts[] = {
     FACT("profiled.duration", SP_COL_NUMBER, "seconds; null: not known"),
     FACT("profiled.events", SP_COL_COUNT, "events that the profile has"),
     FACT("threads", SP_COL_COUNT, "threads that the profile knows"),
+    {"waits.reasons", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
+     .doc = "where time off the CPU was recorded: what threads waited for, waits for work not counted"},
+    {"waits.most", SP_COL_TEXT, .flags = SP_COL_SOMETIMES, .doc = "the heaviest of it; null: there is none"},
+    {"waits.runnable_ns", SP_COL_COUNT, .flags = SP_COL_SOMETIMES, .doc = "waiting for a CPU"},
+    {"waits.blocked_ns", SP_COL_COUNT, .flags = SP_COL_SOMETIMES, .doc = "waiting for something else"},
+    {"waits.idle_ns", SP_COL_COUNT, .flags = SP_COL_SOMETIMES, .doc = "waiting for work"},
+    {"waits.maybe_idle_ns", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
+     .doc = "waiting for work by the look of it, which nothing shows; not in idle"},
+    {"waits.unseen_ns", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
+     .doc = "blocked, and where they left the CPU was not recorded; in none of these"},
+    SOMETIMES("memory.ranked_by", SP_COL_TEXT,
+              "of memory, from here on: the metric that sorts memory_owners, what matters most in this file"),
+    SOMETIMES("memory.live_bytes", SP_COL_COUNT,
+              "bytes that are live, without what is suppressed; null: not known"),
+    SOMETIMES("memory.live_doubt_bytes", SP_COL_COUNT,
+              "sampled: the live bytes are within so much of that with 95 %; else 0"),
+    SOMETIMES("memory.live_blocks", SP_COL_COUNT, "blocks that are live"),
+    SOMETIMES("memory.at_end", SP_COL_BOOL, "live when the program ended, not when the profile was taken"),
+    SOMETIMES("memory.suppressed_bytes", SP_COL_COUNT,
+              "live bytes that the recording calls no leak; null: none"),
+    SOMETIMES("memory.peak_bytes", SP_COL_COUNT, "the most that was live at once; null: not known"),
+    SOMETIMES("memory.peak_seconds", SP_COL_NUMBER, "when that was, from the start; null: not known"),
+    SOMETIMES("memory.peak_after", SP_COL_COUNT,
+              "the same in peak_after_unit, where that is no time; else null"),
+    SOMETIMES("memory.peak_after_unit", SP_COL_TEXT, "\"instructions\"; null: there is none"),
+    SOMETIMES("memory.allocated_bytes", SP_COL_COUNT, "all that was allocated"),
+    SOMETIMES("memory.calls", SP_COL_COUNT, "calls that allocated"),
+    SOMETIMES("memory.temporary_calls", SP_COL_COUNT, "of these, whose block was freed next"),
+    SOMETIMES("memory.rss_peak_bytes", SP_COL_COUNT,
+              "the most of memory that the process had; null: not known"),
+    SOMETIMES("memory.seconds", SP_COL_NUMBER, "how long it was recorded; null: not known"),
+    SOMETIMES("memory.sampled_every_bytes", SP_COL_COUNT,
+              "bytes from one sample to the next, on average; null: each allocation was recorded"),
+    SOMETIMES("memory.growth_known", SP_COL_BOOL, "the file tells what grows over its time"),
+    SOMETIMES("memory.live_after_quarter.0", SP_COL_COUNT, "live bytes after the first quarter of the time"),
+    SOMETIMES("memory.live_after_quarter.1", SP_COL_COUNT, "after the second; null: not known"),
+    SOMETIMES("memory.live_after_quarter.2", SP_COL_COUNT, "after the third"),
+    SOMETIMES("memory.live_after_quarter.3", SP_COL_COUNT, "after the last"),
+    SOMETIMES("memory.lost.definite", SP_COL_COUNT, "live bytes that nothing refers to; null: not known"),
+    SOMETIMES("memory.lost.indirect", SP_COL_COUNT, "referred to from such only"),
+    SOMETIMES("memory.lost.possible", SP_COL_COUNT, "referred to from within only"),
+    SOMETIMES("memory.lost.other", SP_COL_COUNT, "of a kind of its own"),
+    SOMETIMES("memory.lost.reachable", SP_COL_COUNT, "that the program can reach"),
     FACT("all_own", SP_COL_BOOL, "no function is known to be the program's own, so all are taken for it"),
     {0},
 };
@@ -148,9 +191,21 @@ static const struct sp_table_decl
     path = {"heaviest_path", TABLE(summary_step_columns), .doc = "of own functions, from the root"},
     path_in = {"beneath.in", TABLE(summary_callee_columns), .of = "heaviest_path",
                .doc = "in what, the heaviest"};
-const struct sp_table_decl *const sp_summary_tables[] = {
-    &hot,  &hot_in,   &path,     &path_in, &processes, &threads, &dsos, SP_FINDINGS_TABLES,
-    &gaps, &warnings, &unknowns, &own,     NULL};
+const struct sp_table_decl *const sp_summary_tables[] = {&hot,
+                                                         &hot_in,
+                                                         &path,
+                                                         &path_in,
+                                                         &processes,
+                                                         &threads,
+                                                         &dsos,
+                                                         SP_FINDINGS_TABLES,
+                                                         &gaps,
+                                                         &warnings,
+                                                         &unknowns,
+                                                         &own,
+                                                         &sp_summary_memory_owners,
+                                                         &sp_summary_memory_leaks_rows,
+                                                         NULL};
 
 /* ---- what was profiled ---- */
 
@@ -243,6 +298,15 @@ static void put_beneath(struct sp_summary *x, struct sp_answer_table *t, size_t 
 static void put_hot(struct sp_summary *x)
 {
     bool bounds = sp_chains_tell(&x->x.s);
+    if (x->waits.known) {
+        sp_fact_cstr(x->x.out, "waits.reasons", x->waits.reasons);
+        sp_fact_cstr(x->x.out, "waits.most", x->waits.most);
+        sp_fact_count(x->x.out, "waits.runnable_ns", x->waits.runnable);
+        sp_fact_count(x->x.out, "waits.blocked_ns", x->waits.blocked);
+        sp_fact_count(x->x.out, "waits.idle_ns", x->waits.idle);
+        sp_fact_count(x->x.out, "waits.maybe_idle_ns", x->waits.maybe_idle);
+        sp_fact_count(x->x.out, "waits.unseen_ns", x->waits.unseen);
+    }
     sp_fact_bool(x->x.out, "all_own", x->x.own.all);
     struct sp_answer_table *t = sp_summary_table(x, &hot, KEEP_HOT);
     struct sp_answer_table *in = sp_answer_detail(x->x.out, &hot_in, t);
@@ -327,5 +391,6 @@ void sp_summary_put(struct sp_summary *x)
     put_hot(x);
     put_own(x);
     put_path(x);
+    sp_summary_memory_put(x);
     sp_findings_put(&x->x, &x->names, &x->findings, SP_SUMMARY_FINDINGS, KEEP_FOUND);
 }

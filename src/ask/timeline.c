@@ -1,8 +1,10 @@
 /* timeline: weight over time, and what was hot when. */
 #include "ask/common.h"
 #include "ask/next.h"
+#include "ask/series.h"
 #include "ask/timeline_explain.h"
 #include "ask/timeline_hot.h"
+#include "ask/timeline_memory.h"
 
 #include "analysis/chains.h"
 #include "analysis/timeline.h"
@@ -12,9 +14,9 @@
 
 #include <stdio.h>
 
-enum { BUCKETS = 20, BUCKETS_MAX = 100000, NS = 9, LINE = 60 };
+enum { BUCKETS = 20, BUCKETS_MAX = 100000, NS = 9, LINE = 60, WINDOWS = 512 };
 
-enum { START, END, FROM, TO, WINDOW, WEIGHT, PERCENT, SAMPLES, NAMES };
+enum { START, END, FROM, TO, WINDOW, WEIGHT, PERCENT, LEVEL, SAMPLES = LEVEL + SP_LEVEL_NCOLUMNS, NAMES };
 static const struct sp_answer_column timeline_columns[] = {
     [START] = {"start", SP_COL_NUMBER, .flags = SP_COL_CSV, .doc = "seconds from the start of the profile"},
     [END] = {"end", SP_COL_NUMBER, .flags = SP_COL_CSV,
@@ -26,6 +28,7 @@ static const struct sp_answer_column timeline_columns[] = {
     [WEIGHT] = {"weight", SP_COL_WEIGHT, "weight", .doc = "what was recorded in this time"},
     [PERCENT] = {"percent", SP_COL_PERCENT, "%", "weight", .flags = SP_COL_SOMETIMES,
                  .doc = "its share of the whole; not where weights are changes, of which some are below 0"},
+    SP_LEVEL_COLUMNS(LEVEL),
     [SAMPLES] = {"samples", SP_COL_COUNT, "samples",
                  .doc = "how many samples; null where they are not counted"},
     [NAMES] = {"names", SP_COL_TEXTS, "hot, by self weight", .flags = SP_COL_NO_JSON | SP_COL_FLEXIBLE,
@@ -53,7 +56,8 @@ static const struct sp_table_decl timeline_hot = {
            "most away"};
 
 static const struct sp_table_decl *const timeline_tables[] = {
-    &timeline_rows, &timeline_hot, &sp_timeline_phases, &sp_timeline_stretches, &sp_timeline_accounts, NULL};
+    &timeline_rows, &timeline_hot, &sp_timeline_phases, &sp_timeline_stretches, &sp_timeline_accounts,
+    &sp_series_dumps, &sp_series_changed, NULL};
 static const struct sp_answer_column timeline_facts[] = {
     {"from", SP_COL_TEXT, .doc = "what tells when: samples or windows"},
     {"time.profile_start", SP_COL_NUMBER, .doc = "seconds of the profile's clock; all others are from there"},
@@ -63,7 +67,9 @@ static const struct sp_answer_column timeline_facts[] = {
     {"covered", SP_COL_WEIGHT, .doc = "weight of all rows"},
     {"covered_percent", SP_COL_PERCENT, .doc = "its share of the whole; null where weights are changes"},
     {"sparkline", SP_COL_TEXT, .doc = "a block character for each row, by its weight"},
+    SP_LEVEL_FACTS,
     SP_TIMELINE_EXPLAIN_FACTS,
+    SP_SERIES_FACTS,
     {0},
 };
 
@@ -73,24 +79,32 @@ struct timeline {
     struct sp_sample_times times;
     struct sp_timeline t;
     struct sp_timeline_hot hot;
+    struct sp_timeline_memory memory; /* where it is on, t is its t, lent */
     struct sp_phases phases;
     bool looked; /* for phases */
 };
 
 /*
  * A block character for every so many buckets: the weight of the heaviest of them, as a part of the heaviest
- * of all.
+ * of all; of memory the most that was live.
  */
-static void sparkline(const struct sp_timeline *t, size_t every, struct sp_buf *b)
+static int64_t height_of(const struct timeline *x, size_t bucket)
 {
+    return x->memory.on && x->memory.l.of_level ? x->memory.l.list.v[bucket].most
+                                                : x->t.buckets.v[bucket].weight;
+}
+
+static void sparkline(const struct timeline *x, size_t every, struct sp_buf *b)
+{
+    const struct sp_timeline *t = &x->t;
     static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     int64_t most = 0;
     for (size_t i = 0; i < t->buckets.n; i++)
-        most = t->buckets.v[i].weight > most ? t->buckets.v[i].weight : most;
+        most = height_of(x, i) > most ? height_of(x, i) : most;
     for (size_t i = 0; i < t->buckets.n; i += every) {
-        int64_t v = t->buckets.v[i].weight;
+        int64_t v = height_of(x, i);
         for (size_t k = i + 1; k < t->buckets.n && k < i + every; k++)
-            v = t->buckets.v[k].weight > v ? t->buckets.v[k].weight : v;
+            v = height_of(x, k) > v ? height_of(x, k) : v;
         if (v <= 0 || !most)
             sp_buf_ch(b, ' ');
         else
@@ -125,7 +139,11 @@ static void put_hot(struct timeline *x, struct sp_answer_table *t, const struct 
 /* Seconds with the digits that tell the buckets apart: *unit is the last one's, in ns. */
 static unsigned digits_of(const struct sp_timeline *t, int64_t *unit)
 {
-    int64_t width = t->buckets.n ? t->buckets.v[0].hi - t->buckets.v[0].lo : 1;
+    int64_t width = INT64_MAX;
+    for (size_t i = 0; i < t->buckets.n; i++) {
+        int64_t w = t->buckets.v[i].hi - t->buckets.v[i].lo;
+        width = w > 0 && w < width ? w : width;
+    }
     unsigned digits = NS;
     for (*unit = 1; digits > 1 && width >= *unit * 100; *unit *= 10)
         digits--;
@@ -155,9 +173,13 @@ static void put_rows(struct timeline *x)
         t->quiet = true; /* the phases say it in fewer words */
     if (x->t.changes) {
         sp_table_without(t, PERCENT);
-        sp_table_title(a, t, WEIGHT, "change");
-        sp_table_title(a, t, NAMES, "changed most in that direction, by self weight");
+        sp_table_title(a, t, WEIGHT, x->memory.on && x->x->q->brief ? NULL : "change");
+        sp_table_title(a, t, NAMES,
+                       x->memory.on ? "changed most" : "changed most in that direction, by self weight");
     }
+    sp_timeline_memory_columns(&x->memory, t, LEVEL);
+    if (x->memory.on && t)
+        t->columns.v[SAMPLES].title = NULL;
     if (!x->x->q->brief) {
         sp_table_without(t, FROM);
         sp_table_without(t, TO);
@@ -170,6 +192,7 @@ static void put_rows(struct timeline *x)
             put_window(x, t, &x->x->s.profile->windows.v[y->window]);
         sp_put_int(t, WEIGHT, y->weight);
         sp_put_int(t, SAMPLES, y->samples);
+        sp_timeline_memory_row(&x->memory, t, LEVEL, i);
         sp_timeline_hot_put(&x->hot, t, NAMES, y);
         put_hot(x, hot, y);
     }
@@ -180,7 +203,7 @@ static void put_facts(struct timeline *x)
     struct sp_answer *a = x->x->out;
     const struct sp_timeline *t = &x->t;
     struct sp_buf *b = &x->x->b;
-    sp_fact_cstr(a, "from", x->times.rows ? "samples" : "windows");
+    sp_fact_cstr(a, "from", x->times.rows && !x->memory.on ? "samples" : "windows");
     sp_fact_scaled(a, "time.profile_start", t->zero, NS);
     sp_fact_scaled(a, "time.start", t->start - t->zero, NS);
     sp_fact_scaled(a, "time.end", t->end - t->zero, NS);
@@ -191,9 +214,10 @@ static void put_facts(struct timeline *x)
     else
         sp_fact_percent(a, "covered_percent", 0, t->covered);
     sp_buf_clear(b);
-    sparkline(t, 1, b);
+    sparkline(x, 1, b);
     a->failed |= b->failed;
     sp_fact_text(a, "sparkline", sp_buf_cstr(b), b->len);
+    sp_timeline_memory_facts(&x->memory);
 }
 
 /* Self weight is exact where callers are missing, too: only phases go by totals. */
@@ -216,9 +240,11 @@ static void say_all(struct timeline *x)
     struct sp_buf *b = &x->x->b;
     sp_buf_clear(b);
     sp_buf_puts(b, "|");
-    sparkline(&x->t, (x->t.buckets.n + LINE - 1) / LINE, b);
-    sp_buf_printf(b, "| %zu %s, ", x->t.buckets.n, x->times.rows ? "buckets" : "windows");
-    if (x->t.changes) {
+    sparkline(x, (x->t.buckets.n + LINE - 1) / LINE, b);
+    sp_buf_printf(b, "| %zu %s, ", x->t.buckets.n, x->times.rows || x->memory.on ? "buckets" : "windows");
+    if (x->memory.on && x->memory.l.of_level) {
+        sp_buf_puts(b, "the most that was live in each");
+    } else if (x->t.changes) {
         sp_buf_puts(b, "each with what changed in it: above 0 it grew, below 0 it shrank");
     } else {
         sp_buf_puts(b, "covering ");
@@ -250,6 +276,10 @@ static void put_next(struct timeline *x)
         say_explain(x);
         return;
     }
+    if (x->memory.on) {
+        sp_timeline_memory_next(&x->memory);
+        return;
+    }
     for (size_t i = 0; i < x->t.buckets.n; i++)
         if (!best || x->t.buckets.v[i].weight > best->weight)
             best = &x->t.buckets.v[i];
@@ -263,17 +293,33 @@ static void put_next(struct timeline *x)
 
 /* ---- the question ---- */
 
+static spaa_status timeline_of_memory(struct timeline *x, size_t buckets)
+{
+    spaa_status st = sp_timeline_memory_begin(&x->memory, x->x, buckets, SP_TIMELINE_HOT);
+    if (!st)
+        x->t = x->memory.l.t;
+    return st;
+}
+
 static spaa_status timeline_begin(struct timeline *x, struct sp_ask *q, struct sp_answer *out)
 {
     long buckets;
     if (!sp_option_number(q->diags, "buckets", q->options->buckets, 1, BUCKETS_MAX, BUCKETS, &buckets) ||
         !sp_ask_limit(q, SIZE_MAX, &x->limit))
         return SPAA_ERR_USAGE;
+    struct sp_select_opts how;
     spaa_status st = sp_sample_times_of(q->profiles[0], q->diags, &x->times);
+    if (!st && !sp_ask_select_opts(q, &how))
+        st = SPAA_ERR_USAGE;
+    bool memory = !st && sp_timeline_memory_wanted(q, &how);
     if (!st)
-        st = sp_asked_select(q, NULL, out, x->x);
+        st = sp_asked_select(q, &how, out, x->x);
     if (!st && (!q->brief || q->options->own_re || q->options->explain))
         st = sp_asked_own(x->x);
+    if (!st && memory)
+        return timeline_of_memory(x, (size_t)buckets);
+    if (!st)
+        st = sp_timeline_memory_refused(x->x, &x->times);
     if (!st)
         st = sp_timeline_build(&x->x->s, &x->times, (size_t)buckets, SP_TIMELINE_HOT, q->diags, &x->t);
     return st;
@@ -296,7 +342,8 @@ static spaa_status look_for_phases(struct timeline *x)
     if (q->options->explain && (!x->times.rows || x->x->s.cannot_add || x->t.changes))
         return sp_usage(q->diags, "ask the recording itself, or a file of `spaa convert --samples`",
                         "--explain needs samples with a time, whose weights add up");
-    if (!q->options->explain && (!q->brief || !x->times.rows || x->x->s.cannot_add || x->t.changes))
+    if (!q->options->explain &&
+        (!q->brief || !x->times.rows || x->x->s.cannot_add || x->t.changes || x->memory.on))
         return SPAA_OK;
     spaa_status st = sp_asked_own(x->x);
     x->looked = !st;
@@ -306,32 +353,43 @@ static spaa_status look_for_phases(struct timeline *x)
 static spaa_status timeline_answer(struct timeline *x)
 {
     struct sp_ask *q = x->x->q;
-    if (q->options->output && !x->times.rows) {
+    if (q->options->output && !x->times.rows && !sp_is_svg(q->options->output)) {
         sp_emit_hint(q->diags, SP_E600, SP_AT_NOTHING, NULL,
                      "windows are made of samples, and there are none");
         return SPAA_ERR_USAGE;
     }
+    if (q->options->output && sp_is_svg(q->options->output) && !(x->memory.on && x->memory.l.of_level))
+        return sp_usage(q->diags, "spaa flamegraph draws what is hot; -o FILE.spaa writes windows",
+                        "a picture of time is of what memory was live, which is not known here");
     spaa_status st = sp_timeline_hot_names(&x->hot);
     if (!st)
         st = look_for_phases(x);
     if (st)
         return st;
+    size_t filters = x->x->s.filters.len;
+    if (x->memory.on && q->options->time) /* which the selection was made without */
+        sp_buf_printf(&x->x->s.filters, "%s--time %s", filters ? ", " : "", q->options->time);
     sp_asked_facts(x->x);
+    x->x->s.filters.len = filters;
     put_facts(x);
     if (!st && q->options->explain)
         st = sp_timeline_say_phases(x->x, &x->phases, x->t.zero);
     say_heading(x);
+    if (x->memory.on)
+        sp_timeline_memory_say(&x->memory);
     if (!q->options->explain)
         say_all(x);
     put_rows(x);
     if (!q->options->explain)
         put_next(x);
     st = st ? st : sp_asked_end(x->x);
-    return !st && q->options->output ? make_windows(x) : st;
+    return !st && q->options->output && !sp_is_svg(q->options->output) ? make_windows(x) : st;
 }
 
 static spaa_status timeline_ask(struct sp_ask *q, struct sp_answer *out)
 {
+    if (q->nprofiles > 1)
+        return sp_timeline_series_ask(q, out);
     struct sp_asked asked = {0};
     struct timeline x = {.x = &asked};
     x.hot.x = &asked;
@@ -341,7 +399,10 @@ static spaa_status timeline_ask(struct sp_ask *q, struct sp_answer *out)
         st = timeline_answer(&x);
     sp_said_free(&x.hot.said);
     sp_phases_free(&x.phases);
-    sp_timeline_free(&x.t);
+    if (x.memory.on)
+        sp_levels_free(&x.memory.l);
+    else
+        sp_timeline_free(&x.t);
     sp_sample_times_free(&x.times);
     sp_asked_free(&asked);
     return st;
@@ -351,20 +412,26 @@ static spaa_status timeline_needs(const struct sp_options *o, struct sp_diags *d
 {
     long buckets;
     out->samples = true;
+    if (!sp_timeline_of_samples(o)) { /* of memory more is known by windows */
+        out->windows = WINDOWS;
+        out->windows_do = true;
+    }
     return sp_option_number(d, "buckets", o->buckets, 1, BUCKETS_MAX, BUCKETS, &buckets) ? SPAA_OK
                                                                                          : SPAA_ERR_USAGE;
 }
 
 const struct sp_question sp_question_timeline = {
     .name = "timeline",
-    .args = "FILE",
-    .groups =
-        G_READ | G_EVENT | G_SELECT | G_TIME | G_TIMELINE | G_ROWS | G_OWN | G_ANSWER | G_BUDGET | G_OUT,
+    .args = "FILE [LATER…]",
+    .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_TIMELINE | G_ROWS | G_OWN | G_ANSWER |
+              G_BUDGET | G_OUT,
     .title = "weight over time, and what was hot when",
     .examples = "spaa timeline perf.data --buckets 10\n"
                 "spaa timeline perf.data --explain # what weighs more when, and which functions do\n"
                 "spaa timeline perf.data -o windows.spaa # the profile with a window for each bucket",
+    .apart = true,
     .writes = "spaa",
+    .draws = true,
     .schema = "spaa.timeline/3",
     .facts = timeline_facts,
     .tables = timeline_tables,

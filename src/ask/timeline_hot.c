@@ -9,6 +9,8 @@ enum { TOLD = 2 }; /* of them for people */
 static size_t told(const struct sp_timeline_hot *x, const struct sp_bucket *y)
 {
     size_t n = 0;
+    if (x->x->q->brief && x->t->changes)
+        return y->nhot ? 1 : 0;
     if (!x->x->q->brief || x->t->changes || x->x->s.cannot_add || y->weight <= 0)
         return y->nhot;
     while (n < y->nhot && n < TOLD && (!n || (double)x->t->hot.v[y->hot + n].self * 10 >= (double)y->weight))

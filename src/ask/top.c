@@ -4,8 +4,10 @@
 #include "analysis/names.h"
 #include "analysis/own_fold.h"
 #include "analysis/top_keep.h"
+#include "ask/top_fields.h"
 #include "ask/top_same.h"
 #include "ask/top_who.h"
+#include "model/events.h"
 #include "model/identity.h"
 
 #include <stdio.h>
@@ -17,7 +19,8 @@ struct top {
     enum sp_by by;          /* the only one of it; SP_TOP_LABEL: a label, or there are several */
     struct sp_selection with[SP_TOP_EXTRAS]; /* --with: the same question of other weights */
     size_t nwith;
-    struct sp_thread_info info; /* of threads and processes; else empty */
+    struct sp_thread_info info;  /* of threads and processes; else empty */
+    struct sp_top_fields fields; /* of an event whose rows are its fields; else counted is NULL */
 };
 
 /* Columns of each --with, behind the declared ones. */
@@ -146,6 +149,7 @@ static void top_key_columns(struct top *x, struct sp_answer_table *t)
         return;
     for (size_t k = 0; k < x->list.n; k++) {
         struct sp_str title = x->list.v[k].title;
+        const char *words = x->list.v[k].words;
         enum sp_by kind = x->list.v[k].kind;
         bool declared = top_is_code(x) && (kind == SP_TOP_FUNCTION || kind == SP_TOP_DSO);
         sp_buf_clear(&x->a.b);
@@ -155,7 +159,7 @@ static void top_key_columns(struct top *x, struct sp_answer_table *t)
                                      .type = kind == SP_TOP_FUNCTION ? SP_COL_NAME
                                              : kind == SP_TOP_DSO    ? SP_COL_DSO
                                                                      : SP_COL_TEXT,
-                                     .title = name,
+                                     .title = words ? words : name,
                                      .flags = SP_COL_FLEXIBLE | SP_COL_WHOLE_NAME |
                                               (declared ? SP_COL_NO_JSON : 0)};
         sp_table_add_column(x->a.out, t, &c, x->a.measure);
@@ -264,6 +268,8 @@ static void top_put_row(struct top *x, struct sp_answer_table *t, size_t i)
 static const char *top_title(struct top *x)
 {
     sp_buf_clear(&x->a.b);
+    if (x->list.v[0].words)
+        return x->list.v[0].words;
     sp_buf_add(&x->a.b, x->list.v[0].title.p, x->list.v[0].title.n);
     const char *title = sp_buf_cstr(&x->a.b);
     x->a.b.len = 0;
@@ -451,12 +457,24 @@ static spaa_status top_add_all_with(struct top *x)
 
 /* ---- the answer ---- */
 
+/* Parts of the peaks of several recordings, each at a time of its own: leaks has them one by one. */
+static bool top_peaks_apart(const struct top *x)
+{
+    return x->a.s.cannot_add && sp_metric_adds(x->a.s.profile, x->a.s.event, x->a.s.metric);
+}
+
 /* Commands to ask next, one of them about the function that the program's own weight is in. */
 static spaa_status top_next(struct top *x)
 {
     struct sp_own_fold f;
     uint32_t hottest = SP_NONE;
     char handle[32];
+    if (x->fields.counted) {
+        sp_top_fields_next(&x->a);
+        return SPAA_OK;
+    }
+    if (top_peaks_apart(x))
+        sp_answer_next(x->a.out, "leaks", NULL, NULL);
     sp_answer_next(x->a.out, "tree", NULL, "--inverted --depth 4");
     sp_answer_next(x->a.out, "flamegraph", NULL, NULL);
     if (x->a.q->brief || !top_is_code(x) || !x->t.rows.n)
@@ -525,11 +543,19 @@ static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
     if (st)
         return st;
     top_with_facts(x);
+    if (top_peaks_apart(x))
+        sp_answer_line(x->a.out,
+                       "each recording has its peak at a time of its own: no sums; spaa leaks, with the same "
+                       "options, has each function's part");
+    if (x->by == SP_TOP_FUNCTION && !x->nwith && !x->a.q->options->sort)
+        sp_top_all_in_one(&x->a, &x->t);
     struct sp_answer_table *t = sp_answer_table(x->a.out, &sp_top_rows);
     if (!t)
         return SPAA_OK;
     top_shape(x, t);
     top_shape_brief(x, t, limit);
+    if (x->fields.counted)
+        sp_top_fields_shape(&x->a, &x->fields, t);
     top_with_columns(x, t);
     top_key_columns(x, t);
     t->limit = limit;
@@ -586,7 +612,8 @@ static spaa_status top_needs(const struct sp_options *o, struct sp_diags *d, str
     if (sp_by_parse(o->by, d, &by) || !sp_option_sort(d, o->sort, &by_total))
         return SPAA_ERR_USAGE;
     bool lines = sp_by_has(&by, SP_TOP_LINE) || sp_by_has(&by, SP_TOP_ADDRESS);
-    *out = (struct sp_needs){.groups = sp_by_groups(&by), .no_ids = true, .no_lines = !lines};
+    *out =
+        (struct sp_needs){.groups = sp_by_groups(&by), .fields = !o->by, .no_ids = true, .no_lines = !lines};
     return SPAA_OK;
 }
 
@@ -600,12 +627,15 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
     if (sp_by_parse(v->by, q->diags, &x.list) || !sp_option_sort(q->diags, v->sort, &by_total) ||
         !sp_ask_limit(q, q->brief ? 15 : 22, &limit) || !sp_ask_select_opts(q, &how))
         return SPAA_ERR_USAGE;
+    x.fields = sp_top_fields_of(q, &how);
+    x.list = x.fields.counted ? x.fields.list : x.list;
     x.by = top_is_list(&x) ? SP_TOP_LABEL : x.list.v[0].kind;
     if (x.by == SP_TOP_EVENT && !v->event && !v->withs.n && !v->sum && !v->rows)
         return sp_top_events(q, limit, out);
     if (sp_by_has(&x.list, SP_TOP_STATE) && !v->view && !v->state)
         how.view = "all"; /* the split is of everything */
-    spaa_status st = sp_asked_begin_with(q, &how, out, &x.a);
+    spaa_status st = x.fields.counted ? sp_top_fields_begin(&x.a, &x.fields, q, &how, out)
+                                      : sp_asked_begin_with(q, &how, out, &x.a);
     if (!st)
         st = v->sum ? top_sum(&x, v->sum) : top_answer(&x, by_total, limit);
     if (!st)
@@ -621,7 +651,7 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
 const struct sp_question sp_question_top = {
     .name = "top",
     .args = "FILE…",
-    .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_TOP | G_ROWS | G_OWN,
+    .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_TOP | G_ROWS | G_OWN,
     .title = "the heaviest functions, lines, binaries, threads, …",
     .examples = "spaa top perf.data\n"
                 "spaa top perf.data --sort total -n 0 # every function, callers first\n"

@@ -57,6 +57,8 @@ const struct sp_answer_column sp_top_facts[] = {
     {"sum.total_percent", SP_COL_PERCENT, .flags = SP_COL_SOMETIMES, .doc = "its share of whole"},
     {"sum.samples", SP_COL_COUNT, .flags = SP_COL_SOMETIMES, .doc = "its samples"},
     {"matching.regex", SP_COL_TEXT, .flags = SP_COL_SOMETIMES, .doc = "--rows: the expression"},
+    {"counted", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
+     .doc = "rows are of an event's fields, as nobody said by what: what they count, \"switches\""},
     {"matching.rows", SP_COL_COUNT, .flags = SP_COL_SOMETIMES, .doc = "how many rows match"},
     {"matching.of", SP_COL_COUNT, .flags = SP_COL_SOMETIMES, .doc = "how many there are"},
     {"with.event", SP_COL_TEXT, .flags = SP_COL_SOMETIMES, .doc = "--with: the event of each other weight"},

@@ -526,7 +526,7 @@ static spaa_status tree_needs(const struct sp_options *o, struct sp_diags *d, st
 const struct sp_question sp_question_tree = {
     .name = "tree",
     .args = "FILE…",
-    .groups = G_READ | G_EVENT | G_SELECT | G_TIME | G_TREE | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
+    .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_TREE | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
     .title = "the call tree, heaviest first",
     .examples = "spaa tree perf.data\n"
                 "spaa tree perf.data --inverted --depth 4 # who calls the hot leaves\n"

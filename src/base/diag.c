@@ -115,6 +115,30 @@ spaa_status sp_nomem(struct sp_diags *d)
     return SPAA_ERR_NOMEM;
 }
 
+void sp_diags_recode(struct sp_diags *d, enum sp_code code, enum sp_code to)
+{
+    uint64_t moved = 0, others = 0;
+    for (size_t i = 0; i < d->list.n; i++) {
+        struct sp_diag *g = &d->list.v[i];
+        bool here = g->file == d->file || (g->file && d->file && strcmp(g->file, d->file) == 0);
+        if (g->code != code)
+            continue;
+        moved += here;
+        others += !here;
+        if (!here)
+            continue;
+        g->code = to;
+        g->severity = infos[to].severity;
+        if (strcmp(g->hint, infos[code].hint) == 0)
+            g->hint = infos[to].hint;
+        if (strcmp(g->message, infos[code].title) == 0)
+            g->message = infos[to].title;
+    }
+    moved = others ? moved : d->count[code]; /* with those that were not kept */
+    d->count[code] -= moved;
+    d->count[to] += moved;
+}
+
 uint64_t sp_diags_count(const struct sp_diags *d, enum sp_severity at_least)
 {
     uint64_t n = 0;

@@ -83,6 +83,10 @@ void sp_emit_hint(struct sp_diags *d, enum sp_code code, struct sp_where where, 
  */
 spaa_status sp_nomem(struct sp_diags *d);
 
+/* What was said of the present input with one code was of another one, as turned out later; in the words of
+ * that code, hints of one's own aside. */
+void sp_diags_recode(struct sp_diags *d, enum sp_code code, enum sp_code to);
+
 uint64_t sp_diags_count(const struct sp_diags *d, enum sp_severity at_least);
 /* Appends copies of the other's messages, up to per_code, and counts all. */
 void sp_diags_merge(struct sp_diags *into, const struct sp_diags *from);

@@ -35,6 +35,8 @@ enum sp_format_cap {
 #define SP_PROBE_LINE  ((size_t)16 << 20)
 #define SP_PROBE_SURE  50 /* the score from which on a format is taken; below, it is a guess for a message */
 
+#define SP_READ_CUTS 2
+
 /* A format's own option as given: `--name value`; value is NULL for flags. */
 struct sp_own_opt {
     const char *name, *value;
@@ -49,7 +51,13 @@ struct sp_read_opts {
      * these alone. NULL: none. */
     const struct sp_label_keys *asked;
     bool samples;     /* keep raw samples (model/samples.h) */
+    bool fields;      /* the same where some event is a tracepoint with fields */
     unsigned windows; /* where the input tells what was freed when: windows of time, at most; 0: none */
+    bool windows_do;  /* where there are these, samples are not wanted */
+    int64_t cuts[SP_READ_CUTS]; /* windows begin there, beside: ns from the start, ascending; 0: none */
+    bool stops; /* of such an input nothing that came at `stop` (ns from the start) or later counts:
+                   the profile is what it was then, and says so (sp_header.stopped) */
+    int64_t stop;
     struct sp_keeper *keeper; /* keeps the bytes of the input (formats/original.h); NULL: nobody does */
     bool strict;              /* stop at the first thing that would be skipped */
     bool no_ids;              /* nobody will ask for the stacks' ids: none need be checked or kept */

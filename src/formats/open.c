@@ -5,6 +5,8 @@
 #include "formats/original.h"
 #include "model/callees.h"
 #include "model/merge.h"
+#include "model/off_cpu.h"
+#include "model/samples.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -151,6 +153,18 @@ spaa_status sp_parse_groups(const char *list, struct sp_diags *d, unsigned *out)
     return SPAA_OK;
 }
 
+/* Readers keep the samples of switches for it, though nobody else may want them. */
+static spaa_status add_off_cpu(struct sp_profile *p, struct sp_diags *d)
+{
+    spaa_status st = sp_off_cpu_add(p, d);
+    if (p->samples_unasked) {
+        sp_samples_free(p->samples);
+        p->samples = NULL;
+        p->samples_unasked = false;
+    }
+    return st;
+}
+
 spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, const struct sp_read_opts *opts,
                             struct sp_diags *d, struct sp_profile **out)
 {
@@ -162,6 +176,8 @@ spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, co
         st = f->read(in, opts, d, p);
     if (!st && !sp_functions_settle(p))
         st = sp_nomem(d);
+    if (!st)
+        st = add_off_cpu(p, d);
     if (!st && opts->keeper)
         st = sp_keeper_end(opts->keeper, in, f, opts, p);
     if (!st && sp_input_failed(in) == SPAA_ERR_IO) /* what was read is not what is there */
@@ -176,6 +192,8 @@ spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, co
         sp_profile_free(p);
     else
         *out = p;
+    if (!st) /* there is an answer: what was lost is no failure */
+        sp_diags_recode(d, SP_E006, SP_L305);
     return st;
 }
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* "recording" of "references/recording.md", "stalls.sql" of "references/stalls.sql", "SKILL.md" as it is. */
+/* "recording" of "references/recording.md", "SKILL.md" as it is. */
 const char *sp_guide_short(const struct sp_guide_text *t, size_t *n)
 {
     const char *slash = strrchr(t->name, '/'), *base = slash ? slash + 1 : t->name;

@@ -16,7 +16,7 @@ struct sp_guide_text {
 };
 extern const struct sp_guide_text sp_guide_texts[];
 
-/* A text by its name, or by what is short for it: "recording", "stalls.sql"; NULL: there is none. */
+/* A text by its name, or by what is short for it: "recording"; NULL: there is none. */
 const struct sp_guide_text *sp_guide_find(const char *name);
 /* The short name, n bytes of it; lent. */
 const char *sp_guide_short(const struct sp_guide_text *t, size_t *n);

@@ -50,11 +50,10 @@ static const char compare_text[] =
 static const char leak_text[] =
     "Which function of the program is responsible for the memory that stays in {profile} {later}? Use "
     "spaa.\n\n"
-    "1. `spaa leaks {profile} {later}` (tool: leaks): live bytes by the function that asked for them, "
-    "and their state: growing, never freed, partly freed, freed. Of two profiles: what grew from one to "
-    "the other.\n"
-    "2. Is the first row a wrapper, or a container of a library? `spaa leaks {profile} {later} --by "
-    "stack -n 1 --names full` shows its callers: name the nearest one that decides to keep the memory.\n"
+    "1. `spaa {profile}` (tool: summary): own functions by what they hold, and what may leak. Of two "
+    "profiles `spaa leaks {profile} {later}` (tool: leaks): what grew from one to the other.\n"
+    "2. Is the first one only a wrapper? `spaa leaks {profile} {later} --by stack -n 1 --names full` "
+    "shows its callers: name the nearest one that decides to keep the memory.\n"
     "3. Held at the end is not yet a leak: say whether it grows, and over how long. A profile without "
     "allocations cannot tell: record with heaptrack, jemalloc, tcmalloc or Go's heap profile.\n\n" REPORT;
 

@@ -143,9 +143,8 @@ void sp_mcp_tools_list(const struct sp_mcp_tools *tools, struct sp_buf *b)
     for (size_t i = 0; i < tools->n; i++) {
         const struct sp_mcp_tool *tool = &tools->v[i];
         sp_buf_printf(b, "%s{\"name\":\"%s\",\"description\":", i ? "," : "", tool->name);
-        sp_mcp_string(b, tool->opens
-                             ? "open a profile of any format: a handle (p1) for `profile`, and what is in it"
-                             : tool->command.title);
+        sp_mcp_string(b, tool->opens ? "open a profile: a handle (p1) for `profile`, and what is in it"
+                                     : tool->command.title);
         sp_buf_puts(b, ",\"inputSchema\":");
         schema_arguments(&s, tool);
         sp_buf_printf(b, ",\"annotations\":{\"readOnlyHint\":%s,\"openWorldHint\":false}}",

@@ -34,6 +34,7 @@ static void book_free(struct sp_mcp_book *b)
     free(b->from);
     free(b->symfs);
     free(b->debug_dir);
+    free(b->off_cpu);
     free(b);
 }
 
@@ -107,7 +108,8 @@ static struct sp_mcp_book *shelf_add(struct sp_mcp_shelf *s, const struct sp_mcp
         s->books.v[old] = s->books.v[--s->books.n];
     }
     if (copy_text(&b->path, path) && copy_text(&b->real, real) && copy_text(&b->from, w->from) &&
-        copy_text(&b->symfs, w->symfs) && copy_text(&b->debug_dir, w->debug_dir) && sp_vec_push(&s->books, b))
+        copy_text(&b->symfs, w->symfs) && copy_text(&b->debug_dir, w->debug_dir) &&
+        copy_text(&b->off_cpu, w->off_cpu) && sp_vec_push(&s->books, b))
         return b;
     book_free(b);
     return NULL;
@@ -117,12 +119,12 @@ static struct sp_mcp_book *shelf_add(struct sp_mcp_shelf *s, const struct sp_mcp
 static struct sp_mcp_book *shelf_by_path(struct sp_mcp_shelf *s, const struct sp_mcp_wish *w,
                                          const char *real)
 {
-    bool plain = !w->from && !w->symfs && !w->debug_dir;
+    bool plain = !w->from && !w->symfs && !w->debug_dir && !w->off_cpu;
     struct sp_mcp_book *found = NULL;
     for (size_t i = 0; i < s->books.n; i++) {
         struct sp_mcp_book *b = s->books.v[i];
         bool same = same_text(b->from, w->from) && same_text(b->symfs, w->symfs) &&
-                    same_text(b->debug_dir, w->debug_dir);
+                    same_text(b->debug_dir, w->debug_dir) && same_text(b->off_cpu, w->off_cpu);
         if (strcmp(b->real, real) == 0 && (same || plain) && (!found || b->used > found->used))
             found = b;
     }
@@ -212,6 +214,7 @@ void sp_mcp_say_errors(const struct spaa_diagnostics *said, struct sp_buf *out)
 static bool book_read(struct sp_mcp_book *b, int fd, const struct sp_mcp_wish *w, struct sp_buf *why)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const struct spaa_format_option off_cpu = {"off-cpu", b->off_cpu};
     const struct spaa_open_options how = {.size = sizeof how,
                                           .format = b->from,
                                           .group_by = w->cpus ? "pid,tid,comm,cpu,state" : NULL,
@@ -219,6 +222,8 @@ static bool book_read(struct sp_mcp_book *b, int fd, const struct sp_mcp_wish *w
                                           .debug_dir = b->debug_dir,
                                           .samples = 1,
                                           .windows = WINDOWS,
+                                          .own = &off_cpu,
+                                          .own_count = b->off_cpu != NULL,
                                           .jobs = cores > 0 ? (unsigned)cores : 1,
                                           .watch = w->watch};
     struct spaa_profile *p = NULL;

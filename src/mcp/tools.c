@@ -50,17 +50,27 @@ const struct sp_mcp_tool *sp_mcp_tool_find(const struct sp_mcp_tools *tools, con
     return NULL;
 }
 
+/* Several formats may have an option. */
+static bool is_again(const struct sp_mcp_tool *tool, size_t k, const char *name)
+{
+    struct spaa_command_option o = {.size = sizeof o};
+    while (k-- > 0)
+        if (spaa_command_option_get(tool->number, k, &o) == SPAA_OK && strcmp(o.name, name) == 0)
+            return true;
+    return false;
+}
+
 /* How a profile is read is said to `open`; the rest is the server's. */
 bool sp_mcp_tool_option(const struct sp_mcp_tool *tool, size_t *k, struct spaa_command_option *out)
 {
-    static const char *const reading[] = {"from", "symfs", "debug-dir", NULL};
+    static const char *const reading[] = {"from", "symfs", "debug-dir", "off-cpu", NULL};
     static const char *const servers[] = {"file",   "output", "json",  "format",
                                           "budget", "diff",   "param", NULL};
     *out = (struct spaa_command_option){.size = sizeof *out};
     for (; spaa_command_option_get(tool->number, *k, out) == SPAA_OK; (*k)++) {
-        bool reads = strcmp(out->group, "reading") == 0;
-        bool hows = reads && is_one_of(out->name, reading);
-        if (out->format || strcmp(out->group, "general") == 0 || is_one_of(out->name, servers) ||
+        bool reads = out->format || strcmp(out->group, "reading") == 0;
+        bool hows = reads && is_one_of(out->name, reading) && !is_again(tool, *k, out->name);
+        if (strcmp(out->group, "general") == 0 || is_one_of(out->name, servers) ||
             (tool->opens ? !hows : reads))
             continue;
         (*k)++;

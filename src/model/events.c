@@ -32,6 +32,23 @@ static int event_rank(const struct sp_profile *p, uint32_t event)
     return 2;
 }
 
+/* Of switches, wakings and the like, the time off the CPU that was made of them says more than their number.
+ */
+static uint32_t instead_of_switches(const struct sp_profile *p, uint32_t event)
+{
+    static const char scheduler[] = "sched:sched_";
+    struct sp_str name = event == SP_NONE ? (struct sp_str){"", 0} : sp_pstr(p, p->events.v[event].name);
+    uint32_t off = sp_metric_find(p, "offcpu_ns", 9);
+    if (off == SP_NONE || name.n < sizeof scheduler || memcmp(name.p, scheduler, sizeof scheduler - 1) != 0)
+        return event;
+    for (uint32_t i = 0; i < p->stacks.n; i++) {
+        uint32_t of = p->contexts.v[p->stacks.v[i].context].event;
+        if (of < p->events.n && p->events.v[of].primary == off && sp_weight(p, i, off) != SP_ABSENT)
+            return of;
+    }
+    return event;
+}
+
 uint32_t sp_default_event(const struct sp_profile *p)
 {
     uint32_t best = SP_NONE;
@@ -53,7 +70,7 @@ uint32_t sp_default_event(const struct sp_profile *p)
             best_samples = samples;
         }
     }
-    return best;
+    return instead_of_switches(p, best);
 }
 
 bool sp_peaks_add(const struct sp_profile *p, uint32_t event)

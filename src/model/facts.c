@@ -175,8 +175,9 @@ uint32_t sp_wait_intern(struct sp_profile *p, const struct sp_wait_fact *x)
 bool sp_stack_suppressed(const struct sp_profile *p, uint32_t stack)
 {
     struct sp_str more = sp_pstr(p, p->stacks.v[stack].extra_json);
-    struct sp_span raw;
-    return more.n && sp_json_find2((struct sp_span){more.p, more.n}, "x_heaptrack", "suppressed", &raw);
+    struct sp_span raw, text = {more.p, more.n};
+    return more.n && (sp_json_find2(text, "x_heaptrack", "suppressed", &raw) ||
+                      sp_json_find2(text, "x_valgrind", "suppressed", &raw));
 }
 
 /* ---- order ---- */

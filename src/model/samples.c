@@ -119,14 +119,26 @@ static bool after(const struct sp_sample *a, const struct sp_sample *b)
 
 enum { ASK_ROWS = 1 << 16 }; /* between two looks at whether the call is to be left */
 
-/* False: the call is to be left. */
+/* Where the rows from i on that are in order end. */
+static size_t run_end(const struct sp_sample *rows, size_t i, size_t n)
+{
+    if (i < n)
+        i++;
+    while (i < n && !after(&rows[i - 1], &rows[i]))
+        i++;
+    return i;
+}
+
+/* Each two runs that follow on each other become one; *runs is how many there are then. False: the call is to
+ * be left. */
 static bool merge(const struct sp_diags *d, const struct sp_sample *from, struct sp_sample *to, size_t n,
-                  size_t width)
+                  size_t *runs)
 {
     size_t ask = 0;
-    for (size_t lo = 0; lo < n; lo += 2 * width) {
-        size_t mid = lo + width < n ? lo + width : n;
-        size_t hi = mid + width < n ? mid + width : n;
+    *runs = 0;
+    for (size_t lo = 0, hi; lo < n; lo = hi, ++*runs) {
+        size_t mid = run_end(from, lo, n);
+        hi = run_end(from, mid, n);
         size_t i = lo, j = mid;
         for (size_t k = lo; k < hi; k++) {
             if (k >= ask) {
@@ -140,7 +152,11 @@ static bool merge(const struct sp_diags *d, const struct sp_sample *from, struct
     return true;
 }
 
-/* Bottom-up merge sort between the file and a second unlinked file: stable, and no heap. */
+/*
+ * Merge sort between the file and a second unlinked file: stable, and no heap. Recorders write long runs that
+ * are in order, one for each CPU and round of reading: it takes as many passes as there are doublings of
+ * those.
+ */
 spaa_status sp_samples_sort(struct sp_samples *s)
 {
     struct sp_sample *rows;
@@ -163,8 +179,8 @@ spaa_status sp_samples_sort(struct sp_samples *s)
         return SPAA_ERR_IO;
     }
     struct sp_sample *from = rows, *to = m;
-    for (size_t width = 1; !st && width < n; width *= 2) {
-        st = merge(s->diags, from, to, n, width) ? SPAA_OK : SPAA_ERR_CANCELLED;
+    for (size_t runs = 2; !st && runs > 1;) {
+        st = merge(s->diags, from, to, n, &runs) ? SPAA_OK : SPAA_ERR_CANCELLED;
         struct sp_sample *t = from;
         from = to;
         to = t;

@@ -18,6 +18,7 @@ struct sp_samples;
 enum sp_sample_flag {
     SP_SAMPLE_TIME = 1,    /* time is set: nanoseconds in the profile's clock */
     SP_SAMPLE_CONTEXT = 2, /* `context` was written (it may be empty) */
+    SP_SAMPLE_LASTED = 4,  /* it is no moment: it lasted for its period, until its time */
 };
 
 struct sp_sample {

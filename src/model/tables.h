@@ -330,6 +330,16 @@ struct sp_header {
     uint64_t throttled_ns; /* how long the kernel kept events from sampling */
     bool frames_filtered;  /* frames were left out: where stacks begin says nothing about their recording */
     uint32_t x_spaa_extra_json;
+    bool stopped; /* it was read up to a moment only: `stop`, ns from the start (not written) */
+    bool ended;   /* there was nothing after it */
+    int64_t stop;
+};
+
+/* Whose time was recorded. */
+enum sp_recorded_whom {
+    SP_RECORDED_UNTOLD,
+    SP_RECORDED_ALL,  /* all threads of the CPUs */
+    SP_RECORDED_SOME, /* some threads or processes */
 };
 
 struct sp_profile {
@@ -376,8 +386,10 @@ struct sp_profile {
     SP_VEC(struct sp_extension) extensions;
     SP_VEC(struct sp_dso_note) notes; /* by DSO and lack, see sp_profile_note_of; may end early */
     struct sp_samples *samples;       /* NULL: none */
-    struct sp_originals *originals;   /* NULL: none */
-    bool twins;                       /* some functions are told apart by their start alone */
+    enum sp_recorded_whom recorded; /* as the reader was told; the event off-cpu keeps it (model/off_cpu.h) */
+    bool samples_unasked; /* they were kept for the time off the CPU alone, and go when that is known */
+    struct sp_originals *originals; /* NULL: none */
+    bool twins;                     /* some functions are told apart by their start alone */
     bool holds_memory; /* the input has copies of what the process had in memory: its recorded stacks */
 
     struct sp_map dso_map, function_map, info_map, frame_map, thread_map, context_map, layout_map, stack_map,

@@ -11,10 +11,30 @@ const char *const sp_granularity_names[] = {"foreign", "address", "line", "funct
 const char *const sp_ips_names[] = {"", "return", "call", NULL};
 const char *const sp_text_symbol_names[] = {"", "_text", "_stext", NULL};
 const char *const sp_group_names[] = {"pid", "tid", "comm", "cpu", "state", NULL};
-const char *const sp_known_tools[] = {
-    "perf",      "dtrace",    "bpftrace", "spindump",        "sample",  "spt",        "codeguru", "pprof",
-    "heaptrack", "jemalloc",  "tcmalloc", "chrome-devtools", "firefox", "speedscope", "folded",   "otlp",
-    "spaa",      "turbopack", NULL};
+const char *const sp_known_tools[] = {"perf",
+                                      "dtrace",
+                                      "bpftrace",
+                                      "bcc",
+                                      "spindump",
+                                      "sample",
+                                      "spt",
+                                      "codeguru",
+                                      "pprof",
+                                      "heaptrack",
+                                      "jemalloc",
+                                      "tcmalloc",
+                                      "chrome-devtools",
+                                      "firefox",
+                                      "speedscope",
+                                      "folded",
+                                      "otlp",
+                                      "spaa",
+                                      "turbopack",
+                                      "node",
+                                      "v8",
+                                      "lsan",
+                                      "valgrind",
+                                      NULL};
 
 int sp_name_index(const char *const *names, const char *s, size_t n)
 {
@@ -39,6 +59,11 @@ static const struct sp_metric_info metrics[] = {
     {"x_peak_count", SP_OP_NONE, "count"},
     {"x_temporary_count", SP_OP_SUM, "count"},
     {"cpu_time_ns", SP_OP_SUM, "ns"},
+    {"offcpu_ns", SP_OP_SUM, "ns"},
+    {"runqueue_ns", SP_OP_SUM, "ns"},
+    {"waits", SP_OP_SUM, "count"},
+    {"longest_ns", SP_OP_MAX, "ns"},
+    {"unfinished_ns", SP_OP_SUM, "ns"},
     {"cache_misses", SP_OP_SUM, NULL},
     {"branch_misses", SP_OP_SUM, NULL},
     {"branches", SP_OP_SUM, NULL},

@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
 """Turns text files into C arrays.
 
-    embed.py OUT.c HEADER NAME=FILE[,FILE...]...         an array for each NAME, and NAME_n
+    embed.py OUT.c HEADER NAME[+PART]=FILE[,FILE...]...  an array for each NAME, and NAME_n
     embed.py --texts OUT.c HEADER TABLE ROOT FILE...     a struct sp_guide_text TABLE[] of files beneath ROOT, as they are
 
 Of the first kind full-line // comments, /* comments */ that fill whole lines, indentation and empty lines are left
-out, so the sources must not depend on them (no multi-line strings).
+out, so the sources must not depend on them (no multi-line strings). So is what stands between the lines `//#PART` and
+`//#` (in CSS `/*#PART*/` and `/*#*/`), but from arrays that name that PART.
 """
 import os
 import re
 import sys
+
+
+def parted(text, part):
+    def choose(found):
+        return found[2] if found[1] == part else ""
+    text = re.sub(r"(?ms)^[ \t]*//#(\w+)\n(.*?)^[ \t]*//#\n", choose, text)
+    return re.sub(r"(?ms)^[ \t]*/\*#(\w+)\*/\n(.*?)^[ \t]*/\*#\*/\n", choose, text)
 
 
 def slim(text):
@@ -32,7 +40,8 @@ def array(name, data):
 def assets(arguments):
     for arg in arguments:
         name, paths = arg.split("=", 1)
-        data = "".join(slim(read(path)) for path in paths.split(",")).encode("utf-8")
+        name, _, part = name.partition("+")
+        data = "".join(slim(parted(read(path), part)) for path in paths.split(",")).encode("utf-8")
         yield "\n" + array(name, data) + f"const size_t {name}_n = sizeof {name};\n"
 
 

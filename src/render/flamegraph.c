@@ -71,7 +71,8 @@ static bool flamegraph_add_frame(struct sp_flame *f, uint32_t node, int64_t star
         r.sort = (uint8_t)(SP_FLAME_GREW + sides->change);
         r.shade = sides->level;
     }
-    f->sorts[r.sort] = true;
+    r.fill = sp_flame_fill(f, &r);
+    f->sorts[r.sort] = f->fills[r.fill] = true;
     if (n->depth + 1 > f->levels)
         f->levels = n->depth + 1;
     return sp_vec_push(&f->frames, r);
@@ -84,6 +85,7 @@ static void reset_frames(struct sp_flame *f)
     f->narrow = f->deep = f->weightless = 0;
     f->narrow_weight = f->deep_weight = 0;
     memset(f->sorts, 0, sizeof f->sorts);
+    memset(f->fills, 0, sizeof f->fills);
 }
 
 /* Places the frames that are wide enough; false: out of memory. */
@@ -183,6 +185,8 @@ spaa_status sp_flamegraph_svg(const struct sp_tree *t, const struct sp_flamegrap
         sp_flame_flush(&f);
         ok = !f.b.failed;
     }
+    if (opts->drawn) /* the root is none */
+        *opts->drawn = (struct sp_flamegraph_drawn){f.frames.n ? f.frames.n - 1 : 0, f.narrow + f.deep};
     free(edges);
     sp_vec_free(&f.frames);
     sp_vec_free(&f.labels);

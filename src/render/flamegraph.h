@@ -6,7 +6,13 @@
 
 #include "analysis/difftree.h"
 #include "analysis/tree.h"
+#include "analysis/tree_states.h"
 #include "io/output.h"
+
+struct sp_flamegraph_drawn {
+    uint64_t frames;   /* in the picture */
+    uint64_t left_out; /* too narrow, or too deep */
+};
 
 struct sp_flamegraph_opts {
     const char *title;    /* NULL: "Flame graph" */
@@ -18,6 +24,10 @@ struct sp_flamegraph_opts {
     unsigned scale;       /* decimal digits of the weights (analysis/select.h) */
     const struct sp_diff_tree
         *diff; /* a comparison, whose tree is drawn: colours tell what changed; or NULL */
+    const struct sp_tree_states *states; /* of its nodes: colours tell states; not with diff; or NULL */
+    const char *running;                 /* what the class of running is called; NULL: "running" */
+    int64_t idle;                        /* weight of waits for work that were left out, for the legend */
+    struct sp_flamegraph_drawn *drawn;   /* is told what there is in the picture; or NULL */
 };
 
 /* The tree must be sorted SP_TREE_BY_NAME. Errors of writing are the output's. */

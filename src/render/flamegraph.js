@@ -27,6 +27,14 @@ function place(i) {
 
 function classOf(i) {
     const s = sort[i];
+    //#states
+    if (s > 1) {
+        const shade = data.shades[label[i]], letter = data.stateLetters[stateOf(i)];
+        return letter + (letter === 'u' ? shade : shade % 3);
+    }
+    if (s === 1)
+        return 'r0';
+    //#
     return LETTERS[s] + (s >= 9 && s < 14 ? level[i] : s === 0 || s >= 7 ? '0' : data.shades[label[i]]);
 }
 
@@ -48,10 +56,29 @@ function facts(i, sep) {
     f.push('self ' + weight(self[i]) + ' (' + percent(self[i], total[0]) + ')');
     if (samples[i] !== null)
         f.push(plural(samples[i], 'sample'));
+    //#states
+    for (const [k, v] of states[i])
+        f.push(data.states[k] + (states[i].length > 1 ? ' ' + weight(v) + ' (' + percent(v, total[i]) + ' of it)' : ''));
+    //#
     if (sort[i])
         f.push(KINDS[sort[i]]);
     return f.concat(binary).join(sep);
 }
+
+//#states
+// The shares of the states that a frame is made of, along its upper edge: where a hundredth is of another one.
+function addStrip(i, x, w, strips) {
+    const whole = Number(total[i]), gap = w >= 4 ? 1 : 0;
+    if (states[i].some(([, v]) => Number(v) >= whole * 0.99))
+        return;
+    let from = x;
+    for (const [k, v] of states[i]) {
+        const wide = (w - gap) * Number(v) / whole;
+        strips[k] += 'M' + round(from) + ' ' + rowY(depth[i]) + 'h' + round(wide) + 'v' + STRIP + 'H' + round(from);
+        from += wide;
+    }
+}
+//#
 
 // Elements are cloned, and their number is kept small: see EL.
 const rectangle = make('rect', {height: ROW - 1, role: 'treeitem', tabindex: -1});
@@ -72,6 +99,10 @@ function addElement(i, x, w, into) {
     e.setAttribute('aria-label', labels[label[i]] + ', ' +
         (data.diff ? sides(i).join(', ') : percent(total[i], total[0])) +
         (sort[i] ? ', ' + KINDS[sort[i]] : ''));
+    //#states
+    e.setAttribute('aria-label', e.getAttribute('aria-label') + states[i].map(([k, v]) => ', ' + data.states[k] +
+        ' ' + percent(v, total[i])).join(''));
+    //#
     into.appendChild(e);
     elements.set(i, e);
     return e;
@@ -92,10 +123,16 @@ function render() {
     const narrow = new Map(), boxes = make('g', {role: 'tree', 'aria-label': 'Frames'});
     const texts = make('g', {'aria-hidden': 'true'}), paths = make('g', {'aria-hidden': 'true'});
     elements = new Map();
+    //#states
+    const strips = data.states.map(() => '');
+    //#
     const draw = i => {
         const [x, w] = place(i);
         if (w >= EL) {
             addElement(i, x, w, boxes);
+            //#states
+            addStrip(i, x, w, strips);
+            //#
             if (w >= LABELLED)
                 addLabel(i, x, w, texts);
             return;
@@ -115,6 +152,9 @@ function render() {
         draw(i);
     for (const [c, d] of narrow)
         make('path', {class: c, d: d.join('')}, paths);
+    //#states
+    strips.forEach((d, k) => d && texts.prepend(make('path', {class: data.stateLetters[k] + 'm', d: d})));
+    //#
     frames.setAttribute('class', hitLabels ? 'searching' : '');
     frames.replaceChildren(paths, boxes, texts);
     if (!shown(focus))

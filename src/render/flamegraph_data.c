@@ -2,6 +2,7 @@
  * What the script reads: one JSON object in a script element, and the script itself.
  *
  *     {"title", "subtitle", "notes":[…], "unit", "scale", "inverted", "head", "levels", "diff" (or not),
+ *      "states":[name…], "stateLetters":"uy…" (or neither),
  *      "dsos":[name…], "labels":[name…], "labelDsos":[number in dsos or -1…], "shades":"025…" (per label),
  *      "frames":[…]}
  *
@@ -15,6 +16,7 @@
  *     gap     weight between the end of the sibling before, or else the start of the parent, and this
  *     self, samples
  *     of comparisons (`diff`): base total, new total, level
+ *     of pictures with states: a mask of bits by `states`; where there are several, the weight of each
  *
  * Integers that a double cannot hold are strings.
  */
@@ -34,16 +36,6 @@ static void flamegraph_data_add_string(struct sp_flame *f, const char *p, size_t
     sp_buf_ch(&f->b, '"');
     sp_buf_free(&t);
     sp_flame_flush_some(f);
-}
-
-static void flamegraph_data_add_number(struct sp_flame *f, int64_t v)
-{
-    const int64_t exact = (int64_t)1 << 53;
-    bool quoted = v > exact || v < -exact;
-    sp_buf_puts(&f->b, quoted ? ",\"" : ",");
-    sp_buf_i64(&f->b, v);
-    if (quoted)
-        sp_buf_ch(&f->b, '"');
 }
 
 static void flamegraph_data_add_names(struct sp_flame *f)
@@ -73,9 +65,9 @@ static void flamegraph_data_add_names(struct sp_flame *f)
 
 static void flamegraph_data_add_sides(struct sp_flame *f, const struct sp_diff_node *sides)
 {
-    flamegraph_data_add_number(f, sides->total[SP_BASE]);
-    flamegraph_data_add_number(f, sides->total[SP_NEW]);
-    flamegraph_data_add_number(f, sides->level);
+    sp_flame_number(f, sides->total[SP_BASE]);
+    sp_flame_number(f, sides->total[SP_NEW]);
+    sp_flame_number(f, sides->level);
 }
 
 static void flamegraph_data_add_frames(struct sp_flame *f)
@@ -95,17 +87,19 @@ static void flamegraph_data_add_frames(struct sp_flame *f)
                                                  : 64u);
         sp_buf_puts(b, i ? "," : "");
         sp_buf_u64(b, i ? depth + 1 - n->depth : 0);
-        flamegraph_data_add_number(f, r->label);
-        flamegraph_data_add_number(f, code);
-        flamegraph_data_add_number(f, n->total);
+        sp_flame_number(f, r->label);
+        sp_flame_number(f, code);
+        sp_flame_number(f, n->total);
         if (code & 16)
-            flamegraph_data_add_number(f, gap);
+            sp_flame_number(f, gap);
         if (code & 32)
-            flamegraph_data_add_number(f, n->self);
+            sp_flame_number(f, n->self);
         if (code & 64)
-            flamegraph_data_add_number(f, n->samples);
+            sp_flame_number(f, n->samples);
         if (f->opts.diff)
             flamegraph_data_add_sides(f, sp_flame_sides(f, r->node));
+        if (f->opts.states)
+            sp_flame_state_data(f, r);
         if (i % 16 == 15)
             sp_buf_ch(b, '\n');
         depth = n->depth;
@@ -161,11 +155,16 @@ void sp_flame_data(struct sp_flame *f)
     sp_buf_printf(b, ",\"scale\":%u,\"inverted\":%s,\"head\":%u,\"levels\":%u", f->opts.scale,
                   f->opts.inverted ? "true" : "false", f->head, f->levels);
     sp_buf_puts(b, f->opts.diff ? ",\"diff\":true" : "");
+    if (f->opts.states)
+        sp_flame_state_names(f);
     add_notes(f);
     flamegraph_data_add_names(f);
     add_shades(f);
     flamegraph_data_add_frames(f);
     sp_buf_puts(b, "}</script>\n<script>//<![CDATA[\n(function () {\n'use strict';\n");
-    sp_buf_add(b, sp_flamegraph_js, sp_flamegraph_js_n);
+    if (f->opts.states)
+        sp_buf_add(b, sp_flamegraph_states_js, sp_flamegraph_states_js_n);
+    else
+        sp_buf_add(b, sp_flamegraph_js, sp_flamegraph_js_n);
     sp_buf_puts(b, "})();\n//]]></script>\n");
 }

@@ -9,18 +9,6 @@
 #include "base/num.h"
 #include "render/flamegraph_private.h"
 
-/* A length in hundredths of a px as SVG writes it: "12.5", ".25", "7". */
-static void add_px(struct sp_buf *b, int64_t hundredths)
-{
-    if (hundredths >= 100 || hundredths % 100 == 0)
-        sp_buf_i64(b, hundredths / 100);
-    unsigned rest = (unsigned)(hundredths % 100);
-    if (rest) {
-        char t[3] = {'.', (char)('0' + rest / 10), (char)('0' + rest % 10)};
-        sp_buf_add(b, t, rest % 10 ? 3 : 2);
-    }
-}
-
 static int64_t x_of(const struct sp_flame *f, int64_t weight)
 {
     __int128 inner = (__int128)f->inner * 100;
@@ -62,35 +50,13 @@ static void add_fit(struct sp_flame *f, const char *attributes, unsigned y, cons
     sp_buf_free(&t);
 }
 
-static void add_amount(struct sp_flame *f, int64_t v)
-{
-    sp_text_grouped(&f->b, v, f->opts.scale);
-    if (f->opts.unit[0]) {
-        sp_buf_ch(&f->b, ' ');
-        sp_xml_text(&f->b, f->opts.unit, strlen(f->opts.unit));
-    }
-    if (strcmp(f->opts.unit, "bytes") == 0) {
-        sp_buf_puts(&f->b, " = ");
-        sp_text_bytes(&f->b, v, f->opts.scale);
-    }
-}
-
-static void flamegraph_draw_add_weight(struct sp_flame *f, const char *what, int64_t v)
-{
-    sp_buf_puts(&f->b, what);
-    add_amount(f, v);
-    sp_buf_puts(&f->b, " (");
-    sp_text_percent(&f->b, v, f->total);
-    sp_buf_puts(&f->b, "%)");
-}
-
 /* "12 frames in 3 levels, whole 1,234 ns" */
 static void add_extent(struct sp_flame *f)
 {
     sp_text_grouped(&f->b, (int64_t)f->frames.n, 0);
     sp_buf_printf(&f->b, " frame%s in %u level%s, whole ", f->frames.n == 1 ? "" : "s", f->levels,
                   f->levels == 1 ? "" : "s");
-    add_amount(f, f->opts.diff ? f->opts.diff->sides.v[0].total[SP_NEW] : f->total);
+    sp_flame_amount(f, f->opts.diff ? f->opts.diff->sides.v[0].total[SP_NEW] : f->total);
 }
 
 static void add_description(struct sp_flame *f)
@@ -111,6 +77,11 @@ static void add_description(struct sp_flame *f)
         sp_buf_puts(
             b, "Colours compare with a base: red frames have a larger share than there, blue ones a smaller "
                "one; vanished frames are as wide as they were. ");
+    if (f->opts.states)
+        sp_buf_puts(
+            b,
+            "Colours and hatching tell what threads did there: what nine tenths of a frame are; others are "
+            "pale, with a strip of the shares along their upper edge. ");
     for (unsigned i = 0; i < 4; i++)
         if (sp_flame_note(f, i, b))
             sp_buf_puts(b, ". ");
@@ -121,6 +92,8 @@ static void add_description(struct sp_flame *f)
 static void add_patterns(struct sp_flame *f)
 {
     sp_buf_puts(&f->b, "<defs>\n");
+    if (f->opts.states)
+        sp_flame_state_patterns(f);
     for (unsigned i = 0; i <= SP_FLAME_SHADES + (f->opts.diff ? 1 : 0); i++) {
         char name[2] = {i < SP_FLAME_SHADES ? 'k' : i > SP_FLAME_SHADES ? 'v' : 'h', '0'};
         name[1] = (char)(i < SP_FLAME_SHADES ? '0' + i : '0');
@@ -143,7 +116,7 @@ static void add_label(struct sp_flame *f, const struct sp_flame_frame *r, int64_
     bool says_little = columns < 3 && t.len > columns; /* "f…" */
     if (ok && !says_little) {
         sp_buf_puts(&f->b, "<text x=\"");
-        add_px(&f->b, x + 300);
+        sp_flame_px(&f->b, x + 300);
         sp_buf_printf(&f->b, "\" y=\"%u\"", y + 13);
         if (r->sort == SP_FLAME_COMM ||
             (r->sort >= SP_FLAME_UNRESOLVED && r->sort <= SP_FLAME_UNRESOLVED_KERNEL) ||
@@ -163,7 +136,7 @@ static void flamegraph_draw_add_sides(struct sp_flame *f, const struct sp_diff_n
     const struct sp_diff_node *all = &f->opts.diff->sides.v[0];
     for (unsigned i = 0; i < SP_SIDES; i++) {
         sp_buf_puts(&f->b, i == SP_BASE ? ": base " : ", new ");
-        add_amount(f, sides->total[i]);
+        sp_flame_amount(f, sides->total[i]);
         sp_buf_puts(&f->b, " (");
         sp_text_percent(&f->b, sides->total[i], all->total[i]);
         sp_buf_puts(&f->b, "%)");
@@ -185,11 +158,13 @@ static void add_tip(struct sp_flame *f, const struct sp_flame_frame *r)
     if (sides) {
         flamegraph_draw_add_sides(f, sides);
     } else {
-        flamegraph_draw_add_weight(f, ": total ", n->total);
-        flamegraph_draw_add_weight(f, ", self ", n->self);
+        sp_flame_weight(f, ": total ", n->total, f->total);
+        sp_flame_weight(f, ", self ", n->self, f->total);
     }
     if (r->sort != SP_FLAME_ROOT)
         sp_buf_printf(&f->b, ", %s", sp_flame_sort_words(r->sort));
+    if (f->opts.states)
+        sp_flame_state_tip(f, r);
     sp_buf_puts(&f->b, "</title>");
 }
 
@@ -199,41 +174,46 @@ static void flamegraph_draw_add_frame(struct sp_flame *f, const struct sp_flame_
     unsigned y = y_of(f, sp_flame_node(f, r)->depth);
     bool dashed = sp_flame_dashed(r->sort);
     unsigned inset = dashed ? 50 : 0; /* the line of dashes stays inside */
+    char class[4];
+    sp_flame_class(r->fill, class);
     sp_buf_puts(&f->b, "<g>");
     add_tip(f, r);
-    sp_buf_printf(&f->b, "<rect class=\"%c%u%s\" x=\"", SP_FLAME_LETTERS[r->sort], sp_flame_shade(r),
-                  dashed ? " d" : "");
-    add_px(&f->b, x + inset);
+    sp_buf_printf(&f->b, "<rect class=\"%s%s\" x=\"", class, dashed ? " d" : "");
+    sp_flame_px(&f->b, x + inset);
     sp_buf_puts(&f->b, "\" y=\"");
-    add_px(&f->b, y * 100 + inset);
+    sp_flame_px(&f->b, y * 100 + inset);
     sp_buf_puts(&f->b, "\" width=\"");
-    add_px(&f->b, w - 2 * inset);
+    sp_flame_px(&f->b, w - 2 * inset);
     sp_buf_printf(&f->b, "\" height=\"%d\"/>", SP_FLAME_ROW - 1 - (dashed ? 1 : 0));
+    if (f->opts.states)
+        sp_flame_state_strip(f, r, x, y, w);
     add_label(f, r, x, w, y);
     sp_buf_puts(&f->b, "</g>\n");
     sp_flame_flush_some(f);
 }
 
 /* All narrow frames of one class as one path. */
-static void add_narrow(struct sp_flame *f, unsigned sort, unsigned shade)
+static void add_narrow(struct sp_flame *f, unsigned fill)
 {
     bool any = false;
+    char class[4];
+    sp_flame_class(fill, class);
     for (size_t i = 0; i < f->frames.n; i++) {
         const struct sp_flame_frame *r = &f->frames.v[i];
-        if (r->sort != sort || sp_flame_shade(r) != shade)
+        if (r->fill != fill)
             continue;
         int64_t x, w = flamegraph_draw_place(f, r, &x);
         if (w >= SP_FLAME_LABELLED * 100)
             continue;
         if (!any)
-            sp_buf_printf(&f->b, "<path class=\"%c%u\" d=\"", SP_FLAME_LETTERS[sort], shade);
+            sp_buf_printf(&f->b, "<path class=\"%s\" d=\"", class);
         any = true;
         sp_buf_ch(&f->b, 'M');
-        add_px(&f->b, x);
+        sp_flame_px(&f->b, x);
         sp_buf_printf(&f->b, " %uh", y_of(f, sp_flame_node(f, r)->depth));
-        add_px(&f->b, w < 5 ? 5 : w);
+        sp_flame_px(&f->b, w < 5 ? 5 : w);
         sp_buf_printf(&f->b, "v%dH", SP_FLAME_ROW - 1);
-        add_px(&f->b, x);
+        sp_flame_px(&f->b, x);
         sp_flame_flush_some(f);
     }
     if (any)
@@ -243,9 +223,9 @@ static void add_narrow(struct sp_flame *f, unsigned sort, unsigned shade)
 static void flamegraph_draw_add_frames(struct sp_flame *f)
 {
     sp_buf_puts(&f->b, "<g id=\"sp-frames\">\n");
-    for (unsigned sort = 0; sort < SP_FLAME_SORTS; sort++)
-        for (unsigned shade = 0; f->sorts[sort] && shade < SP_FLAME_SHADES; shade++)
-            add_narrow(f, sort, shade);
+    for (unsigned fill = 0; fill < SP_FLAME_FILLS; fill++)
+        if (f->fills[fill])
+            add_narrow(f, fill);
     for (size_t i = 0; i < f->frames.n; i++) {
         int64_t x, w = flamegraph_draw_place(f, &f->frames.v[i], &x);
         if (w >= SP_FLAME_LABELLED * 100)
@@ -301,7 +281,10 @@ static void add_head(struct sp_flame *f)
     if (f->opts.subtitle)
         add_fit(f, "id=\"sp-sub\" class=\"m\"", y, f->opts.subtitle, 13, 20);
     y += 20;
-    add_legend(f, y);
+    if (f->opts.states)
+        y += (sp_flame_state_legend(f, y, true) - 1) * SP_FLAME_NOTE;
+    else
+        add_legend(f, y);
     for (unsigned i = 0; i < 4; i++) {
         struct sp_buf t;
         sp_buf_init(&t, 0);
@@ -324,6 +307,8 @@ static void add_head(struct sp_flame *f)
 static void flamegraph_draw_measure(struct sp_flame *f)
 {
     f->head = 66 + 8 + 46;
+    if (f->opts.states)
+        f->head += (sp_flame_state_legend(f, 0, false) - 1) * SP_FLAME_NOTE;
     for (unsigned i = 0; i < 4; i++) {
         struct sp_buf t;
         sp_buf_init(&t, 0);
@@ -346,7 +331,10 @@ void sp_flame_draw(struct sp_flame *f)
                   f->opts.width, height, f->opts.width, height);
     add_description(f);
     sp_buf_puts(&f->b, "<style>\n");
-    sp_buf_add(&f->b, sp_flamegraph_css, sp_flamegraph_css_n);
+    if (f->opts.states)
+        sp_buf_add(&f->b, sp_flamegraph_states_css, sp_flamegraph_states_css_n);
+    else
+        sp_buf_add(&f->b, sp_flamegraph_css, sp_flamegraph_css_n);
     sp_buf_puts(&f->b, "</style>\n");
     add_patterns(f);
     sp_buf_puts(&f->b, "<rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n");

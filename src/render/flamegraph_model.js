@@ -7,6 +7,9 @@ const PAD = 10, ROW = 18, EL = 3, LABELLED = 14, LETTERS = 'rcuikjnghpbqwve';
 const KINDS = ['everything', 'thread', 'user', 'inlined', 'kernel', 'kernel, inlined', 'kind not stated',
     'unresolved', 'kernel, unresolved', 'grew', 'shrank', 'about the same', 'new', 'vanished', 'inferred'];
 const DASHED = [3, 5, 12, 13, 14], MARKED = [1, 7, 8, 12, 13, 14]; // by a line of dashes; by the letters of the label
+//#states
+const STRIP = 3; // px
+//#
 const script = document.currentScript;
 const svg = script && script.ownerSVGElement || document.documentElement;
 const alone = svg === document.documentElement;
@@ -28,6 +31,27 @@ const label = [], sort = [], depth = [], parent = [], end = [], start = [], widt
 const total = [], self = [], samples = [], rows = [];
 // Of comparisons: the weights of the two sides, and how strong the colour is.
 const was = [], is = [], level = [];
+//#states
+// How much of a frame is of which state: pairs of a number in data.states and a weight, in their order.
+const states = [];
+
+function readStates(v, p, t) {
+    const mask = v[p++], found = [];
+    for (let k = 0; k < data.states.length; k++)
+        if (mask >> k & 1)
+            found.push([k, mask & mask - 1 ? v[p++] : t]);
+    states.push(found);
+    return p;
+}
+
+// A frame has the colour of the state that nine tenths of it are in; else none of them: data.states.length.
+function stateOf(i) {
+    for (const [k, v] of states[i])
+        if (BigInt(v) * 10n >= BigInt(total[i]) * 9n)
+            return k;
+    return data.states.length;
+}
+//#
 
 function readFrames() {
     const v = data.frames, open = [];
@@ -48,6 +72,9 @@ function readFrames() {
             is.push(v[p++]);
             level.push(v[p++]);
         }
+        //#states
+        p = readStates(v, p, t);
+        //#
         const up = d ? open[d - 1] : -1, s = d ? at[d] + gap : 0;
         start.push(s);
         width.push(d ? Math.min(Number(t), start[up] + width[up] - s) : Number(t));

@@ -11,6 +11,8 @@
 
 extern const char sp_flamegraph_css[], sp_flamegraph_js[];
 extern const size_t sp_flamegraph_css_n, sp_flamegraph_js_n;
+extern const char sp_flamegraph_states_css[], sp_flamegraph_states_js[]; /* of pictures with states */
+extern const size_t sp_flamegraph_states_css_n, sp_flamegraph_states_js_n;
 
 /* Measures in px. The script and the style have the same ones: the tests compare the two pictures. */
 enum {
@@ -20,8 +22,10 @@ enum {
     SP_FLAME_CHAR_TENTHS = 74, /* width of a column of a label */
     SP_FLAME_NOTE = 18,        /* height of a line of notes */
     SP_FLAME_SHADES = 6,
-    SP_FLAME_LEVELS = 4096,   /* deeper frames are not drawn */
-    SP_FLAME_FRAMES = 200000, /* the least width grows until no more than these are drawn */
+    SP_FLAME_STRIP = 3,        /* height of the shares of states along the upper edge of a frame */
+    SP_FLAME_STATE_SHADES = 3, /* of states but running, which has all */
+    SP_FLAME_LEVELS = 4096,    /* deeper frames are not drawn */
+    SP_FLAME_FRAMES = 200000,  /* the least width grows until no more than these are drawn */
 };
 
 /* What a frame is, in the order of SP_FLAME_LETTERS: the first letter of its class in the style. */
@@ -45,11 +49,18 @@ enum sp_flame_sort {
 };
 #define SP_FLAME_LETTERS "rcuikjnghpbqwve"
 
+/* A frame has the colour of the state that nine tenths of it are in; else it is mixed. */
+#define SP_FLAME_MIXED         SP_STATE_CLASSES
+#define SP_FLAME_STATE_LETTERS "uylfsozax" /* by enum sp_state_class, then mixed */
+/* Classes of the style: by sort and shade, then by state and shade. */
+#define SP_FLAME_FILLS ((SP_FLAME_SORTS + SP_FLAME_MIXED + 1) * SP_FLAME_SHADES)
+
 struct sp_flame_frame {
     uint32_t node;
     uint32_t label;
     int64_t start, width; /* in weight; width is the total, cut to what the parent has left */
     uint8_t sort, shade;  /* the shade is of the name, or of the change; see sp_flame_shade */
+    uint8_t fill;         /* its class in the style: sp_flame_class */
 };
 
 struct sp_flame_label {
@@ -73,7 +84,8 @@ struct sp_flame {
     uint64_t narrow, deep, weightless; /* frames not drawn */
     int64_t narrow_weight, deep_weight;
     bool sorts[SP_FLAME_SORTS]; /* which there are */
-    unsigned head;              /* px above the frames */
+    bool fills[SP_FLAME_FILLS];
+    unsigned head; /* px above the frames */
 };
 
 /* Hands what has been collected to the output. */
@@ -91,6 +103,34 @@ const char *sp_flame_sort_words(enum sp_flame_sort s);
 
 void sp_flame_draw(struct sp_flame *f);
 void sp_flame_data(struct sp_flame *f);
+
+/* ---- flamegraph_states.c: pictures whose colours are those of states ---- */
+
+/* The fill of a frame, whose sort and shade are set. */
+uint8_t sp_flame_fill(const struct sp_flame *f, const struct sp_flame_frame *r);
+/* A fill's name in the style: "u3". */
+void sp_flame_class(unsigned fill, char out[4]);
+void sp_flame_state_patterns(struct sp_flame *f);
+/* The shares of the states of a frame at (x, y), w wide: hundredths of a px but y. */
+void sp_flame_state_strip(struct sp_flame *f, const struct sp_flame_frame *r, int64_t x, unsigned y,
+                          int64_t w);
+/* ", running 12 ns (3.00%)" of each */
+void sp_flame_state_tip(struct sp_flame *f, const struct sp_flame_frame *r);
+/* Draws the legend, whose first line is at y, or only counts its lines: how many it has. */
+unsigned sp_flame_state_legend(struct sp_flame *f, unsigned y, bool draws);
+/* The script's tables of states, and the members of a frame. */
+void sp_flame_state_names(struct sp_flame *f);
+void sp_flame_state_data(struct sp_flame *f, const struct sp_flame_frame *r);
+
+/* ---- flamegraph_text.c: amounts ---- */
+
+/* A length in hundredths of a px as SVG writes it: "12.5", ".25", "7". */
+void sp_flame_px(struct sp_buf *b, int64_t hundredths);
+/* With its unit; and behind words, with its share of `of`. */
+void sp_flame_amount(struct sp_flame *f, int64_t v);
+void sp_flame_weight(struct sp_flame *f, const char *what, int64_t v, int64_t of);
+/* For the script: ",12", a string where a double cannot hold it. */
+void sp_flame_number(struct sp_flame *f, int64_t v);
 
 /* Only what has a name of its own, or has changed, varies in colour. */
 static inline unsigned sp_flame_shade(const struct sp_flame_frame *r)

@@ -12,6 +12,54 @@ void sp_flame_flush(struct sp_flame *f)
     sp_buf_clear(&f->b);
 }
 
+/* ---- amounts ---- */
+
+/* A length in hundredths of a px as SVG writes it: "12.5", ".25", "7". */
+void sp_flame_px(struct sp_buf *b, int64_t hundredths)
+{
+    if (hundredths >= 100 || hundredths % 100 == 0)
+        sp_buf_i64(b, hundredths / 100);
+    unsigned rest = (unsigned)(hundredths % 100);
+    if (rest) {
+        char t[3] = {'.', (char)('0' + rest / 10), (char)('0' + rest % 10)};
+        sp_buf_add(b, t, rest % 10 ? 3 : 2);
+    }
+}
+
+void sp_flame_amount(struct sp_flame *f, int64_t v)
+{
+    sp_text_grouped(&f->b, v, f->opts.scale);
+    if (f->opts.unit[0]) {
+        sp_buf_ch(&f->b, ' ');
+        sp_xml_text(&f->b, f->opts.unit, strlen(f->opts.unit));
+    }
+    if (strcmp(f->opts.unit, "bytes") == 0) {
+        sp_buf_puts(&f->b, " = ");
+        sp_text_bytes(&f->b, v, f->opts.scale);
+    }
+}
+
+void sp_flame_weight(struct sp_flame *f, const char *what, int64_t v, int64_t of)
+{
+    sp_buf_puts(&f->b, what);
+    sp_flame_amount(f, v);
+    sp_buf_puts(&f->b, " (");
+    sp_text_percent(&f->b, v, of);
+    sp_buf_puts(&f->b, "%)");
+}
+
+void sp_flame_number(struct sp_flame *f, int64_t v)
+{
+    const int64_t exact = (int64_t)1 << 53;
+    bool quoted = v > exact || v < -exact;
+    sp_buf_puts(&f->b, quoted ? ",\"" : ",");
+    sp_buf_i64(&f->b, v);
+    if (quoted)
+        sp_buf_ch(&f->b, '"');
+}
+
+/* ---- words ---- */
+
 const char *sp_flame_sort_words(enum sp_flame_sort s)
 {
     static const char *const words[SP_FLAME_SORTS] = {

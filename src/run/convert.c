@@ -42,6 +42,7 @@ static spaa_status filter(struct sp_run *run)
     if (!sp_run_select_opts(run, &filters) ||
         (run->v.group_by && sp_parse_groups(run->v.group_by, run->diags, &how.group_by)))
         return SPAA_ERR_USAGE;
+    filters.at = NULL; /* which says what is written of what they leave */
     return sp_filter_profile(&run->profile, &filters, &how, run->diags);
 }
 

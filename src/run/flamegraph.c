@@ -1,5 +1,5 @@
 /* spaa flamegraph: the call tree as one SVG file. */
-#include "run/run.h"
+#include "run/flamegraph_states.h"
 
 #include "analysis/chains.h"
 #include "answer/words.h"
@@ -67,6 +67,7 @@ static void subtitle(const struct sp_run *run, const struct sp_selection *s, str
         sp_text_grouped(b, s->samples, 0);
         sp_buf_puts(b, " samples");
     }
+    sp_owner_text(b, s, " · ");
     sp_kept_text(b, s, " · ");
     if (sp_chains_tell(s)) {
         sp_buf_puts(b, " · ");
@@ -116,6 +117,8 @@ static spaa_status base_profile(struct sp_run *run, const struct sp_run_given *g
     if (!st)
         st = given ? sp_run_regroup(run) : sp_run_regroup_labels(run);
     if (!st)
+        st = sp_run_add_wall(run);
+    if (!st)
         st = sp_callees_split(*profile, run->diags);
     return st ? st : sp_run_tag_stacks(run);
 }
@@ -138,8 +141,12 @@ static spaa_status base_select(struct sp_run *run, const struct sp_selection *fr
     sp_diags_source(run->diags, run->v.diff, NULL);
     run->profile = *profile;
     st = sp_run_select(run, s);
-    if (!st)
+    if (!st) {
         sp_bounds_report(s, run->diags);
+        st = sp_flame_drop_idle(run, s);
+        if (st)
+            sp_selection_free(s);
+    }
     run->profile = shown;
     sp_diags_source(run->diags, NULL, NULL);
     return st;
@@ -205,9 +212,27 @@ static spaa_status write_svg(struct sp_run *run, const struct sp_selection *s, c
     return st;
 }
 
+/* The drawing by states, where there are any. */
+static spaa_status write_states(struct sp_run *run, struct sp_selection *s, const struct sp_tree_opts *how,
+                                const struct sp_flame_states *x, const struct sp_tree *t,
+                                struct sp_flamegraph_opts *opts, const char *path)
+{
+    struct sp_tree_states states;
+    spaa_status st = sp_tree_states_of(s, x->classes, how, t, run->diags, &states);
+    if (st)
+        return st;
+    opts->states = states.some || x->idle ? &states : NULL;
+    opts->idle = x->idle;
+    opts->running = sp_flame_states_running(s);
+    st = write_svg(run, s, t, opts, path);
+    sp_tree_states_free(&states);
+    return st;
+}
+
 static spaa_status cmd_flamegraph_draw(struct sp_run *run, struct sp_selection *s,
-                                       const struct base_side *base, const char *path, double width,
-                                       double min_width, uint32_t *frames)
+                                       const struct sp_flame_states *states, const struct base_side *base,
+                                       const char *path, double width, double min_width,
+                                       struct sp_flamegraph_drawn *drawn)
 {
     struct sp_tree t;
     struct sp_diff_tree both;
@@ -217,18 +242,17 @@ static spaa_status cmd_flamegraph_draw(struct sp_run *run, struct sp_selection *
                                .positive = true};
     struct sp_flamegraph_opts opts = {.title = run->v.title  ? run->v.title
                                                : run->v.diff ? "What changed"
-                                                             : NULL,
+                                                             : sp_flame_states_title(s),
                                       .inverted = run->v.inverted != NULL,
                                       .width = (unsigned)width,
-                                      .min_width = min_width};
+                                      .min_width = min_width,
+                                      .drawn = drawn};
     spaa_status st = sp_tree_build(s, &how, run->diags, &t);
     if (st)
         return st;
-    *frames = (uint32_t)t.nodes.n - 1;
     if (!run->v.diff) {
-        st = write_svg(run, s, &t, &opts, path);
+        st = write_states(run, s, &how, states, &t, &opts, path);
     } else if (!(st = cmd_flamegraph_compare(run, s, &how, base, &t, &both))) {
-        *frames = (uint32_t)both.tree.nodes.n - 1;
         opts.diff = &both;
         st = write_svg(run, s, &both.tree, &opts, path);
         sp_diff_tree_free(&both);
@@ -248,12 +272,14 @@ static char *flamegraph_copy(struct sp_buf *b)
 static int flamegraph(struct sp_run *run, const struct base_side *base, double width, double min_width)
 {
     struct sp_selection s;
+    struct sp_flame_states states;
     struct sp_buf name;
-    uint32_t frames = 0;
+    struct sp_flamegraph_drawn drawn = {0};
     run->needs.no_ids = true;
     int rc = sp_run_open(run);
     if (rc)
         return rc;
+    sp_flame_states_event(run);
     spaa_status st = sp_run_select(run, &s);
     if (st)
         return sp_run_exit(run, st);
@@ -263,18 +289,23 @@ static int flamegraph(struct sp_run *run, const struct base_side *base, double w
     }
     sp_bounds_report(&s, run->diags);
     sp_buf_init(&name, 4096);
+    st = sp_flame_states_of(run, &s, &states);
     if (run->v.output) {
         sp_buf_puts(&name, run->v.output);
     } else {
         default_name(run, &name);
-        st = may_be_written(run, sp_buf_cstr(&name));
+        st = st ? st : may_be_written(run, sp_buf_cstr(&name));
     }
     if (!st)
-        st = cmd_flamegraph_draw(run, &s, base, sp_buf_cstr(&name), width, min_width, &frames);
-    run->frames = st ? 0 : frames;
+        st = cmd_flamegraph_draw(run, &s, &states, base, sp_buf_cstr(&name), width, min_width, &drawn);
+    if (!st) {
+        run->frames = drawn.frames;
+        run->left_out = drawn.left_out;
+    }
     if (!st && strcmp(sp_buf_cstr(&name), "-") != 0 && !(run->written = flamegraph_copy(&name)))
         st = sp_nomem(run->diags);
     sp_buf_free(&name);
+    free(states.classes);
     sp_selection_free(&s);
     return sp_run_exit(run, st);
 }

@@ -41,8 +41,25 @@ static void option_line(struct sp_output *out, char short_name, const char *name
 
 static void option_help(const struct sp_command_option *o, struct sp_output *out)
 {
-    char help[256];
-    snprintf(help, sizeof help, "%s%s%s", o->format ? o->format->name : "", o->format ? ": " : "", o->help);
+    option_line(out, o->letter, o->name, o->value, o->help);
+}
+
+/* Several formats may have an option: it stands once, "folded, bcc: …". */
+static void option_of_formats(const struct sp_command *command, size_t k, const struct sp_command_option *o,
+                              struct sp_output *out)
+{
+    struct sp_command_option x;
+    char help[512];
+    size_t n = 0;
+    for (size_t i = 0; sp_command_option(command, i, &x); i++) {
+        if (!x.format || strcmp(x.name, o->name) != 0 || strcmp(x.help, o->help) != 0)
+            continue;
+        if (i < k)
+            return;
+        int more = snprintf(help + n, sizeof help - n, "%s%s", n ? ", " : "", x.format->name);
+        n = more > 0 && n + (size_t)more < sizeof help ? n + (size_t)more : n;
+    }
+    snprintf(help + n, sizeof help - n, ": %s", o->help);
     option_line(out, o->letter, o->name, o->value, help);
 }
 
@@ -55,7 +72,10 @@ static void help_options(const struct sp_command *command, struct sp_output *out
         if (!above || strcmp(above, o.group) != 0)
             sp_printf(out, "\n%s\n", o.group);
         above = o.group;
-        option_help(&o, out);
+        if (o.format)
+            option_of_formats(command, k, &o, out);
+        else
+            option_help(&o, out);
     }
 }
 

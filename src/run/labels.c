@@ -1,6 +1,7 @@
 /* Labels that the options ask for: their keys, stacks told apart by them, and stacks that show them. */
 #include "run/run.h"
 
+#include "analysis/event_fields.h"
 #include "analysis/label_filters.h"
 #include "analysis/regroup.h"
 #include "analysis/tags.h"
@@ -74,12 +75,29 @@ static bool labels_there(const struct sp_run *run, const char *key)
     return sp_labels_have(run->profile, (struct sp_str){key, (uint32_t)strlen(key)});
 }
 
+/* Fields that rows are of by default: those of the event asked about. */
+static bool labels_of_event(struct sp_run *run)
+{
+    const struct sp_profile *p = run->profile;
+    struct sp_by_list by;
+    const char *what;
+    uint32_t event = sp_event_of_fields(p, run->v.event, run->v.metric);
+    bool ok = true;
+    if (event == SP_NONE || !p->samples || !sp_event_fields(sp_pstr(p, p->events.v[event].name), &by, &what))
+        return true;
+    for (size_t k = 0; ok && k < by.n; k++)
+        if (by.v[k].kind == SP_TOP_LABEL)
+            ok = labels_add(&run->needed, by.v[k].label.p, by.v[k].label.n);
+    run->kept = (struct sp_label_keys){run->needed.list.v, run->needed.list.n};
+    return ok;
+}
+
 spaa_status sp_run_regroup_labels(struct sp_run *run)
 {
     SP_VEC(const char *) missing = {0};
-    if (!sp_run_needs_labels(run))
+    if (!sp_run_needs_labels(run) && !run->needs.fields)
         return SPAA_OK;
-    bool ok = sp_run_label_keys(run);
+    bool ok = sp_run_label_keys(run) && (!run->needs.fields || labels_of_event(run));
     for (size_t i = 0; ok && i < run->needed.list.n; i++)
         if (!labels_there(run, run->needed.list.v[i]))
             ok = sp_vec_push(&missing, run->needed.list.v[i]);

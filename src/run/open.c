@@ -1,8 +1,10 @@
 /* Opening inputs: format by content, symbols, several files as one profile. */
 #include "run/run.h"
 
+#include "analysis/at.h"
 #include "analysis/chains.h"
 #include "ask/common.h"
+#include "base/num.h"
 #include "formats/original.h"
 #include "io/input.h"
 #include "model/callees.h"
@@ -25,12 +27,27 @@ static unsigned filtered_groups(const struct sp_run *run)
            (run->v.state || run->v.view ? SP_BY_STATE : 0u);
 }
 
+/* Windows that begin at the ends of a range of time; what is no range is said later. */
+static void read_cuts(const char *time, int64_t cuts[SP_READ_CUTS])
+{
+    const char *dots = strstr(time, "..");
+    size_t n = 0;
+    int64_t ns;
+    time += *time == '@'; /* the clocks of what has windows begin at 0 */
+    if (dots && sp_seconds_ns(time, (size_t)(dots - time), &ns) && ns > 0)
+        cuts[n++] = ns;
+    if (dots && sp_seconds_ns(dots + 2, strlen(dots + 2), &ns) && ns > 0)
+        cuts[n] = ns;
+}
+
 spaa_status sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
 {
     int frames = SP_FRAMES_ADDRESS;
     long jobs;
+    struct sp_at at;
     *out = (struct sp_read_opts){0};
-    if (!sp_option_choice(run->diags, "frames", run->v.frames, sp_granularity_names + 1,
+    if (sp_at_parse(run->v.at, run->diags, &at) ||
+        !sp_option_choice(run->diags, "frames", run->v.frames, sp_granularity_names + 1,
                           SP_FRAMES_ADDRESS - 1, &frames) ||
         !sp_option_number(run->diags, "jobs", run->v.jobs, 1, 256, 1, &jobs) ||
         sp_parse_groups(run->v.group_by, run->diags, &out->group_by))
@@ -39,12 +56,20 @@ spaa_status sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
         return SPAA_ERR_NOMEM;
     out->labels = run->v.group_by ? &run->kept : NULL;
     out->asked = &run->kept;
-    out->group_by |= sp_run_needed_groups(run) | filtered_groups(run);
+    out->group_by |=
+        sp_run_needed_groups(run) | filtered_groups(run) | (sp_run_wants_wall(run) ? SP_BY_TID : 0u);
     out->frames = run->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
     out->samples = run->v.samples || run->v.lossless || run->v.time || run->needs.samples ||
+                   sp_run_wants_wall(run) ||
                    (run->files.n == 1 && (run->needs.times || sp_run_needs_labels(run))) ||
                    (run->command.groups & G_DIFF && sp_run_needs_labels(run));
+    out->fields = run->needs.fields && run->files.n == 1;
     out->windows = run->needs.windows;
+    out->windows_do = run->needs.windows_do;
+    out->stops = at.kind == SP_AT_TIME;
+    out->stop = at.ns;
+    if (out->windows && run->v.time)
+        read_cuts(run->v.time, out->cuts);
     out->strict = run->v.strict != NULL;
     out->no_ids = run->needs.no_ids && run->files.n == 1;
     out->jobs = sp_run_jobs(run);
@@ -176,7 +201,7 @@ static int open_all(struct sp_run *run)
         return sp_run_exit(run, st);
     if (!run->files.n)
         return open_nothing(run);
-    if (run->files.n > 1 && (run->v.time || run->needs.samples))
+    if (run->files.n > 1 && (run->v.time || run->needs.samples || sp_run_wants_wall(run)))
         return sp_run_usage(run, "ask each file alone", "several files as one have no common time");
     st = run->ngiven ? open_given(run) : open_files(run, &how);
     return st ? sp_run_exit(run, st) : sp_run_check_own(run, NULL);

@@ -3,7 +3,6 @@
 
 #include "answer/text.h"
 #include "base/num.h"
-#include "guide/guide.h"
 #include "io/input.h"
 #include "sql/sql.h"
 
@@ -256,18 +255,9 @@ static int cmd_query_answer(struct sp_run *run, struct sp_sql *q, size_t limit)
 
 /* ---- the command ---- */
 
-/* A query of the skill's, by its name; else the text itself. */
-static const char *sql_named(const char *text, bool *named)
-{
-    size_t n = strlen(text);
-    const struct sp_guide_text *t = n > 4 && strcmp(text + n - 4, ".sql") == 0 ? sp_guide_find(text) : NULL;
-    *named = t;
-    return t ? t->text : text;
-}
-
-/* From --file, else the last argument, which is taken off the files: a file NAME.sql, a query's name, or SQL.
+/* From --file, else the last argument, which is taken off the files: a file NAME.sql, or SQL.
  */
-static int sql_text(struct sp_run *run, struct sp_buf *out, bool *named)
+static int sql_text(struct sp_run *run, struct sp_buf *out)
 {
     if (!run->v.file) {
         if (!run->files.n)
@@ -281,8 +271,7 @@ static int sql_text(struct sp_run *run, struct sp_buf *out, bool *named)
                 run, "the SQL stands behind the files, in quotes; `spaa query .tables` lists the tables",
                 "%s is a file, not SQL", last);
         if (!is_file)
-            return sp_buf_puts(out, sql_named(last, named)) ? SP_EXIT_FINE
-                                                            : sp_run_exit(run, sp_nomem(run->diags));
+            return sp_buf_puts(out, last) ? SP_EXIT_FINE : sp_run_exit(run, sp_nomem(run->diags));
         run->v.file = last;
     }
     for (size_t i = 0; i < run->files.n; i++)
@@ -305,7 +294,7 @@ static int sql_text(struct sp_run *run, struct sp_buf *out, bool *named)
 }
 
 /* Of a query of the skill's, parameters without a value are NULL, for which it has values of its own. */
-static int cmd_query_bind(struct sp_run *run, struct sp_sql *q, bool named)
+static int cmd_query_bind(struct sp_run *run, struct sp_sql *q)
 {
     for (size_t i = 0; i < run->v.params.n; i++) {
         const char *given = run->v.params.v[i], *value = strchr(given, '=');
@@ -319,7 +308,7 @@ static int cmd_query_bind(struct sp_run *run, struct sp_sql *q, bool named)
         if (st)
             return sp_run_exit(run, st);
     }
-    return named ? SP_EXIT_FINE : sp_run_exit(run, sp_sql_bound(q));
+    return sp_run_exit(run, sp_sql_bound(q));
 }
 
 /* Filters that were given and decide nothing would pass for filters that were applied. */
@@ -333,19 +322,19 @@ static void say_unused(struct sp_run *run, const struct sp_sql *q)
         }
 }
 
-static int cmd_query_ask(struct sp_run *run, struct sp_sql *q, const struct sp_buf *sql, bool named,
-                         size_t limit, long seconds)
+static int cmd_query_ask(struct sp_run *run, struct sp_sql *q, const struct sp_buf *sql, size_t limit,
+                         long seconds)
 {
     struct sp_select_opts filters;
     sp_sql_timeout(q, (unsigned)seconds);
     int rc = sp_run_exit(run, sp_sql_prepare(q, sql->data ? sql->data : "", sql->len));
     if (!rc)
-        rc = cmd_query_bind(run, q, named);
+        rc = cmd_query_bind(run, q);
     if (!rc && !sp_run_select_opts(run, &filters))
         rc = SP_EXIT_USAGE;
     if (rc)
         return rc;
-    if (sp_sql_uses(q, "samples") || sp_sql_uses(q, "labels"))
+    if (sp_sql_uses(q, "samples") || sp_sql_uses(q, "labels") || sp_sql_uses(q, "intervals"))
         run->v.samples = "";
     sp_sql_options(q, &run->v);
     struct sp_needs needs;
@@ -387,15 +376,14 @@ int sp_cmd_query(struct sp_run *run)
             return sp_query_dot(run, two);
         }
     sp_buf_init(&sql, SQL_MAX + 1);
-    bool named = false;
-    int rc = sql_text(run, &sql, &named);
+    int rc = sql_text(run, &sql);
     const char *text = rc ? "" : sp_buf_cstr(&sql);
     if (!rc && *text == '.') {
         rc = sp_query_dot(run, text);
     } else if (!rc) {
         rc = sp_run_exit(run, sp_sql_open(run->diags, memory_limit(), &q));
         if (!rc)
-            rc = cmd_query_ask(run, q, &sql, named, limit ? (size_t)limit : SIZE_MAX, seconds);
+            rc = cmd_query_ask(run, q, &sql, limit ? (size_t)limit : SIZE_MAX, seconds);
         sp_sql_close(q);
     }
     sp_buf_free(&sql);

@@ -1,6 +1,9 @@
 /* The command of every question: opens what it needs, asks it, and shows the answer in the form asked for. */
+#include "run/curve.h"
 #include "run/heading.h"
+#include "run/sched.h"
 
+#include "ask/timeline_memory.h"
 #include "ask/where.h"
 #include "formats/open.h"
 #include "model/callees.h"
@@ -10,24 +13,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
-
-static spaa_status ask_read_each(struct sp_run *run, struct sp_run_asked *x)
-{
-    struct sp_read_opts read;
-    spaa_status st = sp_run_read_opts(run, &read);
-    for (size_t i = 0; !st && i < run->files.n; i++) {
-        st = sp_run_read(run, run->files.v[i], &read, &run->profile);
-        if (!st)
-            st = sp_run_regroup(run);
-        if (!st)
-            st = sp_callees_split(run->profile, run->diags);
-        if (!st && !sp_vec_push(&x->each, run->profile))
-            st = sp_nomem(run->diags);
-        if (!st)
-            run->profile = NULL;
-    }
-    return st;
-}
 
 /* ---- questions of two sides ---- */
 
@@ -129,13 +114,18 @@ static int ask_read(struct sp_run *run, struct sp_run_asked *x)
     q->nnames = run->files.n;
     if (rc)
         return rc;
-    if (sides && !run->ngiven) {
+    if (each) { /* a series needs no times within its profiles */
+        run->needs.samples = false;
+        run->needs.windows = 0;
+    }
+    if ((sides || each) && !run->ngiven) {
         q->open = ask_open_one;
         q->open_arg = run;
+        q->nprofiles = sides ? 0 : run->files.n;
         return SP_EXIT_FINE;
     }
     if (sides || each) {
-        rc = sp_run_exit(run, run->ngiven ? ask_take_each(run, x) : ask_read_each(run, x));
+        rc = sp_run_exit(run, ask_take_each(run, x));
         q->profiles = x->each.v;
         q->nprofiles = x->each.n;
         rc = rc ? rc : sp_run_check_own(run, NULL);
@@ -211,7 +201,9 @@ static int ask_begin(struct sp_run *run, struct sp_ask *q)
 
 static int ask_check_output(struct sp_run *run, const struct sp_question *x)
 {
-    if (!x->writes || !run->v.output)
+    if (x->draws && run->v.output && strcmp(run->v.output, "-") == 0)
+        return sp_run_usage(run, "the answer stands there; name a file", "-o - is taken");
+    if (!x->writes || !run->v.output || (x->draws && sp_is_svg(run->v.output)))
         return SP_EXIT_FINE;
     if (sp_output_format(run->v.output, strcmp(run->v.output, "-") == 0 ? x->writes : NULL, run->diags,
                          &run->to))
@@ -308,6 +300,8 @@ int sp_run_ask(struct sp_run *run)
         rc = answer.verdict;
     if (!rc && run->to)
         rc = ask_write(run);
+    if (!rc && !run->to && x.q.question->draws && run->v.output)
+        rc = x.q.question->writes ? sp_run_draw_curve(run, &x.q) : sp_run_draw_sched(run, &x.q);
     sp_answer_free(&answer);
     sp_run_question_free(run, &x);
     return rc;

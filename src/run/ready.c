@@ -5,7 +5,11 @@
 #include "analysis/regroup.h"
 #include "base/watch.h"
 #include "model/callees.h"
+#include "model/events.h"
 #include "model/merge.h"
+#include "model/wall.h"
+
+#include <string.h>
 
 /* What filters and groupings of the question need to tell apart. */
 unsigned sp_run_needed_groups(const struct sp_run *run)
@@ -20,12 +24,42 @@ static unsigned ready_missing(const struct sp_run *run)
     return grouped ? sp_missing_groups(run->profile, sp_run_needed_groups(run)) : 0;
 }
 
+/* ---- all that threads did ---- */
+
+bool sp_run_wants_wall(const struct sp_run *run)
+{
+    return run->v.event ? strcmp(run->v.event, SP_WALL_EVENT) == 0 : run->v.states != NULL;
+}
+
+/* Where an event of its own tells states, --states is about that. */
+static bool ready_has_states(const struct sp_profile *p)
+{
+    uint32_t event = sp_default_event(p);
+    for (size_t i = 0; i < p->contexts.n; i++)
+        if (p->contexts.v[i].event == event && p->contexts.v[i].state &&
+            !sp_str_is(sp_pstr(p, p->contexts.v[i].state), SP_WALL_RUNNING))
+            return true;
+    return false;
+}
+
+spaa_status sp_run_add_wall(struct sp_run *run)
+{
+    if (!sp_run_wants_wall(run))
+        return SPAA_OK;
+    bool made = sp_wall_off_event(run->profile) != SP_NONE || run->v.event || !ready_has_states(run->profile);
+    return made ? sp_wall_add(run->profile, run->diags) : SPAA_OK;
+}
+
+/* ---- stacks told apart ---- */
+
 spaa_status sp_run_regroup(struct sp_run *run)
 {
     unsigned missing = ready_missing(run);
     spaa_status st = missing ? sp_regroup(run->profile, missing, run->diags) : SPAA_OK;
     run->regrouped_groups = run->regrouped_groups || (missing && !st);
-    return st ? st : sp_run_regroup_labels(run);
+    if (!st)
+        st = sp_run_regroup_labels(run);
+    return st ? st : sp_run_add_wall(run);
 }
 
 /* ---- profiles that are there already ---- */
@@ -61,7 +95,7 @@ spaa_status sp_run_join(const struct sp_run_given *given, size_t n, const struct
 static spaa_status given_profile(struct sp_run *run, const struct sp_run_given *g)
 {
     const struct sp_merge_opts how = {.frames = SP_FRAMES_ADDRESS, .group_by = ~0u, .samples = true};
-    bool changed = run->v.tagroot || run->v.tagleaf || run->to;
+    bool changed = run->v.tagroot || run->v.tagleaf || run->to || sp_run_wants_wall(run);
     run->profile = g->p;
     run->input = g->format;
     if (!changed)
@@ -89,7 +123,7 @@ void sp_run_as_opened(struct sp_run *run)
 /* Divided profiles are whole while they are told apart. */
 static spaa_status given_regroup(struct sp_run *run)
 {
-    if (!ready_missing(run) && !sp_run_needs_labels(run))
+    if (!ready_missing(run) && !sp_run_needs_labels(run) && !sp_run_wants_wall(run) && !run->needs.fields)
         return SPAA_OK;
     spaa_status st = sp_callees_join(run->profile);
     if (!st)

@@ -119,8 +119,9 @@ struct sp_run {
     void *answering_arg;
     void (*temporary)(void *arg, const char *path);
     void *temporary_arg;
-    uint64_t frames; /* drawn in a flame graph */
-    char *written;   /* the file it was written to; NULL: none; owned */
+    uint64_t frames;   /* drawn in a flame graph */
+    uint64_t left_out; /* of it, too narrow or too deep */
+    char *written;     /* the file it was written to; NULL: none; owned */
 };
 
 void sp_run_init(struct sp_run *run, struct sp_diags *d);
@@ -170,6 +171,10 @@ unsigned sp_run_jobs(const struct sp_run *run);
 unsigned sp_run_needed_groups(const struct sp_run *run); /* enum sp_group: by the question and its filters */
 /* Tells the stacks of run->profile apart by what the filters ask for, where its samples know that. */
 spaa_status sp_run_regroup(struct sp_run *run);
+/* The options ask for all that threads did, on the CPU and off it: the event of model/wall.h. */
+bool sp_run_wants_wall(const struct sp_run *run);
+/* Makes it of run->profile where they do; sp_run_regroup does this too. */
+spaa_status sp_run_add_wall(struct sp_run *run);
 /* Commands that the answer names are to read as the given profiles were read. */
 void sp_run_as_opened(struct sp_run *run);
 /* Profile i of those given (the only one for any i), ready to be asked; lent. */

@@ -1,7 +1,9 @@
 /* Writing a profile to the output that was named. */
 #include "run/run.h"
 
+#include "analysis/at.h"
 #include "analysis/names.h"
+#include "ask/usage.h"
 #include "formats/open.h"
 #include "formats/original.h"
 
@@ -16,20 +18,36 @@ static bool names_event(const struct sp_profile *p, uint32_t event, const char *
     return p->events.n > 1;
 }
 
-/* --event and --metric, by their numbers; through the selection's own errors. */
+/* A moment: what is written is as of then only where the profile was read up to it. */
+static spaa_status write_moment(struct sp_run *run, bool *all)
+{
+    struct sp_at at;
+    spaa_status st = sp_at_parse(run->v.at, run->diags, &at);
+    *all = at.kind == SP_AT_TIME && run->to && strcmp(run->to->name, "spaa") == 0;
+    if (!st && at.kind == SP_AT_TIME && !run->profile->header.stopped)
+        st = sp_usage(run->diags, "convert heaptrack's own file; of windows, spaa top FILE --at SECONDS",
+                      "the profile was not read up to --at %s", run->v.at);
+    return st;
+}
+
+/* --event, --metric and --at, by their numbers; through the selection's own errors. */
 spaa_status sp_run_write_opts(struct sp_run *run, struct sp_write_opts *w)
 {
     struct sp_selection s;
-    struct sp_select_opts o = {.event = run->v.event, .metric = run->v.metric, .view = "all"};
+    struct sp_select_opts o = {
+        .event = run->v.event, .metric = run->v.metric, .at = run->v.at, .view = "all"};
+    bool all;
     *w = (struct sp_write_opts){
         .event = SP_NONE, .metric = SP_NONE, .jobs = sp_run_jobs(run), .own = run->own.v, .nown = run->own.n};
     w->add_states = run->v.state || run->v.view;
-    if (!run->v.event && !run->v.metric)
-        return SPAA_OK;
-    spaa_status st = sp_select(run->profile, &o, run->diags, &s);
+    spaa_status st = write_moment(run, &all);
+    if (st || (!run->v.event && !run->v.metric && (!run->v.at || all)))
+        return st;
+    st = sp_select(run->profile, &o, run->diags, &s);
     if (st)
         return st;
-    bool event = run->v.event || names_event(run->profile, s.event, run->v.metric);
+    const char *name = sp_pstr(run->profile, run->profile->metrics.v[s.metric].name).p;
+    bool event = run->v.event || names_event(run->profile, s.event, name);
     bool metric = run->v.metric || s.metric != run->profile->events.v[s.event].primary;
     w->event = event ? s.event : SP_NONE;
     w->metric = metric ? s.metric : SP_NONE;

@@ -56,7 +56,7 @@ static int handle(struct sql_at *at, sqlite3_context *out)
     struct sp_sql *q = at->q;
     char t[32];
     if (!q->have_handles) {
-        spaa_status st = sp_handles_of(q->profile, &q->handles);
+        spaa_status st = sp_handles_of(q->profile, q->diags, &q->handles);
         if (st)
             return sql_status(q, st);
         q->have_handles = true;

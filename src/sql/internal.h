@@ -17,6 +17,7 @@
 #include "analysis/tree.h"
 #include "ask/question.h"
 #include "model/facts.h"
+#include "model/intervals.h"
 #include "sql/sql.h"
 
 #include <sqlite3.h>
@@ -136,6 +137,8 @@ struct sp_sql {
     size_t nsamples;
     SP_VEC(struct sql_label) labels; /* rows of that table */
     bool have_labels;
+    struct sp_intervals intervals;
+    bool have_intervals;
     bool have_handles, have_samples, have_pools;
 };
 

@@ -53,6 +53,7 @@ void sp_sql_close(struct sp_sql *q)
     free(q->frame_runs.start);
     free(q->weight_runs.start);
     sp_vec_free(&q->labels);
+    sp_intervals_free(&q->intervals);
     free(q->window_runs.start);
     free(q->image_runs.start);
     free(q->window_of);

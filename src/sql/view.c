@@ -57,6 +57,7 @@ static spaa_status sql_view_make(struct sp_sql *q, struct sql_view *v)
     const struct sp_profile *p = q->profile;
     struct sp_select_opts o = v->all ? (struct sp_select_opts){.view = "all"} : q->filters;
     bool asked = v->event != SP_NONE || v->metric != SP_NONE;
+    o.by_owner = false; /* tables are as recorded */
     if (v->event != SP_NONE) {
         o.event = NULL;
         o.event_number = &v->event;

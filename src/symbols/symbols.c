@@ -224,6 +224,22 @@ bool sp_module_vaddr(const struct sp_module *m, uint64_t file_offset, uint64_t *
     return m->key.kind == SP_MODULE_FILE && m->file && sp_elf_vaddr(&m->elf, file_offset, vaddr);
 }
 
+bool sp_module_is_data(const struct sp_module *m, uint64_t vaddr)
+{
+    bool data = false;
+    if (m->key.kind != SP_MODULE_FILE || !m->file)
+        return false;
+    for (size_t i = 0; i < m->elf.loads.n; i++) {
+        const struct sp_elf_load *l = &m->elf.loads.v[i];
+        if (vaddr < l->vaddr || vaddr - l->vaddr >= l->filesz)
+            continue;
+        if (l->exec)
+            return false;
+        data = true;
+    }
+    return data;
+}
+
 static bool same_kmod(const char *a, const char *b)
 {
     for (; *a && *b; a++, b++)

@@ -151,6 +151,9 @@ bool sp_module_symbol(struct sp_module *m, const char *name, uint64_t *vaddr);
  * FILE: a file offset to the ELF virtual address (by PT_LOAD); false when no ELF file is there to say.
  */
 bool sp_module_vaddr(const struct sp_module *m, uint64_t file_offset, uint64_t *vaddr);
+/* FILE: whether an address as linked is in a part that is loaded and not to be executed: no code can stand
+ * there. False where no ELF file is there to say. */
+bool sp_module_is_data(const struct sp_module *m, uint64_t vaddr);
 /*
  * The frames at an address, innermost first, physical one last: FILE: ELF virtual address; KERNEL,
  * KMOD, JIT: absolute address of the recording. 0 when there is no name. At most max (>= 1) frames

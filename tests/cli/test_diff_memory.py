@@ -55,6 +55,10 @@ def test_blocks_may_be_asked_for(tmp_path):
     answer = ask("diff", a, b, "--metric", "live_count")
     assert [r["function"] for r in answer["rows"]] == ["table", "cache", "main"]
     assert answer["rows"][0]["bytes"]["change"] == 0 and answer["rows"][0]["blocks"]["change"] == 450
+    text = run("diff", a, b, "--metric", "live_count").out
+    head = next(line for line in text.splitlines() if "base bytes" in line).split()
+    assert head[:4] == ["base", "new", "change", "base"] and head.index("bytes") < head.index("base%")
+    assert next(line.split() for line in text.splitlines() if "table" in line and "%" not in line)[:3] == ["50", "500", "+450"]
     assert answer["summary"].startswith("live_count 61 to 542") and "bytes 2.00 MiB to 6.00 MiB" in answer["summary"]
 
 

@@ -143,8 +143,13 @@ def test_recordings_that_are_cut_off(tmp_path):
     whole = gzip.compress(profiles.text([(["f%d" % i], {"samples": 9, "period": i}) for i in range(500)]).encode())
     path = tmp_path / "f.spaa.gz"
     path.write_bytes(whole[:-2000])
-    assert {"SPAA-E006"} <= {x["code"] for x in ask("summary", path)["incomplete"]}
+    assert {"SPAA-L305"} <= {x["code"] for x in ask("summary", path)["incomplete"]}
     assert "cut off" in run("summary", path, code=0).out
+    said = run("summary", path, code=0).err
+    assert "SPAA-E006" not in said and "data-loss" in said and "what came before the damage was used" in said
+    path.write_bytes(whole[:15])
+    out = run("summary", path, "--from", "spaa")
+    assert out.code == 3 and "SPAA-E006" in out.err and "was used" not in out.err
 
 
 # Names of processes, units of waits, members of rows

@@ -98,7 +98,9 @@ def test_leaks_next_names_the_own_function(tmp_path):
     node = "std::_Rb_tree<int, shop::T>::_M_create_node(int)"
     path.write_text(profiles.text([([libc("malloc"), node, "shop::fill()", "main"], 64)], events=events))
     answer = ask("leaks", path)
-    assert answer["rows"][0]["function"] == node and answer["rows"][0]["own"] is False
+    assert (answer["rows"][0]["function"], answer["rows"][0]["asked_through"]) == ("shop::fill()", node)
+    answer = ask("leaks", path, "--by", "owner", "--keep-allocators")
+    assert answer["rows"][0]["function"] == "malloc" and answer["rows"][0]["own"] is False
     step = next(n for n in answer["next"] if n.startswith("spaa function"))
     assert handle(path, "shop::fill()") in step.split()
 
@@ -171,3 +173,14 @@ def test_functions_of_go_are_declared_in_other_packages_of_go(tmp_path):
                                    ([go("gcWriteBarrier", "runtime/asm_amd64.s:1813")] + main, 3), (main, 1)]))
     own = {r["name"]: r["percent"] for r in ask("summary", path)["hot"]}
     assert own == {"main.copy": 100, "main.main": 0}
+
+
+def test_a_file_without_its_folder_proves_nothing_of_std(tmp_path):
+    """Valgrind's logs have names of files alone: those of std's templates are headers of std."""
+    path = tmp_path / "bare.spaa"
+    node = {"func": "std::_Rb_tree<int, T>::_M_get_node()", "srcline": "stl_tree.h:561"}
+    ours = {"func": "std::hash<shop::T>::operator()(shop::T const&) const", "srcline": "/src/shop/hash.h:9"}
+    main = {"func": "main", "srcline": "mix.cpp:9"}
+    path.write_text(profiles.text([([node, main], 5), ([ours, main], 6)]))
+    own = {r["function"]: r["own"] for r in ask("top", path, "-n", 0)["rows"]}
+    assert own == {node["func"]: False, ours["func"]: True, "main": True}

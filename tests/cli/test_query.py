@@ -295,7 +295,7 @@ KEYS = {"dsos": ["name"], "events": ["name"], "frames": ["function", "func", "ds
         "stacks": ["event", "pid", "tid", "cpu", "comm", "state", "wait", "source", "leaf"], "threads": ["pid", "tid", "comm"],
         "weights": ["stack", "metric"], "window_weights": ["window", "stack"], "windows": [], "diagnostics": [],
         "header": [], "labels": ["stack", "sample", "key", "text"], "selection": [], "processes": ["pid", "parent_pid"], "images": ["name", "path", "build_id"],
-        "process_images": ["process", "image"], "waits": ["text", "kind", "holder_pid", "holder_tid"]}
+        "process_images": ["process", "image"], "waits": ["text", "kind", "holder_pid", "holder_tid"], "intervals": ["pid", "tid", "stack"]}
 
 
 @pytest.mark.parametrize("table", [t for t in TABLES if not t.startswith("ask_")])

@@ -177,4 +177,4 @@ def test_windows_of_changes_have_no_shares(tmp_path):
         assert all(h["percent_of_bucket"] is None and h["self"] * row["weight"] > 0 for h in row["hot"]), row
     assert [h["function"] for h in falls[0]["hot"]] == ["grow"]
     out = run("timeline", kept, "--metric", "live_bytes", code=0).out
-    assert "grow -" in out and "%" not in out and "shrank" in out
+    assert "grow -" in out and "%" not in out and "highest" in out

@@ -34,7 +34,7 @@ def rows_of(answer):
 
 
 def check_top(path, selection, by="function"):
-    answer = ask("top", path, "--by", by, "-n", 0, "--no-pool", *selection.options())
+    answer = ask("top", path, "--by", by, "-n", 0, "--no-pool", "--keep-allocators", *selection.options())
     rows = rows_of(answer)
     expected = selection.top(by)
     if by == "dso":
@@ -52,7 +52,7 @@ def check_top(path, selection, by="function"):
 
 
 def check_tree(path, selection, *options, inverted=False, depth=None):
-    answer = ask("tree", path, "--min-percent", 0, "-n", 0, *selection.options(), *options)
+    answer = ask("tree", path, "--min-percent", 0, "-n", 0, "--keep-allocators", *selection.options(), *options)
     nodes = answer["nodes"]
     paths, found, last = {}, {}, {}
     assert nodes[0]["parent"] is None and nodes[0]["depth"] == 0

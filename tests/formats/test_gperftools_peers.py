@@ -95,7 +95,7 @@ def test_jemalloc_as_jeprof(program, tmp_path, accum):
     near(ours(path, "--metric", "live_bytes"), perl("jeprof", program, path, "--inuse_space", "--show_bytes"), len(rows))
     near(ours(path, "--metric", "live_count"), perl("jeprof", program, path, "--inuse_objects"), len(rows))
     if accum:
-        near(ours(path), perl("jeprof", program, path, "--alloc_space", "--show_bytes"), len(rows))
+        near(ours(path, "--metric", "alloc_bytes"), perl("jeprof", program, path, "--alloc_space", "--show_bytes"), len(rows))
 
 
 @pytest.mark.skipif(not shutil.which("google-pprof"), reason="no google-pprof")
@@ -108,7 +108,7 @@ def test_tcmalloc_as_google_pprof(program, tmp_path, kind):
     path = tmp_path / "tc.heap"
     path.write_text(text + "\nMAPPED_LIBRARIES:\n" + program.maps)
     slack = 0 if kind == "heapprofile" else len(rows)
-    near(ours(path), perl("google-pprof", program, path, "--alloc_space", "--show_bytes"), slack)
+    near(ours(path, "--metric", "alloc_bytes"), perl("google-pprof", program, path, "--alloc_space", "--show_bytes"), slack)
     near(ours(path, "--metric", "live_bytes"), perl("google-pprof", program, path, "--inuse_space", "--show_bytes"), slack)
     near(ours(path, "--metric", "live_count"), perl("google-pprof", program, path, "--inuse_objects"), slack)
 

@@ -161,3 +161,12 @@ def test_validates(tmp_path):
     for name in ("threads.heap", "accum.heap", "damaged.heap"):
         run("convert", "-q", os.path.join(FIXTURES, name), "-o", path, "--no-symbols", code=0)
         run("validate", path, code=0)
+
+
+def test_a_profile_that_ends_in_the_middle_of_a_line_is_cut():
+    """What is left of that line is no number."""
+    text = "heap_v2/1\n  t*: 3: 300 [0: 0]\n@ 0x10 0x20\n  t*: 2: 200 [0: 0]\n@ 0x30 0x40\n  t*: 1: 100 [0: 0]\n"
+    cut = text[:text.index("@ 0x30") + 8]
+    out = run("top", "-", "--no-symbols", stdin=cut.encode(), code=0)
+    assert "the input is cut off" in out.out + out.err and "without numbers" not in out.out + out.err
+    assert sum(w["live_bytes"] for _, _, w in stacks(spaa(cut.encode()))) == 200

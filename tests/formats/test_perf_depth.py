@@ -532,7 +532,7 @@ def test_states_of_threads_that_leave_the_cpu(tmp_path, big):
     assert states(profile) == STATES and "SPAA-I83" not in said
     assert profile.header["x_spaa"]["group_by"] == ["pid", "tid", "comm", "state"]
     assert set(states(run(path, "--no-symbols", "--group-by", "tid")[0]).values()) == {None}
-    for view, shown in (((), "latency"), (("--view", "all"), "all"), (("--event", "cycles"), "cpu")):
+    for view, shown in (((), "all"), (("--by", "function"), "latency"), (("--view", "all"), "all"), (("--event", "cycles"), "cpu")):
         out = subprocess.run([SPAA, "top", path, "--no-symbols", "--json", *view], capture_output=True, check=True).stdout
         assert json.loads(out)["profile"]["view"] == shown
 
@@ -561,3 +561,14 @@ def test_names_of_tracepoints_do_not_lead_elsewhere(tmp_path):
         r.describe([name, b"cycles"])
         _, said = run(write(tmp_path, r), "--no-symbols", "--samples", "--tracefs", str(tmp_path / "x" / "tracing"))
         assert "SPAA-I833" in said
+
+
+def test_recordings_that_lost_the_names_of_tracepoints_say_so(tmp_path):
+    """Not read by ids from tracefs: a recording that is cut off lacks events of some CPUs, and times would be wrong."""
+    r = files.switches()
+    r.describe([b"", b"cycles"])
+    path = write(tmp_path, r)
+    assert {s["context"]["event"] for s in run(path, "--no-symbols")[0].stacks} == {"tracepoint:315", "cycles"}
+    for question in ("waits", "sched"):
+        p = subprocess.run([SPAA, question, path, "--no-symbols"], capture_output=True, text=True)
+        assert p.returncode == 2 and "is lost: perf writes that at the end" in p.stderr and "grouping" not in p.stderr

@@ -95,9 +95,12 @@ def test_lossless_gives_the_bytes_back(path, tmp_path):
 
 @pytest.mark.parametrize("path", texts(), ids=os.path.basename)
 def test_reads_back_to_the_same_sums(path):
-    want = weights(text_of(path), "--from", "perf-script")
+    def sums(data):  # time off the CPU is an event of its own in text, with periods
+        return {k: v for k, v in weights(data, "--from", "perf-script").items() if k[0] != "off-cpu"}
+
+    want = sums(text_of(path))
     for how in ([], ["--samples"]):
-        assert weights(to_text(path, "--from", "perf-script", *how), "--from", "perf-script") == want
+        assert sums(to_text(path, "--from", "perf-script", *how)) == want
 
 
 @pytest.mark.parametrize("name", ["fp", "multi", "period", "pipe"])

@@ -12,6 +12,7 @@ import subprocess
 import pytest
 
 import gen_pprof as g
+import profiles
 from conftest import CORPUS, ROOT, ask, parse, run
 
 FIXTURES = os.path.join(ROOT, "tests", "fixtures", "pprof")
@@ -620,3 +621,20 @@ def test_perf_scripts_as_pprof(tmp_path):
         assert sum(k in theirs for k in ours if ours[k]) == sum(v > 0 for v in ours.values()), name
         done += 1
     assert done
+
+
+def test_peaks_of_a_pprof_are_doubted(tmp_path):
+    path, out = tmp_path / "a.spaa", tmp_path / "a.pb"
+    event = profiles.event("malloc", "alloc_bytes", "allocation", "event")
+    path.write_text(profiles.text([([{"func": "main", "dso": "/app"}], {"alloc_bytes": 9, "peak_bytes": 7})], [event]))
+    run("convert", path, "-o", out, code=0)
+    said = run("top", out, "--at", "peak", code=2).err
+    assert "whether the peak_space" in said and "not in it" not in said
+
+
+def test_the_program_is_the_first_mapping(tmp_path):
+    frames = [{"func": f, "dso": d} for f, d in [("operator new", "/lib/libstdc++.so.6"), ("main", "/opt/bin/app")]]
+    path, out = tmp_path / "a.spaa", tmp_path / "a.pb"
+    path.write_text(profiles.text([(frames, {"samples": 1})]))
+    run("convert", path, "-o", out, code=0)
+    assert [m["file"] for m in g.decode(out.read_bytes())["mappings"]] == ["/opt/bin/app", "/lib/libstdc++.so.6"]

@@ -289,6 +289,7 @@ def test_options_that_are_wrong(words, tmp_path):
 # ---- many calls at a time ----
 
 SLOW = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n, functions"
+WORKERS = 8  # at most, calls.h
 
 
 def test_a_call_that_is_cancelled_is_not_answered(server, app):
@@ -297,13 +298,14 @@ def test_a_call_that_is_cancelled_is_not_answered(server, app):
     assert server.result("tools/list")  # it goes on reading
     server.notify("notifications/cancelled", requestId=slow, reason="enough")
     assert server.answer(waiting)["result"]["isError"] is False
-    blocked = server.start("query", profile=str(app), sql=SLOW)
+    # One for each worker, whatever their number: what comes behind them waits, and no worker can be quicker.
+    blocked = [server.start("query", profile=str(app), sql=SLOW) for _ in range(WORKERS)]
     never = [server.start("top", profile=str(app)) for _ in range(10)]
-    for id in never + [blocked, 999, "no such call"]:
+    for id in never + blocked + [999, "no such call"]:
         server.notify("notifications/cancelled", requestId=id)
     server.notify("notifications/cancelled")
     assert "hash" in server.text("top", profile=str(app))
-    assert not {slow, blocked, *never} & {m.get("id") for m in server.rest()}
+    assert not {slow, *blocked, *never} & {m.get("id") for m in server.rest()}
 
 
 def test_progress(server, tmp_path):
@@ -392,3 +394,12 @@ def test_arguments_that_are_too_long(server, app):
     assert "focus" in said and "64 KiB" in said and len(said) < 200
     assert len(server.refused("top", profile="/" + "x" * (10 << 20))) < 300
     assert "1 MiB" in server.refused("query", profile=str(app), sql="SELECT " + "1+" * (1 << 20) + "1")
+
+
+def test_open_reads_times_off_the_cpu(alone, tmp_path):
+    path = tmp_path / "off.folded"
+    path.write_text("app;main;read;[k]schedule 2500000\n")
+    handle = re.search(r"^(p\d+) ", alone.text("open", path=str(path), off_cpu="us"), re.M).group(1)
+    assert "2.50 s" in alone.text("waits", profile=handle)
+    assert "ns, us, ms or s" in alone.refused("open", path=str(path), off_cpu="hours")
+    assert "no argument" in alone.refused("waits", profile=handle, off_cpu="us")

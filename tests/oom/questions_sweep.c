@@ -13,11 +13,21 @@
 
 #include <stdio.h>
 
+/* At this time thread PREV leaves CPU 0 for thread NEXT. */
+#define SWITCH(time, stack, prev, next)                                                                      \
+    "{\"type\":\"sample\",\"timestamp\":" time ",\"pid\":1,\"tid\":" prev                                    \
+    ",\"cpu\":0,\"event\":\"sched:sched_switch\",\"stack_id\":\"" stack                                      \
+    "\",\"context\":{\"trace_fields\":{\"prev_comm\":\"t\",\"prev_pid\":" prev                               \
+    ",\"prev_state\":1,\"next_comm\":\"t\",\"next_pid\":" next "}}}\n"
+
 static const char text[] =
     "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"perf\",\"source\":{"
     "\"tool\":\"perf\",\"command\":\"perf record -ag -e e env java t\"},\"frame_order\":"
     "\"leaf_to_root\",\"events\":[{\"name\":\"e\",\"kind\":\"software\",\"sampling\":{\"mode\":\"period\","
-    "\"primary_metric\":\"period\"}}],\"stack_id_mode\":\"local\"}\n"
+    "\"primary_metric\":\"period\"}},{\"name\":\"sched:sched_switch\",\"kind\":\"probe\",\"sampling\":{"
+    "\"mode\":\"event\",\"primary_metric\":\"count\"}},{\"name\":\"m\",\"kind\":\"allocation\",\"sampling\":{"
+    "\"mode\":"
+    "\"period\",\"primary_metric\":\"live_bytes\",\"sample_period\":64}}],\"stack_id_mode\":\"local\"}\n"
     "{\"type\":\"dso\",\"id\":1,\"name\":\"/bin/a\",\"is_kernel\":false}\n"
     "{\"type\":\"frame\",\"id\":1,\"func\":\"v<int>::f(int)\",\"dso\":1,\"kind\":\"user\",\"srcline\":\"a.c:"
     "1\"}\n"
@@ -58,13 +68,57 @@ static const char text[] =
     "\"context\":{"
     "\"event\":\"e\",\"pid\":1,\"tid\":2,\"comm\":\"t\"},\"weights\":[{\"metric\":\"samples\",\"value\":40},{"
     "\"metric\":\"period\",\"value\":60}]}\n"
-    "{\"type\":\"sample\",\"timestamp\":1.5,\"event\":\"e\",\"period\":1,\"stack_id\":\"s3\"}\n"
-    "{\"type\":\"sample\",\"timestamp\":1.7,\"event\":\"e\",\"period\":1,\"stack_id\":\"s4\"}\n"
-    "{\"type\":\"sample\",\"timestamp\":1.9,\"event\":\"e\",\"period\":1,\"stack_id\":\"s3\"}\n";
+    /* memory: lost, and of a function that is not the program's */
+    "{\"type\":\"dso\",\"id\":3,\"name\":\"/usr/lib/l.so\",\"is_kernel\":false}\n"
+    "{\"type\":\"frame\",\"id\":10,\"func\":\"g\",\"dso\":3,\"kind\":\"user\"}\n"
+    "{\"type\":\"stack\",\"id\":\"m1\",\"frames\":[4,1,2],\"context\":{\"event\":\"m\",\"x_labels\":{\"leak_"
+    "kind\":"
+    "\"definite\"}},\"weights\":[{\"metric\":\"live_bytes\",\"value\":800},{\"metric\":\"live_count\","
+    "\"value\":10}]}\n"
+    "{\"type\":\"stack\",\"id\":\"m2\",\"frames\":[4,10],\"context\":{\"event\":\"m\"},\"weights\":[{"
+    "\"metric\":"
+    "\"alloc_bytes\",\"value\":900},{\"metric\":\"live_bytes\",\"value\":700},{\"metric\":\"live_count\","
+    "\"value\":9}]}\n"
+    /* a thread that waits for a lock, twice */
+    "{\"type\":\"frame\",\"id\":9,\"func\":\"pthread_mutex_lock\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"stack\",\"id\":\"s7\",\"frames\":[9,1],\"context\":{\"event\":\"sched:sched_switch\","
+    "\"pid\":1,"
+    "\"tid\":2,\"comm\":\"t\",\"x_state\":\"WAITING\"},\"weights\":[{\"metric\":\"samples\",\"value\":2},{"
+    "\"metric\":\"count\",\"value\":2}]}\n" SWITCH("1.1", "s7", "2", "0") SWITCH("1.2", "s7", "0", "2")
+        SWITCH(
+            "1.3", "s7", "2",
+            "0") "{\"type\":\"sample\",\"timestamp\":1.5,\"event\":\"e\",\"period\":1,\"stack_id\":\"s3\"}\n"
+                 "{\"type\":\"sample\",\"timestamp\":1.7,\"event\":\"e\",\"period\":1,\"stack_id\":\"s4\"}\n"
+                 "{\"type\":\"sample\",\"timestamp\":1.9,\"event\":\"e\",\"period\":1,\"stack_id\":\"s3\"}\n";
+
+/* What the scheduler did, as perf script says it. */
+#define SWITCH_LINE(comm, tid, cpu, time, prev, state, next, to)                                             \
+    comm " 7/" tid " [" cpu "] " time ": sched:sched_switch: prev_comm=" comm " prev_pid=" prev              \
+         " prev_prio=120 prev_state=" state " ==> next_comm=" next " next_pid=" to " next_prio=120\n\n"
+static const char switches[] = SWITCH_LINE("w-1", "11", "000", "1.010", "11", "R", "w-2", "12")
+    SWITCH_LINE("x", "14", "001", "1.015", "14", "S", "swapper",
+                "0") "w-2 7/12 [000] 1.020: sched:sched_waking: comm=w-3 pid=13 prio=120 "
+                     "target_cpu=001\n\n" SWITCH_LINE("w-2", "12", "000", "1.030", "12", "S", "w-1", "11")
+                         SWITCH_LINE("w-3", "13", "001", "1.040", "13", "D", "swapper", "0")
+                             SWITCH_LINE("w-1", "11", "000", "1.050", "11", "S", "w-2", "12")
+                                 SWITCH_LINE("x", "14", "001", "1.060", "14", "R", "w-3", "13")
+                                     SWITCH_LINE("w-2", "12", "000", "1.070", "12", "S", "w-1", "11");
+
+/* Memory over time, which the first of the questions are about. */
+enum { OF_MEMORY = 6 };
+static const char heap_events[] =
+    "v 10400 1\nX ./app\nI 1000 1000\ns app\ns grow\ns keep\ni 1000 1 2\ni 1001 1 3\nt 1 0\nt 2 0\n"
+    "a 1000 1\na 10 2\nc 0\n+ 0\n+ 1\nc 10\nR 20\n- 0\n+ 1\nc 20\n+ 1\nc 30\n";
 
 static const struct {
     const char *question, *options;
-} asked[] = {{"top", ""},
+} asked[] = {{"timeline", "--buckets 2"},
+             {"timeline", "--focus grow --time 0.016..0.032"},
+             {"timeline", "--metric alloc_count"},
+             {"top", "--at peak"},
+             {"top", "--at 0.032"},
+             {"leaks", ""},
+             {"top", ""},
              {"top", "--by thread -n 1"},
              {"top", "--by event"},
              {"top", "--by dso"},
@@ -82,10 +136,15 @@ static const struct {
              {"whatif", "/f/=2x /long/=0 self:/int/=50%"},
              {"info", ""},
              {"waits", ""},
-             {"waits", "--pid 1 --thread 3"},
+             {"waits", "--idle --focus f"},
+             {"waits", "--event e"},
+             {"waits", "--event e --pid 1 --thread 3"},
+             {"sched", ""},
+             {"sched", "--no-pool --thread x --time 0.01..0.05"},
              {"summary", ""},
              {"summary", "--view all"},
-             {"summary", "--budget 30"}};
+             {"summary", "--budget 30"},
+             {"summary", "--event m"}};
 
 /* Asks and shows; *hash is of the bytes. */
 static spaa_status run(struct sp_profile *p, size_t which, enum sp_answer_form form, size_t budget,
@@ -163,20 +222,24 @@ static int sweep(struct sp_profile *p, size_t which, enum sp_answer_form form, s
     return wrong + (expected != SPAA_OK);
 }
 
-int main(void)
+/* All questions about one of the texts. */
+static int sweep_text(const char *bytes, size_t n, const char *format, bool of_switches, bool of_memory)
 {
     struct sp_diags d;
     struct sp_input *in = NULL;
     struct sp_profile *p = NULL;
-    struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS, .samples = true};
+    struct sp_read_opts opts = {
+        .frames = SP_FRAMES_ADDRESS, .samples = true, .windows = 8, .windows_do = of_memory};
     int wrong = 0;
     sp_diags_init(&d);
-    spaa_status st = sp_input_memory(text, sizeof text - 1, "questions", &d, &in);
+    spaa_status st = sp_input_memory(bytes, n, "questions", &d, &in);
     if (!st)
-        st = sp_read_profile(in, sp_format_by_name("spaa"), &opts, &d, &p);
+        st = sp_read_profile(in, sp_format_by_name(format), &opts, &d, &p);
     if (!st)
         st = sp_callees_split(p, &d);
     for (size_t i = 0; !st && i < sizeof asked / sizeof *asked; i++) {
+        if (of_switches != (strcmp(asked[i].question, "sched") == 0) || of_memory != (i < OF_MEMORY))
+            continue;
         for (int form = SP_FORM_TEXT; form <= SP_FORM_MARKDOWN; form++)
             wrong += sweep(p, i, (enum sp_answer_form)form, 0);
         wrong += sweep(p, i, SP_FORM_TEXT, 90);
@@ -184,5 +247,12 @@ int main(void)
     sp_profile_free(p);
     sp_input_close(in);
     sp_diags_free(&d);
-    return wrong != 0 || st;
+    return wrong + (st != SPAA_OK);
+}
+
+int main(void)
+{
+    int wrong = sweep_text(text, sizeof text - 1, "spaa", false, false);
+    wrong += sweep_text(heap_events, sizeof heap_events - 1, "heaptrack", false, true);
+    return wrong + sweep_text(switches, sizeof switches - 1, "perf-script", true, false) != 0;
 }

@@ -36,6 +36,47 @@ static const char memory[] =
     "{\"type\":\"stack\",\"id\":\"s1\",\"frames\":[1,2,3],\"context\":{\"event\":\"m\"},\"weights\":[{"
     "\"metric\":\"live_bytes\",\"value\":8}]}\n";
 
+/* A thread that waits and runs, by its switches, and a sample of it. */
+static const char switches[] =
+    "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"perf\",\"frame_or"
+    "der\":\"leaf_to_root\",\"events\":[{\"name\":\"sched:sched_switch\",\"kind\":\"probe\",\"samplin"
+    "g\":{\"mode\":\"event\",\"primary_metric\":\"count\"}},{\"name\":\"cpu-clock\",\"kind\":\"softwa"
+    "re\",\"sampling\":{\"mode\":\"period\",\"primary_metric\":\"period\"}}],\"time_range\":{\"start"
+    "\":1,\"end\":4,\"unit\":\"seconds\"},\"stack_id_mode\":\"local\"}\n"
+    "{\"type\":\"dso\",\"id\":1,\"name\":\"/bin/a\",\"is_kernel\":false}\n"
+    "{\"type\":\"frame\",\"id\":1,\"func\":\"f\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":2,\"func\":\"g\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"stack\",\"id\":\"s1\",\"frames\":[1,2],\"context\":{\"event\":\"sched:sched_switch\""
+    ",\"pid\":1,\"tid\":2,\"comm\":\"t\"},\"weights\":[{\"metric\":\"count\",\"value\":3}]}\n"
+    "{\"type\":\"stack\",\"id\":\"s2\",\"frames\":[2],\"context\":{\"event\":\"cpu-clock\",\"pid\":1,"
+    "\"tid\":2,\"comm\":\"t\"},\"weights\":[{\"metric\":\"period\",\"value\":7,\"unit\":\"ns\"}]}\n"
+    "{\"type\":\"sample\",\"timestamp\":1,\"pid\":1,\"tid\":2,\"cpu\":0,\"event\":\"sched:sched_switc"
+    "h\",\"stack_id\":\"s1\",\"context\":{\"trace_fields\":{\"prev_comm\":\"t\",\"prev_pid\":2,\"prev"
+    "_state\":1,\"next_comm\":\"u\",\"next_pid\":3}}}\n"
+    "{\"type\":\"sample\",\"timestamp\":2,\"pid\":1,\"tid\":2,\"cpu\":0,\"event\":\"cpu-clock\",\"per"
+    "iod\":7,\"stack_id\":\"s2\"}\n"
+    "{\"type\":\"sample\",\"timestamp\":2,\"pid\":1,\"tid\":3,\"cpu\":0,\"event\":\"sched:sched_switc"
+    "h\",\"stack_id\":\"s1\",\"context\":{\"trace_fields\":{\"prev_comm\":\"t\",\"prev_pid\":3,\"prev"
+    "_state\":1,\"next_comm\":\"u\",\"next_pid\":2}}}\n"
+    "{\"type\":\"sample\",\"timestamp\":4,\"pid\":1,\"tid\":2,\"cpu\":0,\"event\":\"sched:sched_switc"
+    "h\",\"stack_id\":\"s1\",\"context\":{\"trace_fields\":{\"prev_comm\":\"t\",\"prev_pid\":2,\"prev"
+    "_state\":1,\"next_comm\":\"u\",\"next_pid\":3}}}\n";
+
+/* Times off the CPU in a form that does not say so; and as bpftrace prints them. */
+static const char times[] =
+    "a;main;-;schedule 8\na;main;entry_SYSCALL_64;schedule 0.5\nb;lock;schedule_[k] 9\n";
+static const char maps[] = "Attaching 1 probe...\n@[\n    schedule+3\n    do_syscall_64+1\n, a]: 12\n";
+
+/* Memory over time. */
+static const char heap_events[] =
+    "v 10400 1\nX ./app\nI 1000 1000\ns app\ns grow\ns keep\ni 1000 1 2\ni 1001 1 3\nt 1 0\nt 2 0\n"
+    "a 1000 1\na 10 2\nc 0\n+ 0\n+ 1\nc 10\nR 20\n- 0\n+ 1\nc 20\n+ 1\nc 30\n";
+
+/* Their files, named by mkstemp. */
+static char ht[] = "/tmp/spaa-sweep-XXXXXX",
+            drawn[] = "-output=/tmp/spaa-sweep-XXXXXX.svg", *const picture = drawn + sizeof "-output=" - 1;
+static char off[] = "/tmp/spaa-sweep-XXXXXX", bt[] = "/tmp/spaa-sweep-XXXXXX",
+            sched[] = "/tmp/spaa-sweep-XXXXXX";
 static char in[] = "/tmp/spaa-sweep-XXXXXX", mem[] = "/tmp/spaa-sweep-XXXXXX";
 static char install[] = "-install=/tmp/spaa-sweep-XXXXXX", *const folder = install + sizeof "-install=" - 1;
 
@@ -63,6 +104,13 @@ static const char *const commands[][6] = {
     {"function", "f", in},
     {"stacks", in},
     {"leaks", mem},
+    {"summary", mem},
+    {"leaks", mem, mem},
+    {"leaks", mem, mem, "-by=stack", "-json"},
+    {"timeline", mem, mem},
+    {"top", off, "-off-cpu=us"},
+    {"waits", off, "-off-cpu=us"},
+    {"convert", bt, "-off-cpu=ns", "-to=folded", "-output=-", "-keys=kstack,comm"},
     {"skill"},
     {"skill", "sql"},
     {"skill", "nothing"},
@@ -75,6 +123,11 @@ static const char *const commands[][6] = {
     {"help", "top"},
     {"help", "options"},
     {"help", "diff", "-all"},
+    {"flamegraph", sched, "-output=-", "-states"},
+    {"top", sched, "-event=wall", "-by=state"},
+    {"timeline", ht},
+    {"timeline", ht, drawn},
+    {"leaks", ht, "-at=0.02"},
 };
 
 /* The answer as a number. */
@@ -142,15 +195,20 @@ static int gone(const char *path, const struct stat *st, int kind, struct FTW *a
     return remove(path);
 }
 
+static bool put(char *name, const char *what)
+{
+    int fd = mkstemp(name);
+    return fd >= 0 && write(fd, what, strlen(what)) == (ssize_t)strlen(what) && !close(fd);
+}
+
 int main(void)
 {
     struct spaa_profile *given = NULL;
-    int fd = mkstemp(in), other = mkstemp(mem), bad = 0;
+    int bad = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (fd < 0 || !mkdtemp(folder) || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd) ||
+    if (!put(in, text) || !put(mem, memory) || !put(off, times) || !put(bt, maps) || !put(sched, switches) ||
+        !put(ht, heap_events) || mkstemps(picture, 4) < 0 || !mkdtemp(folder) ||
         spaa_profile_open(in, NULL, &given, NULL))
-        return 1;
-    if (other < 0 || write(other, memory, strlen(memory)) != (ssize_t)strlen(memory) || close(other))
         return 1;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         bad += sweep(i, NULL);
@@ -160,6 +218,11 @@ int main(void)
     spaa_profile_free(given);
     unlink(in);
     unlink(mem);
+    unlink(off);
+    unlink(bt);
+    unlink(sched);
+    unlink(ht);
+    unlink(picture);
     bad += nftw(folder, gone, 8, FTW_DEPTH | FTW_PHYS) != 0;
     return bad > 0;
 }

@@ -275,7 +275,7 @@ static spaa_status ask_stacks(struct sp_selection *s, struct sp_diags *d, int64_
     for (size_t i = 0; i < n; i++)
         *sum += (int64_t)rows[i].row * (int64_t)(i + 1) + rows[i].weight;
     free(rows);
-    st = sp_handles_of(s->profile, &h);
+    st = sp_handles_of(s->profile, s->profile->diags, &h);
     if (!st)
         sp_handles_free(&h);
     return st;
@@ -283,16 +283,23 @@ static spaa_status ask_stacks(struct sp_selection *s, struct sp_diags *d, int64_
 
 static spaa_status ask_leaks(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
 {
-    spaa_status st = SPAA_OK;
+    struct sp_own own;
+    spaa_status st = sp_own_of(s, NULL, d, &own);
+    if (st)
+        return st;
     for (int i = 0; !st && i < 4; i++) {
         struct sp_leaks l;
-        struct sp_leaks_opts o = {.by_stack = i & 1, .suppressed = i & 2};
+        struct sp_leaks_opts o = {
+            .by_stack = i & 1, .suppressed = i & 2, .by_reach = i & 2, .own = i ? &own : NULL};
         st = sp_leaks_of(s, &o, d, &l);
         for (size_t k = 0; !st && k < l.rows.n; k++)
-            *sum += l.rows.v[k].rank * (int64_t)(k + 1) + l.rows.v[k].quarters[2] + l.rows.v[k].kind;
+            *sum += l.rows.v[k].rank * (int64_t)(k + 1) + l.rows.v[k].growth.quarters[2] + l.rows.v[k].kind;
+        for (size_t k = 0; !st && k < l.parts[SP_LEAK_THROUGH].n; k++)
+            *sum += l.parts[SP_LEAK_THROUGH].v[k].now.v[0] * (int64_t)(k + 1);
         if (!st)
             sp_leaks_free(&l);
     }
+    sp_own_free(&own);
     return st;
 }
 

@@ -272,7 +272,7 @@ static void test_handles_are_unique_and_found_again(void **state)
     struct sp_function_lookup lookup;
     char text[32];
     stack(f, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "1", NULL, 1);
-    assert_int_equal(sp_handles_of(f->p, &h), SPAA_OK);
+    assert_int_equal(sp_handles_of(f->p, f->p->diags, &h), SPAA_OK);
     for (uint32_t i = 0; i < f->p->functions.n; i++) {
         size_t n = sp_handle_text(&h, i, text); /* before the text is looked at */
         assert_int_equal(n, strlen(text));

@@ -17,8 +17,8 @@
 #include "formats/common/aggregation/function.h"
 #include "formats/common/aggregation/keys.h"
 #include "formats/common/aggregation/lines.h"
-#include "formats/format.h"
 #include "formats/common/text/lines.h"
+#include "formats/format.h"
 #include "json/json.h"
 
 struct bt_map {
@@ -51,6 +51,7 @@ struct bt_reader {
     struct sp_json json;
     bool any;
     uint64_t other_lines, unfinished;
+    int64_t off_cpu; /* ns in the unit of times off the CPU, 0: values are something else */
 };
 
 /* frame.c: a frame line without its newline goes to the last block. */

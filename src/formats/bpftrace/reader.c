@@ -1,5 +1,6 @@
 /* Reads what bpftrace prints of its maps (docs/bpftrace.md). bpftrace.h shows a record. */
 #include "formats/bpftrace/bpftrace.h"
+#include "formats/common/text/off_cpu_option.h"
 
 /* --event names the only map, unless it is the name of one. */
 static spaa_status bpftrace_name_event(struct bt_reader *r)
@@ -64,6 +65,8 @@ static spaa_status bpftrace_finish(struct bt_reader *r, struct sp_input *in)
         st = bpftrace_declare_metrics(r);
     if (!st)
         st = sp_agg_finish(&r->agg);
+    if (!st && r->off_cpu)
+        st = sp_off_cpu_sums(r->p, r->off_cpu, r->d);
     if (st)
         return st;
     sp_agg_keys_say(&r->keys, "--keys names them: --keys kstack,ustack,comm");
@@ -86,6 +89,10 @@ static spaa_status bpftrace_read(struct sp_input *in, const struct sp_read_opts 
     sp_json_init(&r.json, "", 0);
     spaa_status st = sp_agg_functions_init(&r.functions, p, opts, d);
     if (!st)
+        st = sp_off_cpu_asked(opts, d, &r.off_cpu);
+    if (r.off_cpu && !r.functions.option)
+        r.functions.option = "sum";
+    if (!st)
         st = sp_agg_keys_init(&r.keys, p, opts, "x_bpftrace", d);
     if (!st)
         st = sp_lines_read(&r.lines, in);
@@ -103,6 +110,7 @@ static const struct sp_format_option options[] = {
     {"keys", "NAMES", "what the keys of a map are, in order: kstack,ustack,comm", SP_CAN_READ},
     {"stack-type", "user|kernel", "what the stacks are, where their names do not tell", SP_CAN_READ},
     {"aggregation", "FUNCTION", "what bare values are: count, sum, min, max, avg; @map=avg,…", SP_CAN_READ},
+    SP_OFF_CPU_OPTION,
     {0},
 };
 

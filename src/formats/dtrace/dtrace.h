@@ -22,8 +22,8 @@
 #include "formats/common/aggregation/function.h"
 #include "formats/common/aggregation/keys.h"
 #include "formats/common/aggregation/lines.h"
-#include "formats/format.h"
 #include "formats/common/text/lines.h"
+#include "formats/format.h"
 
 enum {
     DT_KEYS_MAX = SP_AGG_KEYS_MAX,
@@ -140,6 +140,7 @@ struct dt_reader {
     uint32_t
         probe; /* processor, probe id and FUNCTION:NAME of the first line of a probe that printed, as JSON */
     struct sp_agg_functions functions;
+    int64_t off_cpu; /* ns in the unit of times off the CPU, 0: values are something else */
 };
 
 /* records.c */

@@ -3,6 +3,7 @@
  * `@[keys] = agg()`). dtrace.h shows a record; records.c makes them of lines, formats/aggregation.h stacks of
  * them.
  */
+#include "formats/common/text/off_cpu_option.h"
 #include "formats/dtrace/dtrace.h"
 
 #include <string.h>
@@ -54,6 +55,8 @@ static spaa_status dtrace_finish(struct dt_reader *r, struct sp_input *in)
         st = (r->agg.samples = sp_metric_intern(r->p, "samples", 7)) == SP_NONE ? sp_nomem(r->d) : SPAA_OK;
     if (!st)
         st = sp_agg_finish(&r->agg);
+    if (!st && r->off_cpu)
+        st = sp_off_cpu_sums(r->p, r->off_cpu, r->d);
     return st || dtrace_report_losses(r) ? st : sp_nomem(r->d);
 }
 
@@ -68,6 +71,10 @@ static spaa_status dtrace_read(struct sp_input *in, const struct sp_read_opts *o
         r.agg.granularity = opts->frames;
     sp_buf_init(&r.last, 0);
     spaa_status st = sp_agg_functions_init(&r.functions, p, opts, d);
+    if (!st)
+        st = sp_off_cpu_asked(opts, d, &r.off_cpu);
+    if (r.off_cpu && !r.functions.option)
+        r.functions.option = "sum";
     if (!st)
         st = dtrace_start(&r);
     if (!st)
@@ -87,6 +94,7 @@ static const struct sp_format_option options[] = {
     {"stack-type", "user|kernel", "what the stacks are, where their modules do not tell", SP_CAN_READ},
     {"aggregation", "FUNCTION", "what the values are: count, sum, min, max, avg, stddev; TITLE=avg,…",
      SP_CAN_READ},
+    SP_OFF_CPU_OPTION,
     {0},
 };
 

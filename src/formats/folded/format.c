@@ -1,8 +1,10 @@
 /* Folded (collapsed) stacks: what the format can do, and its own options. */
+#include "formats/common/text/off_cpu_option.h"
 #include "formats/folded/folded.h"
 
 static const struct sp_format_option options[] = {
     {"value-metric", "NAME", "what the numbers count, e.g. samples (default: value)", SP_CAN_READ},
+    SP_OFF_CPU_OPTION,
     {"with-pid", NULL, "the first frame is comm-PID", SP_CAN_WRITE},
     {"tid", NULL, "the first frame is comm-PID/TID", SP_CAN_WRITE},
     {"addrs", NULL, "unknown symbols with their address", SP_CAN_WRITE},

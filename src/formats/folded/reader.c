@@ -14,9 +14,16 @@
  * something: `_[k]` kernel (DSO [kernel]), `_[j]` JIT (DSO [jit]), `_[i]` inlined into the frame before
  * it (with its DSO), `_[w]` a waker (kept as x_folded). Two frames are one when their names are: the
  * granularity is function.
+ *
+ * Of offcputime of bcc (-f) nothing says that the numbers are microseconds off the CPU: --off-cpu us does.
+ * The first frame is the thread's name then (comm), as there and in what the stackcollapse tools write, and a
+ * frame `-` is then what its -d puts between a program's frames and the kernel's; without -d the kernel's are
+ * those from a known entry on.
  */
 #include "base/num.h"
+#include "formats/common/text/off_cpu_option.h"
 #include "formats/folded/folded.h"
+#include "model/waiting.h"
 
 #include <string.h>
 
@@ -33,6 +40,10 @@ struct folded_reader {
     SP_VEC(uint32_t) path;         /* frames of the stack in work, root first; then leaf first */
     uint64_t line, skipped, stacks_read;
     uint64_t view_offset;
+    bool comm_first; /* the first frame is the name of the thread */
+    uint32_t event;
+    int64_t off_cpu;      /* ns in the unit of times off the CPU, 0: the numbers are something else */
+    struct sp_buf marked; /* the name of a frame behind the delimiter, with the mark of the kernel's */
 };
 
 static uint32_t folded_dso(struct folded_reader *r, const char *name, bool kernel)
@@ -55,7 +66,7 @@ static bool folded_prepare(struct folded_reader *r, const struct sp_read_opts *o
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT};
     if (e.name == SP_STR_FAIL || r->value == SP_NONE || (r->two && r->before == SP_NONE))
         return false;
-    c.event = sp_event_add(p, &e);
+    c.event = r->event = sp_event_add(p, &e);
     if (c.event == SP_NONE)
         return false;
     r->context = sp_context_intern(p, &c);
@@ -68,7 +79,8 @@ static bool folded_prepare(struct folded_reader *r, const struct sp_read_opts *o
     h->source_tool = sp_profile_cstr(p, "folded");
     h->has_x_spaa = true;
     h->frames = SP_FRAMES_FUNCTION;
-    h->group_by = 0;
+    r->comm_first = r->off_cpu && opts->group_by & SP_BY_COMM;
+    h->group_by = r->comm_first ? SP_BY_COMM : 0;
     return r->context != SP_NONE && r->layout != SP_NONE && r->layout_two != SP_NONE &&
            r->unknown != SP_NONE && h->version != SP_STR_FAIL && h->source_tool != SP_STR_FAIL;
 }
@@ -147,28 +159,57 @@ static uint32_t folded_frame(struct folded_reader *r, const char *p, size_t n, u
     return f;
 }
 
+/* The same of one of the kernel's part. */
+static uint32_t folded_kernel_frame(struct folded_reader *r, const char *p, size_t n, uint32_t outer)
+{
+    if (folded_suffix(p, n))
+        return folded_frame(r, p, n, outer);
+    sp_buf_clear(&r->marked);
+    sp_buf_add(&r->marked, p, n);
+    sp_buf_puts(&r->marked, "_[k]");
+    return r->marked.failed ? SP_NONE : folded_frame(r, r->marked.data, r->marked.len, outer);
+}
+
+/* The context of a thread's name, which is cut off the stack, where more than it is there. */
+static uint32_t folded_comm(struct folded_reader *r, const char **p, const char *end)
+{
+    const char *semicolon = memchr(*p, ';', (size_t)(end - *p));
+    struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = r->event};
+    if (!semicolon || semicolon == *p)
+        return r->context;
+    c.comm = sp_profile_text(r->p, *p, (size_t)(semicolon - *p));
+    *p = semicolon + 1;
+    return c.comm == SP_STR_FAIL ? SP_NONE : sp_context_intern(r->p, &c);
+}
+
 /* Root first in the text, leaf first in the profile. */
 static uint32_t folded_stack(struct folded_reader *r, const char *p, size_t n)
 {
     const char *end = p + n;
-    uint32_t outer = SP_NONE;
-    bool is_new;
+    uint32_t outer = SP_NONE, context = r->comm_first ? folded_comm(r, &p, end) : r->context;
+    bool is_new, kernel = false;
+    if (context == SP_NONE)
+        return SP_NONE;
     r->path.n = 0;
     for (;; p++) {
         const char *semicolon = memchr(p, ';', (size_t)(end - p)), *stop = semicolon ? semicolon : end;
-        outer = folded_frame(r, p, (size_t)(stop - p), outer);
-        if (outer == SP_NONE || !sp_vec_push(&r->path, outer))
-            return SP_NONE;
+        bool delimiter = r->off_cpu && !kernel && stop - p == 1 && *p == '-';
+        kernel = kernel || delimiter || (r->off_cpu && sp_off_cpu_entry(p, (size_t)(stop - p)));
+        if (!delimiter) {
+            outer = (kernel ? folded_kernel_frame : folded_frame)(r, p, (size_t)(stop - p), outer);
+            if (outer == SP_NONE || !sp_vec_push(&r->path, outer))
+                return SP_NONE;
+        }
         p = stop;
         if (p == end)
             break;
     }
-    for (size_t i = 0, k = r->path.n - 1; i < k; i++, k--) {
+    for (size_t i = 0, k = r->path.n ? r->path.n - 1 : 0; i < k; i++, k--) {
         uint32_t root = r->path.v[i];
         r->path.v[i] = r->path.v[k];
         r->path.v[k] = root;
     }
-    uint32_t s = sp_stack_intern(r->p, r->path.v, r->path.n, r->context, SP_UNIFIED, &is_new);
+    uint32_t s = sp_stack_intern(r->p, r->path.v, r->path.n, context, SP_UNIFIED, &is_new);
     if (s != SP_NONE && is_new)
         sp_stack_set_layout(r->p, s, r->layout);
     return s;
@@ -294,7 +335,8 @@ static spaa_status folded_read_text(struct folded_reader *r, struct sp_input *in
         return st;
     struct sp_str event = sp_fold_event((const char *)v, n);
     r->two = sp_fold_two_columns((const char *)v, n, whole);
-    if (!folded_prepare(r, opts, event.n ? event : (struct sp_str){"folded", 6}))
+    const struct sp_str folded = {"folded", 6}, off_cpu = {"offcputime", 10};
+    if (!folded_prepare(r, opts, event.n ? event : r->off_cpu ? off_cpu : folded))
         return sp_nomem(r->d);
     if (r->two)
         sp_emit(r->d, SP_I322, SP_AT_NOTHING,
@@ -302,11 +344,39 @@ static spaa_status folded_read_text(struct folded_reader *r, struct sp_input *in
     return folded_read_lines(r, in);
 }
 
+/* Whether each stack ends where the kernel takes a thread off the CPU, as no samples of those that run do. */
+static bool folded_all_switch(const struct sp_profile *p)
+{
+    static const char *const leaves[] = {"schedule", "__schedule", "finish_task_switch",
+                                         "finish_task_switch.isra.0", NULL};
+    for (uint32_t s = 0; s < p->stacks.n; s++) {
+        uint32_t leaf = p->stacks.v[s].n ? sp_stack_frames(p, s)[0] : SP_NONE;
+        struct sp_str name =
+            leaf == SP_NONE ? (struct sp_str){"", 0} : sp_pstr(p, sp_frame_function(p, leaf)->name);
+        if (sp_name_index(leaves, name.p, name.n) < 0)
+            return false;
+    }
+    return p->stacks.n > 0;
+}
+
+/* What the numbers are is the user's to say. */
+static void folded_note_switches(struct folded_reader *r, const struct sp_read_opts *opts)
+{
+    if (!sp_own_opt(opts->own, opts->nown, "value-metric") && folded_all_switch(r->p))
+        sp_emit(r->d, SP_I322, SP_AT_NOTHING,
+                "all stacks end where threads leave the CPU: the numbers may be times, or counts; --off-cpu "
+                "us says "
+                "that they are of offcputime of bcc, --off-cpu ns nanoseconds");
+}
+
 spaa_status sp_fold_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                          struct sp_profile *p)
 {
     struct folded_reader r = {.d = d, .p = p, .strict = opts->strict, .line = 1};
-    spaa_status st = sp_strtab_init(&r.names) ? folded_read_text(&r, in, opts) : sp_nomem(d);
+    sp_buf_init(&r.marked, 0);
+    spaa_status st = sp_off_cpu_asked(opts, d, &r.off_cpu);
+    if (!st)
+        st = sp_strtab_init(&r.names) ? folded_read_text(&r, in, opts) : sp_nomem(d);
     if (st == SPAA_OK && !r.stacks_read) {
         st = sp_input_failed(in);
         if (st == SPAA_OK) {
@@ -314,6 +384,11 @@ spaa_status sp_fold_read(struct sp_input *in, const struct sp_read_opts *opts, s
             st = SPAA_ERR_INPUT;
         }
     }
+    if (st == SPAA_OK && r.off_cpu)
+        st = sp_waiting_declare(p, r.event, r.off_cpu, d);
+    else if (st == SPAA_OK)
+        folded_note_switches(&r, opts);
+    sp_buf_free(&r.marked);
     sp_strtab_free(&r.names);
     sp_vec_free(&r.frame_of);
     sp_vec_free(&r.path);

@@ -213,6 +213,8 @@ static inline spaa_status heaptrack_event_allocate(struct sp_ht *ht, uint32_t nu
         ht->costs.v[x->cost].alloc_bytes += size << 32;
     }
     ht->live_bytes += size;
+    if (ht->live_bytes > ht->windows.open.most)
+        ht->windows.open.most = ht->live_bytes;
     if (ht->live_bytes > ht->peak_bytes) {
         ht->peak_bytes = ht->live_bytes;
         ht->peak_time = ht->now;

@@ -82,24 +82,27 @@ struct sp_ht_cost {
 
 /* What an info was when a window began. */
 struct sp_ht_touched {
-    uint32_t info, allocs, live;
+    uint32_t info, allocs, live, temporary;
 };
 
 /* What a cost did in a window. */
 struct sp_ht_row {
     uint32_t cost;
-    int64_t alloc_bytes, alloc_count, live_bytes, live_count;
+    int64_t alloc_bytes, alloc_count, live_bytes, live_count, temporary;
 };
 
 struct sp_ht_window {
-    int64_t start, end; /* ms */
+    int64_t start, end; /* ns */
     int64_t rss;        /* the most, in pages; -1: not known */
+    int64_t most, left; /* live bytes: the most at any moment of it, and at its end */
     size_t first, n;    /* slice of rows */
+    bool cut;           /* it begins where it was asked to: it is not put together with the one before */
 };
 
 struct sp_ht_windows {
     unsigned most; /* windows; 0: none are kept */
-    int64_t width; /* ms; doubles when there are too many */
+    int64_t width; /* ns; doubles when there are too many */
+    size_t cut;    /* the next of the options' cuts */
     uint32_t now;  /* number of the open one, from 1 */
     struct sp_ht_window open;
     SP_VEC(uint32_t) seen; /* per info: the last window that touched it */
@@ -145,6 +148,7 @@ struct sp_ht {
     bool raw;      /* addresses and pointers */
     bool pointers; /* + and - name pointers: raw, or version 0 */
     bool attached, debuggee_seen;
+    bool stopped; /* the clock passed the moment that reading is to end at */
     unsigned version;
     uint64_t heaptrack_version;
 
@@ -201,7 +205,7 @@ bool sp_ht_add_info(struct sp_ht *ht, uint64_t size, uint32_t cost); /* false: o
 void sp_ht_add_up(struct sp_ht *ht); /* infos into their costs, when all is read */
 
 /* windows.c */
-spaa_status sp_ht_windows_time(struct sp_ht *ht, int64_t now); /* the clock moves on */
+spaa_status sp_ht_windows_time(struct sp_ht *ht, int64_t now); /* the clock moves on, to ms */
 bool sp_ht_windows_touch(struct sp_ht *ht, uint32_t info);     /* before an info changes */
 spaa_status sp_ht_windows_finish(struct sp_ht *ht);            /* into the profile */
 void sp_ht_windows_free(struct sp_ht_windows *w);

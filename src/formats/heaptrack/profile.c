@@ -4,6 +4,7 @@
 #include "formats/heaptrack/heaptrack.h"
 #include "model/samples.h"
 #include "symbols/bind.h"
+#include "symbols/demangle.h"
 #include "json/json.h"
 
 /*
@@ -52,6 +53,19 @@ static uint32_t heaptrack_frames_srcline(struct sp_ht *ht, const struct sp_ht_fr
     return s;
 }
 
+/* heaptrack reads names of C++ alone: those of Rust stay as the linker has them, or half so. */
+static uint32_t heaptrack_frames_name(struct sp_ht *ht, uint32_t function)
+{
+    struct sp_buf plain;
+    struct sp_str name = sp_pstr(ht->p, function);
+    sp_buf_init(&plain, UINT32_MAX);
+    bool other = sp_demangle(sp_str_cstr(&ht->p->strs, function), &plain) ||
+                 sp_demangle_escaped(name.p, name.n, &plain);
+    uint32_t s = plain.failed ? SP_STR_FAIL : other ? sp_profile_str(ht->p, plain.data, plain.len) : function;
+    sp_buf_free(&plain);
+    return s;
+}
+
 static spaa_status heaptrack_frames_interpreted(struct sp_ht *ht, const struct sp_ht_ip *ip)
 {
     struct sp_dso row = {.name = ip->module};
@@ -73,8 +87,9 @@ static spaa_status heaptrack_frames_interpreted(struct sp_ht *ht, const struct s
         bool named = x->function != SP_STR_NONE && sp_pstr(ht->p, x->function).n;
         f.flags = (uint8_t)((f.inline_depth ? SP_FRAME_INLINED : 0) | (named ? 0 : SP_FRAME_UNRESOLVED));
         f.srcline = heaptrack_frames_srcline(ht, x);
-        st = f.srcline == SP_STR_FAIL ? sp_nomem(ht->d)
-                                      : heaptrack_frames_add(ht, &f, named ? x->function : hex, dso);
+        uint32_t name = named ? heaptrack_frames_name(ht, x->function) : hex;
+        st = f.srcline == SP_STR_FAIL || name == SP_STR_FAIL ? sp_nomem(ht->d)
+                                                             : heaptrack_frames_add(ht, &f, name, dso);
     }
     return st;
 }
@@ -184,6 +199,16 @@ static uint32_t heaptrack_summary_text(struct sp_ht *ht, struct sp_buf *b)
     return s;
 }
 
+/* An answer without it would be taken for one of the whole recording. */
+static spaa_status heaptrack_summary_say_stop(struct sp_ht *ht)
+{
+    char t[64];
+    uint64_t lost = ht->d->lost;
+    sp_scaled_text(ht->opts->stop, 9, t);
+    sp_emit(ht->d, SP_I619, SP_AT_NOTHING, "--at %s: what came later is left out", t);
+    return ht->d->lost > lost ? sp_nomem(ht->d) : SPAA_OK;
+}
+
 static void heaptrack_summary_say(struct sp_ht *ht)
 {
     if (ht->suppressed_stacks)
@@ -227,8 +252,11 @@ static spaa_status heaptrack_summary(struct sp_ht *ht)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] == SP_STR_FAIL)
             return sp_nomem(ht->d);
+    h->stopped = ht->opts->stops;
+    h->stop = ht->opts->stop;
+    h->ended = !ht->stopped;
     heaptrack_summary_say(ht);
-    return SPAA_OK;
+    return ht->stopped ? heaptrack_summary_say_stop(ht) : SPAA_OK;
 }
 
 /* ---- a stack for each trace that allocated, with what it allocated ---- */

@@ -274,6 +274,10 @@ static spaa_status heaptrack_read_time(struct sp_ht *ht, const char *at, const c
                 (long long)ht->now);
         return SPAA_OK;
     }
+    if (ht->opts->stops && (int64_t)ms * 1000000 >= ht->opts->stop) {
+        ht->stopped = true;
+        return SPAA_OK;
+    }
     spaa_status st = sp_ht_windows_time(ht, (int64_t)ms);
     ht->now = (int64_t)ms;
     return st;
@@ -331,7 +335,7 @@ static spaa_status heaptrack_line(void *reader, const char *p, size_t n)
 {
     struct sp_ht *ht = reader;
     const char *end = p + n, *at = n > 2 ? p + 2 : end;
-    if (!n || *p == '#')
+    if (!n || *p == '#' || (ht->stopped && *p != 'S'))
         return SPAA_OK;
     if (ht->lines.cut) {
         sp_emit(ht->d, SP_L753, sp_ht_here(ht), " ");
@@ -427,7 +431,7 @@ static spaa_status heaptrack_read(struct sp_input *in, const struct sp_read_opts
     ht.windows.now = 1;
     ht.windows.open.rss = -1;
     spaa_status st = heaptrack_window_count(opts, d, &ht.windows.most);
-    if (!st && opts->samples)
+    if (!st && opts->samples && !(ht.windows.most && opts->windows_do))
         st = sp_samples_new(d, &p->samples);
     if (!st)
         st = sp_ht_suppress_start(&ht);

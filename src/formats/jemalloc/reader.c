@@ -112,6 +112,13 @@ static spaa_status jemalloc_take_line(struct sp_je *je, const struct cursor *c, 
     return SPAA_OK;
 }
 
+static spaa_status jemalloc_cut(struct sp_je *je, const struct cursor *c)
+{
+    spaa_status st = sp_je_flush(je);
+    sp_emit(je->d, SP_L301, jemalloc_here_at_line(c), "it ends in the middle of a line");
+    return st;
+}
+
 static spaa_status jemalloc_read_lines(struct sp_je *je, struct cursor *c)
 {
     enum { ASK_LINES = 256 };
@@ -128,6 +135,8 @@ static spaa_status jemalloc_read_lines(struct sp_je *je, struct cursor *c)
             return st ? st
                       : sp_mapped_lines(&je->m, c->next, c->end, (uint64_t)(c->next - c->in), c->line + 1);
         }
+        if (c->p + c->n == c->end) /* jemalloc ends its lines: of this one something is missing */
+            return jemalloc_cut(je, c);
         st = jemalloc_take_line(je, c, &head);
         c->p = c->next;
     }

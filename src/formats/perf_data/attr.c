@@ -119,7 +119,7 @@ void sp_pd_plan_make(const struct sp_pd_attr *a, struct sp_pd_plan *out)
             uint64_t bit;
             uint32_t *at;
         } trailer[] = {{PD_IDENTIFIER, &plan.t_identifier},
-                       {PD_CPU, NULL},
+                       {PD_CPU, &plan.t_cpu},
                        {PD_STREAM_ID, NULL},
                        {PD_ID, &plan.t_id},
                        {PD_TIME, &plan.t_time},

@@ -6,6 +6,8 @@
  */
 #include "formats/perf_data/perf_data.h"
 
+#include "model/off_cpu.h"
+
 #include "base/buf.h"
 #include "base/num.h"
 
@@ -184,13 +186,39 @@ static bool pd_events_is_probe(const struct sp_pd *pd, const struct sp_pd_attr *
            pd_events_pmu_is(pd, a->type, "uprobe");
 }
 
+/* The scheduler's accounts: the period of such an event is nanoseconds that a thread ran or waited. */
+static bool pd_events_is_account(const struct sp_pd_attr *a)
+{
+    static const char prefix[] = "sched:sched_stat_";
+    return a->type == PD_TRACEPOINT && a->name.n >= sizeof prefix &&
+           memcmp(a->name.p, prefix, sizeof prefix - 1) == 0;
+}
+
+/* Its periods are time off the CPU, which views know by the name of the metric. */
+static bool pd_events_off_cpu(struct sp_pd *pd, struct sp_pd_attr *a, uint32_t samples, struct sp_event *e)
+{
+    a->off_metric = sp_metric_intern(pd->p, SP_OFF_CPU_NS, strlen(SP_OFF_CPU_NS));
+    if (a->off_metric == SP_NONE)
+        return false;
+    const struct sp_weight_field fields[] = {{.metric = samples},
+                                             {.metric = a->metric, .unit = e->unit},
+                                             {.metric = a->off_metric, .unit = e->unit}};
+    e->primary = a->off_metric;
+    a->layout = sp_layout_intern(pd->p, fields, 3);
+    return a->layout != SP_NONE;
+}
+
 static spaa_status pd_events_add_event(struct sp_pd *pd, struct sp_pd_attr *a)
 {
     struct sp_profile *p = pd->p;
     /* What `perf record --off-cpu` adds: its periods are the time that threads waited. */
     bool probe = pd_events_is_probe(pd, a),
          clock = (a->type == PD_SOFTWARE && a->config <= 1) || sp_pd_is_offcpu(a);
-    const char *unit = probe ? NULL : clock ? "ns" : pd_events_counts_cycles(a) ? "cycles" : "events";
+    bool account = pd_events_is_account(a);
+    const char *unit = clock || account             ? "ns"
+                       : probe                      ? NULL
+                       : pd_events_counts_cycles(a) ? "cycles"
+                                                    : "events";
     struct sp_event e = {
         .name = sp_profile_str(p, a->name.p, a->name.n),
         .kind = probe                    ? SP_PROBE
@@ -209,11 +237,14 @@ static spaa_status pd_events_add_event(struct sp_pd *pd, struct sp_pd_attr *a)
     else if (e.mode == SP_PERIOD)
         e.sample_period = rate;
     uint32_t samples = sp_metric_intern(p, "samples", 7);
-    a->metric = e.primary = probe ? sp_metric_intern(p, "count", 5) : sp_metric_intern(p, "period", 6);
+    a->metric = e.primary =
+        sp_metric_intern(p, probe && !account ? "count" : "period", probe && !account ? 5 : 6);
     if (e.name == SP_STR_FAIL || e.unit == SP_STR_FAIL || rate == SP_STR_FAIL || samples == SP_NONE ||
         a->metric == SP_NONE)
         return sp_nomem(pd->d);
     a->layout = sp_layout_simple(p, samples, SP_STR_NONE, a->metric, e.unit);
+    if (sp_pd_is_offcpu(a) && !pd_events_off_cpu(pd, a, samples, &e))
+        return sp_nomem(pd->d);
     a->event = sp_event_add_named(p, &e);
     return a->layout == SP_NONE || a->event == SP_NONE ? sp_nomem(pd->d) : SPAA_OK;
 }

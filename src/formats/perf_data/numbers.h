@@ -19,6 +19,8 @@ enum {
     PD_SAMPLE = 9,
     PD_MMAP2 = 10,
     PD_LOST_SAMPLES = 13,
+    PD_SWITCH = 14,
+    PD_SWITCH_CPU_WIDE = 15,
     PD_KSYMBOL = 17,
     PD_CGROUP_NAME = 19,
     PD_CALLCHAIN_DEFERRED = 22,
@@ -29,6 +31,7 @@ enum {
     PD_TRACING_DATA = 66,
     PD_BUILD_ID = 67,
     PD_AUXTRACE = 71,
+    PD_THREAD_MAP = 73,
     PD_EVENT_UPDATE = 78,
     PD_TIME_CONV = 79,
     PD_FEATURE = 80,
@@ -47,9 +50,11 @@ enum {
     PD_MODE_HYPERVISOR = 3,
     PD_MODE_GUEST_KERNEL = 4,
     PD_MODE_GUEST_USER = 5,
-    PD_MISC_EXEC = 1 << 13,     /* COMM: by exec; FORK: made up by perf, maps follow */
-    PD_MISC_DATA = 1 << 13,     /* MMAP, MMAP2: not executable */
-    PD_MISC_BUILD_ID = 1 << 14, /* MMAP2 carries a build-id instead of the inode */
+    PD_MISC_EXEC = 1 << 13,           /* COMM: by exec; FORK: made up by perf, maps follow */
+    PD_MISC_DATA = 1 << 13,           /* MMAP, MMAP2: not executable */
+    PD_MISC_SWITCH_OUT = 1 << 13,     /* SWITCH, SWITCH_CPU_WIDE: the thread leaves */
+    PD_MISC_SWITCH_PREEMPT = 1 << 14, /* the same: it was put off the CPU */
+    PD_MISC_BUILD_ID = 1 << 14,       /* MMAP2 carries a build-id instead of the inode */
     PD_MISC_BUILD_ID_SIZE = 1 << 15,
     PD_MISC_LOST_BPF = 1 << 15, /* LOST_SAMPLES: filtered out on purpose */
 };

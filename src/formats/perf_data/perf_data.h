@@ -64,7 +64,7 @@ struct sp_pd_plan {
     uint32_t fixed;      /* bytes that every sample has */
     bool group;          /* the read format's size varies */
     /* The sample_id trailer of other records, in bytes before the record's end; 0: not there. */
-    uint32_t t_tid, t_time, t_id, t_identifier, t_size;
+    uint32_t t_tid, t_time, t_id, t_cpu, t_identifier, t_size;
 };
 
 /* What a sample's thread did; only of recordings that see threads off the CPU. */
@@ -96,6 +96,7 @@ struct sp_pd_attr {
     uint32_t nids;
     uint64_t samples;
     uint32_t event, layout, metric; /* in the profile; event SP_NONE: not shown */
+    uint32_t off_metric;            /* of offcpu-time: offcpu_ns, as much as its period */
     enum sp_pd_state state;         /* of its samples' threads */
     /* sched_switch: where in raw data that stands, and its size; size 0: nowhere. */
     uint32_t prev_state, prev_size;
@@ -334,7 +335,8 @@ struct sp_pd {
     SP_VEC(struct sp_pd_cgroup) cgroups;
     SP_VEC(struct sp_pd_trace_format) trace_formats;
     SP_VEC(struct sp_pd_trace_field) trace_fields;
-    bool states; /* samples have states */
+    bool states;   /* samples have states */
+    bool switches; /* some event is sched_switch, with its fields */
     uint64_t throttled, throttled_ns;
     /* By LOST records; by what perf read of the events; by the kernel's LOST_SAMPLES; left out by filters. */
     uint64_t lost_told, lost_read, lost_unread, lost_filtered;
@@ -471,6 +473,14 @@ const char *sp_pd_hex(const unsigned char *p, size_t n, char *out);
  */
 bool sp_pd_next(struct sp_pd *pd, const struct sp_pd_range *range, struct sp_pd_record *r, bool report);
 spaa_status sp_pd_pass1(struct sp_pd *pd);
+/* The sample_id trailer of a record whose own fields take so many bytes; cpu -1: not there. */
+struct sp_pd_trailer {
+    bool has_time, has_tid;
+    uint64_t time;
+    int32_t pid, tid, cpu;
+};
+void sp_pd_trailer_read(const struct sp_pd *pd, const struct sp_pd_record *r, size_t body,
+                        struct sp_pd_trailer *out);
 /* The user callchain that was recorded later under this cookie, or NULL. */
 const struct sp_pd_deferred *sp_pd_find_deferred(const struct sp_pd *pd, uint64_t cookie, int32_t tid);
 /* What was lost, by all that tells of it. */
@@ -589,6 +599,16 @@ static inline void sp_pd_groups_expect(const struct sp_pd *pd, const struct sp_p
 {
     sp_map_expect(&pd->group_map, s->hash);
 }
+
+/* switches.c: after the samples have stacks, before the header. */
+bool sp_pd_has_switch_records(const struct sp_pd *pd);
+spaa_status sp_pd_switches(struct sp_pd *pd);
+
+/*
+ * times.c: between which times the records are that are not damaged, as far as their order tells; else
+ * everything. Damage is reported.
+ */
+spaa_status sp_pd_bound_times(struct sp_pd *pd, uint64_t *first, uint64_t *last);
 
 /* members.c */
 void sp_pd_comma(struct sp_buf *b);                    /* unless something was just opened */

@@ -87,9 +87,19 @@ static spaa_status pd_reader_to_stacks(struct sp_pd *pd)
     if (!st)
         st = sp_pd_resolve(pd, frames);
     if (!st)
+        st = sp_pd_switches(pd);
+    if (!st)
         st = sp_pd_facts(pd, frames);
     sp_pd_frames_free(frames);
     return st;
+}
+
+static bool pd_reader_has_fields(const struct sp_pd *pd)
+{
+    for (size_t i = 0; i < pd->attrs.n; i++)
+        if (pd->attrs.v[i].type == PD_TRACEPOINT && pd->attrs.v[i].sample_type & PD_RAW)
+            return true;
+    return false;
 }
 
 static spaa_status pd_reader_run(struct sp_pd *pd)
@@ -105,13 +115,16 @@ static spaa_status pd_reader_run(struct sp_pd *pd)
     }
     for (size_t i = 0; i < pd->attrs.n; i++)
         pd->p->holds_memory = pd->p->holds_memory || pd->attrs.v[i].sample_type & PD_STACK_USER;
-    if (pd->opts->samples)
-        st = sp_samples_new(pd->d, &pd->p->samples);
-    if (!st)
-        st = sp_pd_name_events(pd);
+    st = sp_pd_name_events(pd);
     if (!st)
         st = sp_pd_tracefs(pd);
     sp_pd_states(pd);
+    /* Switches become time off the CPU, which needs them one by one. */
+    bool moments = pd->switches || sp_pd_has_switch_records(pd);
+    bool asked = pd->opts->samples || (pd->opts->fields && pd_reader_has_fields(pd));
+    pd->p->samples_unasked = moments && !asked;
+    if (!st && (asked || moments))
+        st = sp_samples_new(pd->d, &pd->p->samples);
     pd->group_by = pd_reader_grouping(pd);
     if (!st)
         st = sp_pd_timeline(pd);

@@ -169,6 +169,23 @@ static uint64_t pd_records_trailer_time(const struct sp_pd *pd, const struct sp_
     return sp_pd_u64(r->p + r->size - plan->t_time, pd->swap);
 }
 
+void sp_pd_trailer_read(const struct sp_pd *pd, const struct sp_pd_record *r, size_t body,
+                        struct sp_pd_trailer *out)
+{
+    const struct sp_pd_attr *a = pd_records_trailer_attr(pd, r);
+    const struct sp_pd_plan *plan = a ? &a->plan : NULL;
+    const unsigned char *end = r->p + r->size;
+    *out = (struct sp_pd_trailer){.cpu = -1};
+    if (!plan || r->size < body + plan->t_size)
+        return;
+    out->has_time = plan->t_time;
+    out->has_tid = plan->t_tid;
+    out->time = plan->t_time ? sp_pd_u64(end - plan->t_time, pd->swap) : 0;
+    out->pid = plan->t_tid ? sp_pd_i32(end - plan->t_tid, pd->swap) : -1;
+    out->tid = plan->t_tid ? sp_pd_i32(end - plan->t_tid + 4, pd->swap) : -1;
+    out->cpu = plan->t_cpu ? sp_pd_i32(end - plan->t_cpu, pd->swap) : -1;
+}
+
 /* Bytes up to the end of a padded string at `at`; 0 when it does not end inside the record. */
 static size_t pd_records_text_end(const struct sp_pd_record *r, size_t at)
 {
@@ -433,6 +450,15 @@ static spaa_status pd_records_throttle_record(struct sp_pd *pd, const struct sp_
     return SPAA_OK;
 }
 
+/* Whom was recorded: all threads of the CPUs, which is a single pid -1, or those that are listed. */
+static void pd_records_thread_map(struct sp_pd *pd, const struct sp_pd_record *r)
+{
+    if (r->size < 24)
+        return;
+    bool all = sp_pd_u64(r->p + 8, pd->swap) == 1 && (int32_t)sp_pd_u64(r->p + 16, pd->swap) == -1;
+    pd->p->recorded = all ? SP_RECORDED_ALL : SP_RECORDED_SOME;
+}
+
 static spaa_status pd_records_take_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     switch (r->type) {
@@ -447,6 +473,9 @@ static spaa_status pd_records_take_record(struct sp_pd *pd, const struct sp_pd_r
     case PD_KSYMBOL:
         if (r->size > 24 && memchr(r->p + 24, 0, r->size - 24))
             return sp_vec_push(&pd->kernel_maps, r->pos) ? SPAA_OK : sp_nomem(pd->d);
+        return SPAA_OK;
+    case PD_THREAD_MAP:
+        pd_records_thread_map(pd, r);
         return SPAA_OK;
     case PD_LOST:
     case PD_LOST_SAMPLES:

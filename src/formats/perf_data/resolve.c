@@ -127,7 +127,8 @@ static spaa_status pd_resolve_group(struct resolution *rs, struct sp_pd_group *g
     if (fresh)
         sp_stack_set_layout(pd->p, g->stack, a->layout);
     if (!sp_weight_add(pd->p, g->stack, rs->samples_metric, pd_resolve_capped(g->count)) ||
-        !sp_weight_add(pd->p, g->stack, a->metric, pd_resolve_capped(g->period)))
+        !sp_weight_add(pd->p, g->stack, a->metric, pd_resolve_capped(g->period)) ||
+        (sp_pd_is_offcpu(a) && !sp_weight_add(pd->p, g->stack, a->off_metric, pd_resolve_capped(g->period))))
         return sp_nomem(pd->d);
     return SPAA_OK;
 }

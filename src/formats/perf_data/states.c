@@ -3,22 +3,10 @@
  * event `offcpu-time` has the stacks at which threads waited, and those with the tracepoint
  * sched:sched_switch, which is sampled where a thread leaves the CPU and says in prev_state why. All other
  * samples were taken on a CPU.
- *
- * Source of the bits: the kernel's include/linux/sched.h and include/trace/events/sched.h. Since 4.14 bits up
- * to 0x80 are the states and 0x100 says that the thread was put off the CPU; before, bits from 0x400 on did,
- * and idle kernel threads were 0x402.
  */
 #include "formats/perf_data/perf_data.h"
 
-enum {
-    TASK_SLEEPING = 1,
-    TASK_UNINTERRUPTIBLE = 2,
-    TASK_STOPPED = 4 | 8,
-    TASK_DEAD = 0x10 | 0x20,
-    TASK_PARKED = 0x40,
-    TASK_IDLE = 0x80,
-    OLD_NOLOAD = 0x400,
-};
+#include "model/sched_events.h"
 
 const char *sp_pd_state_name(enum sp_pd_state s)
 {
@@ -36,10 +24,8 @@ bool sp_pd_is_offcpu(const struct sp_pd_attr *a)
 
 static bool pd_states_is_switch(const struct sp_pd_attr *a)
 {
-    static const char name[] = "sched:sched_switch";
-    size_t n = sizeof name - 1;
-    return a->type == PD_TRACEPOINT && a->sample_type & PD_RAW && a->name.n >= n &&
-           memcmp(a->name.p, name, n) == 0 && (a->name.n == n || a->name.p[n] == ':');
+    return a->type == PD_TRACEPOINT && a->sample_type & PD_RAW && a->name.n < UINT32_MAX &&
+           sp_sched_kind_of((struct sp_str){a->name.p, (uint32_t)a->name.n}) == SP_SCHED_SWITCH;
 }
 
 void sp_pd_states(struct sp_pd *pd)
@@ -51,9 +37,11 @@ void sp_pd_states(struct sp_pd *pd)
         if (f && f->kind == SP_PD_NUMBERS && f->size == f->each && f->each >= 4) {
             a->prev_state = f->offset;
             a->prev_size = f->size;
+            pd->switches = true;
         }
         pd->states |= a->prev_size || sp_pd_is_offcpu(a);
     }
+    pd->states |= sp_pd_has_switch_records(pd);
     for (size_t i = 0; i < pd->attrs.n && pd->states; i++)
         pd->attrs.v[i].state = sp_pd_is_offcpu(&pd->attrs.v[i]) ? SP_PD_WAITING : SP_PD_ON_CPU;
 }
@@ -65,11 +53,12 @@ enum sp_pd_state sp_pd_switch_state(const struct sp_pd *pd, const struct sp_pd_a
         return SP_PD_GONE;
     const unsigned char *p = f->raw + a->prev_state;
     uint64_t v = a->prev_size == 8 ? sp_pd_u64(p, pd->swap) : sp_pd_u32(p, pd->swap);
-    if (v & TASK_IDLE || (v & TASK_UNINTERRUPTIBLE && v & OLD_NOLOAD))
-        return SP_PD_IDLE;
-    return v & TASK_UNINTERRUPTIBLE            ? SP_PD_BLOCKED
-           : v & (TASK_SLEEPING | TASK_PARKED) ? SP_PD_WAITING
-           : v & TASK_STOPPED                  ? SP_PD_STOPPED
-           : v & TASK_DEAD                     ? SP_PD_GONE
-                                               : SP_PD_QUEUED;
+    static const enum sp_pd_state states[] = {[SP_TASK_RUNNABLE] = SP_PD_QUEUED,
+                                              [SP_TASK_SLEEPING] = SP_PD_WAITING,
+                                              [SP_TASK_UNINTERRUPTIBLE] = SP_PD_BLOCKED,
+                                              [SP_TASK_STOPPED] = SP_PD_STOPPED,
+                                              [SP_TASK_IDLE] = SP_PD_IDLE,
+                                              [SP_TASK_DEAD] = SP_PD_GONE,
+                                              [SP_TASK_UNKNOWN] = SP_PD_GONE};
+    return states[sp_task_state_of_bits(v)];
 }

@@ -112,6 +112,14 @@ static uint32_t perf_script_new_event(struct sp_ps_counts *c, struct sp_ps_text 
     seen.raw = (struct sp_ps_text){sp_arena_dup(&c->text, raw.p ? raw.p : "", raw.n), raw.n};
     if (!seen.raw.p || e.name == SP_STR_FAIL || e.unit == SP_STR_FAIL || !perf_script_sampling(c, &e))
         return SP_NONE;
+    seen.sched = sp_sched_kind_of(sp_pstr(c->p, e.name));
+    c->any_switch |= seen.sched == SP_SCHED_SWITCH;
+    /* Time off the CPU is made of them one by one, whether anybody else wants samples or not. */
+    if (seen.sched != SP_SCHED_OTHER && !c->p->samples) {
+        if (sp_samples_new(c->d, &c->p->samples))
+            return SP_NONE;
+        c->p->samples_unasked = true;
+    }
     seen.number = sp_event_add_named(c->p, &e);
     if (seen.number == SP_NONE || !sp_vec_push(&c->events, seen))
         return SP_NONE;
@@ -226,6 +234,27 @@ static void perf_script_note_time(struct sp_ps_counts *c, const struct sp_ps_sam
     c->any_time = true;
 }
 
+/* The text of a tracepoint as it stands, and its fields, where it is known what they are. */
+static bool perf_script_keep_text(struct sp_ps_counts *c, const struct sp_ps_sample *s,
+                                  const struct sp_ps_event *e, struct sp_sample *row)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    sp_buf_puts(&b, "\"x_perf_script\":{\"text\":");
+    sp_json_string(&b, s->rest.p, s->rest.n);
+    sp_buf_ch(&b, '}');
+    row->more = b.failed ? SP_STR_FAIL : sp_profile_str(c->p, b.data, b.len);
+    bool failed = b.failed || row->more == SP_STR_FAIL;
+    sp_buf_clear(&b);
+    if (!failed && sp_ps_trace_fields(e->sched, s->rest, &b)) {
+        row->context = b.failed ? SP_STR_FAIL : sp_profile_str(c->p, b.data, b.len);
+        row->flags |= SP_SAMPLE_CONTEXT;
+        failed = b.failed || row->context == SP_STR_FAIL;
+    }
+    sp_buf_free(&b);
+    return !failed;
+}
+
 static spaa_status perf_script_keep_row(struct sp_ps_counts *c, const struct sp_ps_sample *s,
                                         const struct sp_ps_event *e, uint32_t stack)
 {
@@ -237,17 +266,8 @@ static spaa_status perf_script_keep_row(struct sp_ps_counts *c, const struct sp_
                             .stack = stack,
                             .event = e->number,
                             .flags = s->timed ? SP_SAMPLE_TIME : 0};
-    if (e->probe && s->rest.n) {
-        struct sp_buf b;
-        sp_buf_init(&b, 0);
-        sp_buf_puts(&b, "\"x_perf_script\":{\"text\":");
-        sp_json_string(&b, s->rest.p, s->rest.n);
-        sp_buf_ch(&b, '}');
-        row.more = b.failed ? SP_STR_FAIL : sp_profile_str(c->p, b.data, b.len);
-        sp_buf_free(&b);
-        if (row.more == SP_STR_FAIL)
-            return sp_nomem(c->d);
-    }
+    if (e->probe && s->rest.n && !perf_script_keep_text(c, s, e, &row))
+        return sp_nomem(c->d);
     return sp_samples_add(c->p->samples, &row);
 }
 
@@ -367,8 +387,8 @@ static bool perf_script_finish_header(struct sp_ps_counts *c, enum sp_granularit
     sp_buf_free(&b);
     h->has_x_spaa = true;
     h->frames = frames;
-    h->group_by = c->group_by &
-                  (SP_BY_TID | SP_BY_COMM | (c->any_pid ? SP_BY_PID : 0u) | (c->any_cpu ? SP_BY_CPU : 0u));
+    h->group_by = c->group_by & (SP_BY_TID | SP_BY_COMM | (c->any_pid ? SP_BY_PID : 0u) |
+                                 (c->any_cpu ? SP_BY_CPU : 0u) | (c->any_switch ? SP_BY_STATE : 0u));
     return ok && h->extra_json != SP_STR_FAIL;
 }
 

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "model/profile.h"
+#include "model/sched_events.h"
 #include "symbols/symbols.h"
 
 #include <stdbool.h>
@@ -154,6 +155,7 @@ struct sp_ps_event { /* as printed, and what its samples showed */
     uint32_t number; /* in the profile */
     bool probe;
     bool with_period, without_period;
+    enum sp_sched_kind sched;
 };
 
 struct sp_ps_who { /* a thread as printed */
@@ -175,7 +177,7 @@ struct sp_ps_counts {
     uint32_t last_event, last_who;   /* of the sample before, and its context */
     struct sp_context last;
     uint32_t context_number;
-    bool any, any_time, any_pid, any_cpu;
+    bool any, any_time, any_pid, any_cpu, any_switch;
     int64_t first_ns, last_ns;
     unsigned first_digits, last_digits;
 };
@@ -192,6 +194,12 @@ spaa_status sp_ps_count(struct sp_ps_counts *c, const struct sp_ps_sample *s, ui
                         uint64_t line);
 /* Layouts and header, when all samples were counted. */
 spaa_status sp_ps_finish(struct sp_ps_counts *c, enum sp_granularity frames);
+
+/*
+ * trace_text.c: appends the member `trace_fields` for the text of an event of the scheduler; false: the text
+ * is none.
+ */
+bool sp_ps_trace_fields(enum sp_sched_kind kind, struct sp_ps_text text, struct sp_buf *b);
 
 /* probe.c */
 int sp_ps_probe(const unsigned char *p, size_t n, bool whole, const char **reason);

@@ -361,6 +361,7 @@ static spaa_status perf_script_read(struct sp_input *in, const struct sp_read_op
         st = perf_script_read_all(&r, in);
     if (st == SPAA_OK)
         st = perf_script_finish(&r, in);
+    p->samples_unasked = p->samples_unasked && !opts->fields;
     sp_ps_stacks_free(&r.stacks);
     sp_ps_comments_free(&r.comments);
     sp_ps_counts_free(&r.counts);

@@ -365,6 +365,43 @@ static uint32_t pprof_dso_of(const struct sp_pw *w, const struct sp_map *by_name
     return best;
 }
 
+static struct sp_str pprof_file_name(struct sp_str path)
+{
+    const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+    size_t from = slash ? (size_t)(slash - path.p) + 1 : 0;
+    return (struct sp_str){path.p + from, path.n - (uint32_t)from};
+}
+
+/* The program: the file that was run, else the only one with a main. SP_NONE: not known. */
+static uint32_t pprof_program(const struct sp_profile *p)
+{
+    struct sp_str command = sp_pstr(p, p->header.command);
+    const char *space = command.n ? memchr(command.p, ' ', command.n) : NULL;
+    uint32_t found = SP_NONE;
+    command.n = space ? (uint32_t)(space - command.p) : command.n;
+    struct sp_str name = pprof_file_name(command);
+    bool several = false;
+    for (uint32_t i = 0; i < p->functions.n; i++) {
+        const struct sp_function *f = &p->functions.v[i];
+        struct sp_str dso = f->dso < p->dsos.n ? sp_pstr(p, p->dsos.v[f->dso].name) : (struct sp_str){0};
+        if (name.n && sp_str_cmp(pprof_file_name(dso), name) == 0)
+            return f->dso;
+        if (!dso.n || !sp_str_is(sp_pstr(p, f->name), "main"))
+            continue;
+        several = several || (found != SP_NONE && found != f->dso);
+        found = f->dso;
+    }
+    return several ? SP_NONE : found;
+}
+
+/* Where no file told of mappings, that of the program is the first: pprof takes this one for it. */
+static bool pprof_program_first(struct sp_pw *w)
+{
+    uint32_t dso = w->maps.list.n ? SP_NONE : pprof_program(w->p);
+    return dso == SP_NONE || dso == w->maps.unknown ||
+           sp_vec_push(&w->maps.list, pprof_fresh_mapping(w, dso));
+}
+
 bool sp_pw_frames_begin(struct sp_pw *w)
 {
     const struct sp_profile *p = w->p;
@@ -386,6 +423,7 @@ bool sp_pw_frames_begin(struct sp_pw *w)
     sp_map_free(&by_name);
     if (ok)
         pprof_renew_mappings(w);
+    ok = ok && pprof_program_first(w);
     w->location_of = calloc(2 * p->frames.n + 2, sizeof *w->location_of);
     return ok && w->location_of && sp_pprof_mappings_index(&w->maps, p->dsos.n);
 }

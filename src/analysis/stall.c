@@ -1,0 +1,127 @@
+#include "analysis/stall_parts.h"
+
+const char *const sp_stall_by_names[] = {"unknown",   "woken",  "inferred",  "candidates", "nobody ran",
+                                         "unknown",   "signal", "interrupt", "any",        "device",
+                                         "not ended", "none",   NULL};
+
+void sp_stalls_free(struct sp_stalls *x)
+{
+    sp_vec_free(&x->v);
+    sp_vec_free(&x->waits);
+    sp_vec_free(&x->holds);
+    sp_vec_free(&x->links);
+    sp_vec_free(&x->takers);
+    sp_vec_free(&x->candidates);
+    sp_vec_free(&x->path);
+    sp_vec_free(&x->sets);
+    sp_vec_free(&x->order);
+    sp_vec_free(&x->edges);
+    sp_vec_free(&x->unjudged);
+}
+
+struct alone {
+    uint32_t comm, thread;
+};
+
+static int by_comm(const void *va, const void *vb)
+{
+    const struct alone *a = va, *b = vb;
+    if (a->comm != b->comm)
+        return a->comm < b->comm ? -1 : 1;
+    return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+/* Threads are ordered by process. */
+static bool find_groups(struct stall_work *w)
+{
+    uint32_t n = (uint32_t)w->v->threads.n, alone_n = 0;
+    const struct sp_interval_thread *t = w->v->threads.v;
+    struct alone *alone = calloc(n + 1u, sizeof *alone);
+    if (!alone)
+        return false;
+    for (uint32_t i = 0, k; i < n; i = k) {
+        for (k = i + 1; k < n && t[i].tid && t[k].tid && t[k].pid == t[i].pid && t[i].pid != SP_ABSENT;)
+            k++;
+        for (uint32_t m = i; m < k; m++)
+            w->group[m] = i;
+        if (k == i + 1 && t[i].tid)
+            alone[alone_n++] = (struct alone){t[i].comm, i};
+    }
+    qsort(alone, alone_n, sizeof *alone, by_comm);
+    for (uint32_t i = 0, k; i < alone_n; i = k)
+        for (k = i; k < alone_n && alone[k].comm == alone[i].comm; k++) {
+            w->group[alone[k].thread] = alone[i].thread;
+            if (k > i)
+                w->joined[alone[k].thread] = w->joined[alone[i].thread] = true;
+        }
+    free(alone);
+    return true;
+}
+
+static int by_start(const void *va, const void *vb, void *arg)
+{
+    const struct sp_interval *v = arg, *a = &v[*(const uint32_t *)va], *b = &v[*(const uint32_t *)vb];
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (*(const uint32_t *)va > *(const uint32_t *)vb) - (*(const uint32_t *)va < *(const uint32_t *)vb);
+}
+
+static bool find_cpus(struct stall_work *w)
+{
+    const struct sp_intervals *v = w->v;
+    size_t cpus = v->cpus, n = 0;
+    w->cpu_first = calloc(cpus + 2, sizeof *w->cpu_first);
+    for (size_t i = 0; w->cpu_first && i < v->v.n; i++) {
+        const struct sp_interval *x = &v->v.v[i];
+        if (x->state == SP_RUN_RUNNING && x->cpu >= 0 && (size_t)x->cpu < cpus)
+            w->cpu_first[x->cpu + 1]++, n++;
+    }
+    w->on_cpu = malloc((n + 1) * sizeof *w->on_cpu);
+    if (!w->cpu_first || !w->on_cpu)
+        return false;
+    for (size_t c = 0; c < cpus; c++)
+        w->cpu_first[c + 1] += w->cpu_first[c];
+    for (size_t i = 0; i < v->v.n; i++) {
+        const struct sp_interval *x = &v->v.v[i];
+        if (x->state == SP_RUN_RUNNING && x->cpu >= 0 && (size_t)x->cpu < cpus)
+            w->on_cpu[w->cpu_first[x->cpu]++] = (uint32_t)i;
+    }
+    for (size_t c = cpus; c > 0; c--)
+        w->cpu_first[c] = w->cpu_first[c - 1];
+    w->cpu_first[0] = 0;
+    for (size_t c = 0; c < cpus; c++)
+        qsort_r(w->on_cpu + w->cpu_first[c], w->cpu_first[c + 1] - w->cpu_first[c], sizeof *w->on_cpu,
+                by_start, v->v.v);
+    return true;
+}
+
+static bool prepare(struct stall_work *w)
+{
+    size_t n = w->v->threads.n + 1;
+    w->group = calloc(n, sizeof *w->group);
+    w->joined = calloc(n, sizeof *w->joined);
+    w->sum = calloc(n, sizeof *w->sum);
+    w->sum_own = calloc(n, sizeof *w->sum_own);
+    return w->group && w->joined && w->sum && w->sum_own && find_groups(w) && find_cpus(w);
+}
+
+spaa_status sp_stalls_of(const struct sp_stall_input *in, struct sp_diags *d, struct sp_stalls *out)
+{
+    *out = (struct sp_stalls){0};
+    if (!in->v->v.n)
+        return SPAA_OK;
+    struct stall_work w = {.in = in, .v = in->v, .out = out};
+    bool ok = prepare(&w) && stall_find(&w) && stall_find_open(&w) && stall_holders(&w) && stall_sets(&w) &&
+              stall_edges(&w);
+    free(w.group);
+    free(w.joined);
+    free(w.cpu_first);
+    free(w.on_cpu);
+    free(w.sum);
+    free(w.sum_own);
+    sp_vec_free(&w.waits);
+    if (ok)
+        return SPAA_OK;
+    sp_stalls_free(out);
+    return sp_nomem(d);
+}

@@ -1,0 +1,87 @@
+/* What parts of the search for stalls look up: intervals by time, who woke whom, and what ended a wait. */
+#include "analysis/stall_parts.h"
+
+uint32_t stall_interval_after(const struct sp_intervals *v, uint32_t thread, int64_t t)
+{
+    const struct sp_interval_thread *x = &v->threads.v[thread];
+    uint32_t lo = x->first, hi = x->first + x->n;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (v->v.v[mid].end > t)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+int64_t stall_ran(const struct sp_intervals *v, uint32_t thread, int64_t from, int64_t to)
+{
+    const struct sp_interval_thread *x = &v->threads.v[thread];
+    int64_t sum = 0;
+    for (uint32_t i = stall_interval_after(v, thread, from); i < x->first + x->n; i++) {
+        if (v->v.v[i].start >= to)
+            break;
+        if (v->v.v[i].state == SP_RUN_RUNNING)
+            sum += stall_overlap(&v->v.v[i], from, to);
+    }
+    return sum;
+}
+
+static bool has_stack(const struct stall_work *w, const struct sp_interval *i)
+{
+    return i->waker_stack != SP_NONE && i->waker_stack < w->in->stacks && w->in->waker_stacks;
+}
+
+uint32_t stall_waker(const struct stall_work *w, const struct sp_interval *i, enum sp_stall_wakes *how)
+{
+    *how = SP_STALL_WAKES_THREAD;
+    if (i->waker == SP_NONE || i->waker == i->thread || i->flags & (SP_INTERVAL_NO_WAKE | SP_INTERVAL_OPEN))
+        return SP_NONE;
+    const struct sp_interval_thread *waker = &w->v->threads.v[i->waker], *woken = &w->v->threads.v[i->thread];
+    bool stack = has_stack(w, i);
+    if (stack && w->in->wakers)
+        *how = (enum sp_stall_wakes)w->in->wakers[i->waker_stack];
+    if (!waker->tid)
+        *how = SP_STALL_WAKES_INTERRUPT;
+    if (*how != SP_STALL_WAKES_THREAD)
+        return SP_NONE;
+    /* Without its stack, another process may just have been interrupted there. */
+    return stack || waker->pid == woken->pid ? i->waker : SP_NONE;
+}
+
+/* Nothing of a thread's process is recorded long after t. */
+static bool process_over(const struct stall_work *w, uint32_t thread, int64_t t)
+{
+    for (uint32_t k = w->group[thread]; k < w->v->threads.n && w->group[k] == w->group[thread]; k++) {
+        const struct sp_interval_thread *x = &w->v->threads.v[k];
+        if (x->n && w->v->v.v[x->first + x->n - 1].end > t + 10000000)
+            return false;
+    }
+    return true;
+}
+
+bool stall_not_ended(const struct stall_work *w, const struct sp_interval *i)
+{
+    enum sp_stall_wakes how;
+    const struct sp_interval_thread *t = &w->v->threads.v[i->thread];
+    bool is_last = i == &w->v->v.v[t->first + t->n - 1];
+    if (i->flags & SP_INTERVAL_OPEN || (is_last && i->flags & SP_INTERVAL_AT_MOST))
+        return true; /* the latter: only the exit of its thread is recorded */
+    if (!t->exited)
+        return false;
+    uint32_t last = t->first + t->n, after = stall_interval_after(w->v, i->thread, i->end);
+    for (; after < last; after++)
+        if (w->v->v.v[after].state == SP_RUN_BLOCKED)
+            return false;
+    stall_waker(w, i, &how);
+    return how == SP_STALL_WAKES_SIGNAL ||
+           (!has_stack(w, i) && !w->joined[i->thread] && process_over(w, i->thread, i->end) &&
+            stall_ran(w->v, i->thread, i->end, INT64_MAX) < 1000000);
+}
+
+const struct sp_wait_why *stall_why(const struct stall_work *w, const struct sp_interval *i)
+{
+    static const struct sp_wait_why none = {.function = SP_NONE, .call = SP_NONE};
+    return i->stack < w->in->stacks ? &w->in->why[i->stack] : &none;
+}

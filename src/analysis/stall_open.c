@@ -1,0 +1,115 @@
+/*
+ * Waits for locks that were not over when the recording was, or the process: of a deadlock, of a holder that
+ * never let go, or just of the moment at which the recording ended. Which lock a wait is for is not recorded.
+ * That each of several waits for what another one let go before is what a deadlock leaves behind; it is no
+ * proof.
+ */
+#include "analysis/stall_parts.h"
+
+#define PLACES_MAX 64 /* of one program: what is beyond is in no ring */
+
+static bool is_open(const struct stall_work *w, const struct stall_wait *x)
+{
+    const struct sp_interval *i = &w->v->v.v[x->interval];
+    return sp_wait_is_lock(x->reason) && stall_length(i) >= SP_STALL_FLOOR && stall_not_ended(w, i);
+}
+
+struct places {
+    uint32_t function[PLACES_MAX];
+    uint64_t leads[PLACES_MAX]; /* bits: places at which one waits who let go of this one before */
+    size_t n;
+};
+
+static size_t place_of(struct places *x, uint32_t function, bool add)
+{
+    size_t k = 0;
+    while (k < x->n && x->function[k] != function)
+        k++;
+    if (k == x->n && add && k < PLACES_MAX)
+        x->function[x->n++] = function;
+    return k < x->n ? k : SIZE_MAX;
+}
+
+/* at: per thread, 1 + the place where it waits at the end. */
+static bool has_ring(const struct stall_work *w, const int64_t *at, size_t from, size_t to, struct places *x)
+{
+    for (size_t k = from; k < to; k++) {
+        const struct stall_wait *wait = &w->waits.v[k];
+        enum sp_stall_wakes how;
+        uint32_t waker = stall_waker(w, &w->v->v.v[wait->interval], &how);
+        size_t place = sp_wait_is_lock(wait->reason) ? place_of(x, wait->function, false) : SIZE_MAX;
+        if (waker == SP_NONE || place == SIZE_MAX || !at[waker] || (size_t)at[waker] == place + 1)
+            continue;
+        x->leads[place] |= UINT64_C(1) << (at[waker] - 1);
+    }
+    for (size_t via = 0; via < x->n; via++)
+        for (size_t k = 0; k < x->n; k++)
+            if (x->leads[k] >> via & 1)
+                x->leads[k] |= x->leads[via];
+    for (size_t k = 0; k < x->n; k++)
+        if (x->leads[k] >> k & 1)
+            return true;
+    return false;
+}
+
+static bool add_open(struct stall_work *w, size_t from, size_t to)
+{
+    struct sp_stalls *o = w->out;
+    const struct sp_interval *v = w->v->v.v;
+    struct places places = {.n = 0};
+    struct sp_stall s = {.kind = SP_STALL_OPEN,
+                         .by = SP_STALL_BY_NOT_ENDED,
+                         .reason = SP_WAIT_LOCK,
+                         .function = SP_NONE,
+                         .call = SP_NONE,
+                         .group = w->waits.v[from].group,
+                         .processes = w->joined[w->waits.v[from].group],
+                         .start = INT64_MAX,
+                         .released = w->v->end,
+                         .end = w->v->end,
+                         .threshold = SP_STALL_FLOOR,
+                         .waits = {(uint32_t)o->waits.n, 0},
+                         .holder = SP_NONE,
+                         .waker_stack = SP_NONE};
+    bool asked = !w->in->selected, ok = true;
+    for (size_t k = from; ok && k < to; k++) {
+        const struct stall_wait *x = &w->waits.v[k];
+        const struct sp_interval *i = &v[x->interval];
+        if (!is_open(w, x))
+            continue;
+        size_t place = place_of(&places, x->function, true);
+        w->sum[i->thread] = place == SIZE_MAX ? 0 : (int64_t)place + 1;
+        s.released = s.end = s.waits.n && s.end > i->end ? s.end : i->end;
+        if (i->start < s.start) {
+            s.start = i->start;
+            s.function = x->function;
+            s.call = stall_why(w, i)->call;
+        }
+        s.lost += stall_length(i);
+        s.longest = stall_length(i) > s.longest ? stall_length(i) : s.longest;
+        asked = asked || (i->stack < w->in->stacks && w->in->selected[i->stack]);
+        ok = sp_vec_push(&o->waits, x->interval);
+        s.waits.n++;
+    }
+    s.ring = s.waits.n > 1 && has_ring(w, w->sum, from, to, &places);
+    for (size_t k = from; k < to; k++)
+        w->sum[v[w->waits.v[k].interval].thread] = 0;
+    if (!ok || s.waits.n < 2 || !asked || !stall_in_time(w, &s)) {
+        o->waits.n = s.waits.first;
+        return ok;
+    }
+    return sp_vec_push(&o->v, s);
+}
+
+bool stall_find_open(struct stall_work *w)
+{
+    bool ok = true;
+    for (size_t i = 0, k; ok && i < w->waits.n; i = k) {
+        bool open = is_open(w, &w->waits.v[i]);
+        for (k = i + 1; k < w->waits.n && w->waits.v[k].group == w->waits.v[i].group; k++)
+            open = open || is_open(w, &w->waits.v[k]);
+        if (open)
+            ok = add_open(w, i, k);
+    }
+    return ok;
+}

@@ -1,0 +1,261 @@
+#include "analysis/wait_wakers.h"
+
+#include "analysis/wake_kind.h"
+
+enum { BLOCK = 64, LOOK_BACK = 64, LOOK_AT = 256 };
+
+enum by { BY_THREAD, BY_TIMER, BY_UNKNOWN };
+
+struct wakers {
+    const struct sp_profile *p;
+    const struct sp_intervals *v;
+    const struct sp_wait_why *why;
+    size_t n;
+    int64_t *busy;           /* per BLOCK intervals: sum of what was busy before them */
+    unsigned char *function; /* per function of the profile: enum by, as that of a waker */
+    SP_VEC(uint32_t) chain;  /* blocked intervals that are one wait */
+};
+
+/* ---- what a thread did ---- */
+
+static const struct sp_wait_why *why_of(const struct wakers *x, const struct sp_interval *i)
+{
+    return i->stack != SP_NONE && i->stack < x->n ? &x->why[i->stack] : NULL;
+}
+
+static bool is_busy(const struct wakers *x, const struct sp_interval *i)
+{
+    if (i->state != SP_RUN_BLOCKED)
+        return true;
+    const struct sp_wait_why *w = why_of(x, i);
+    return w && !w->idle && !w->unseen && i->task != SP_TASK_IDLE && i->task != SP_TASK_DEAD;
+}
+
+static bool sum_up(struct wakers *x)
+{
+    int64_t sum = 0;
+    x->busy = malloc((x->v->v.n / BLOCK + 1) * sizeof *x->busy);
+    for (size_t i = 0; x->busy && i < x->v->v.n; i++) {
+        if (i % BLOCK == 0)
+            x->busy[i / BLOCK] = sum;
+        const struct sp_interval *o = &x->v->v.v[i];
+        sum += is_busy(x, o) ? o->end - o->start : 0;
+    }
+    return x->busy != NULL;
+}
+
+/* Of all intervals before number `to`. */
+static int64_t busy_before(const struct wakers *x, size_t to)
+{
+    if (!to)
+        return 0;
+    size_t from = (to - 1) / BLOCK * BLOCK;
+    int64_t sum = x->busy[from / BLOCK];
+    for (size_t i = from; i < to; i++)
+        sum += is_busy(x, &x->v->v.v[i]) ? x->v->v.v[i].end - x->v->v.v[i].start : 0;
+    return sum;
+}
+
+/* The first interval of the thread that ends after `at`, as number of v; the end of its slice: none does. */
+static size_t first_after(const struct sp_intervals *v, const struct sp_interval_thread *t, int64_t at)
+{
+    size_t lo = t->first, hi = (size_t)t->first + t->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (v->v.v[mid].end > at)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+/* How long the thread was busy until `at`, but for what all had been busy before its first interval. */
+static int64_t busy_until(const struct wakers *x, const struct sp_interval_thread *t, int64_t at)
+{
+    size_t k = first_after(x->v, t, at);
+    int64_t sum = busy_before(x, k);
+    if (k < (size_t)t->first + t->n) {
+        const struct sp_interval *i = &x->v->v.v[k];
+        if (i->start < at && is_busy(x, i))
+            sum += at - i->start;
+    }
+    return sum;
+}
+
+/* ---- who ended a wait ---- */
+
+static unsigned char function_by(struct sp_str name)
+{
+    unsigned kind = sp_wake_kind(name);
+    return kind & SP_WAKE_BY_TIMER ? BY_TIMER : kind ? BY_UNKNOWN : BY_THREAD;
+}
+
+static enum by ended_by(const struct wakers *x, const struct sp_interval *i)
+{
+    bool open = i->flags & (SP_INTERVAL_OPEN | SP_INTERVAL_NO_WAKE | SP_INTERVAL_AT_MOST);
+    if (open || i->waker == SP_NONE)
+        return BY_UNKNOWN;
+    bool thread = x->v->threads.v[i->waker].tid != 0;
+    if (i->waker_stack == SP_NONE || i->waker_stack >= x->p->stacks.n)
+        return thread ? BY_THREAD : BY_UNKNOWN;
+    const uint32_t *frames = sp_stack_frames(x->p, i->waker_stack);
+    enum by by = thread ? BY_THREAD : BY_UNKNOWN;
+    for (uint32_t k = 0; k < x->p->stacks.v[i->waker_stack].n; k++) {
+        unsigned char is = x->function[x->p->frames.v[frames[k]].function];
+        if (is == BY_TIMER)
+            return BY_TIMER;
+        if (is == BY_UNKNOWN)
+            by = BY_UNKNOWN;
+    }
+    return by;
+}
+
+/* ---- one wait ---- */
+
+/* The waiter woke `by` after its last long wait, and before this one was over. */
+static bool was_asked(const struct wakers *x, size_t first, const struct sp_interval *last,
+                      const struct sp_interval_thread *by)
+{
+    const struct sp_interval *v = x->v->v.v;
+    int64_t from = v[first].start, length = last->end - from;
+    for (size_t k = first, n = 0; k > x->v->threads.v[last->thread].first && n < LOOK_BACK; k--, n++) {
+        const struct sp_interval *i = &v[k - 1];
+        if (i->state == SP_RUN_BLOCKED && (i->end - i->start) > length / 10)
+            break;
+        from = i->start;
+    }
+    size_t to = (size_t)by->first + by->n;
+    for (size_t k = first_after(x->v, by, from), n = 0; k < to && n < LOOK_AT; k++, n++) {
+        if (v[k].end >= last->end)
+            return false;
+        if (v[k].state == SP_RUN_BLOCKED && v[k].waker == last->thread && v[k].end >= from)
+            return true;
+    }
+    return false;
+}
+
+static void add(struct sp_wait_ended *of, const struct sp_wait_ended *share)
+{
+    of->asked += share->asked;
+    of->busy += share->busy;
+    of->rest += share->rest;
+}
+
+static bool same_place(const struct sp_wait_why *a, const struct sp_wait_why *b)
+{
+    return a && b && a->function == b->function && a->call == b->call && a->reason == b->reason;
+}
+
+/* It waited there itself when it was its turn to be busy: it only handed on what ended its own wait. */
+static bool handed_on(const struct wakers *x, const struct sp_interval_thread *by,
+                      const struct sp_wait_why *why, int64_t middle)
+{
+    size_t k = first_after(x->v, by, middle);
+    return k < (size_t)by->first + by->n && x->v->v.v[k].state == SP_RUN_BLOCKED &&
+           same_place(why_of(x, &x->v->v.v[k]), why);
+}
+
+/* The intervals of the chain are one wait, that `by` ended. */
+static void judge(struct wakers *x, enum by how, struct sp_wait_ended *of)
+{
+    const struct sp_interval *v = x->v->v.v;
+    if (!x->chain.n)
+        return;
+    size_t first = x->chain.v[0];
+    const struct sp_interval *last = &v[x->chain.v[x->chain.n - 1]];
+    const struct sp_wait_why *why = why_of(x, last);
+    bool asked = false, busy = false, rest = how == BY_TIMER;
+    if (how == BY_THREAD) {
+        const struct sp_interval_thread *by = &x->v->threads.v[last->waker],
+                                        *me = &x->v->threads.v[last->thread];
+        int64_t length = last->end - v[first].start;
+        busy = (busy_until(x, by, last->end) - busy_until(x, by, v[first].start)) * 2 > length;
+        asked = busy && was_asked(x, first, last, by);
+        rest = !busy && by->pid == me->pid && by->pid != SP_ABSENT &&
+               !handed_on(x, by, why, v[first].start + length / 2);
+    }
+    for (size_t i = 0; i < x->chain.n; i++) {
+        const struct sp_interval *o = &v[x->chain.v[i]];
+        int64_t ns = o->end - o->start;
+        add(&of[o->stack], &(struct sp_wait_ended){asked ? ns : 0, busy && !asked ? ns : 0, rest ? ns : 0});
+    }
+    x->chain.n = 0;
+}
+
+/* This wait begins where the last one timed out, or ended nobody knows why. */
+static bool goes_on(const struct wakers *x, const struct sp_interval *i)
+{
+    const struct sp_interval *last = &x->v->v.v[x->chain.v[x->chain.n - 1]];
+    return same_place(why_of(x, last), why_of(x, i)) && i->start - last->end < (last->end - last->start) / 4;
+}
+
+static bool is_asked_about(const struct wakers *x, const struct sp_interval *i)
+{
+    const struct sp_wait_why *w = why_of(x, i);
+    return i->state == SP_RUN_BLOCKED && w && w->idle_unsure &&
+           (w->reason == SP_WAIT_CONDITION || w->reason == SP_WAIT_POLL);
+}
+
+static bool judge_thread(struct wakers *x, const struct sp_interval_thread *t, struct sp_wait_ended *of)
+{
+    enum by how = BY_UNKNOWN;
+    for (uint32_t k = t->first; k < t->first + t->n; k++) {
+        const struct sp_interval *i = &x->v->v.v[k];
+        if (!is_asked_about(x, i))
+            continue;
+        if (x->chain.n && !goes_on(x, i))
+            judge(x, how, of);
+        if (!sp_vec_push(&x->chain, k))
+            return false;
+        how = ended_by(x, i);
+        if (how == BY_THREAD)
+            judge(x, how, of);
+    }
+    judge(x, how, of);
+    return true;
+}
+
+bool sp_wait_wakers_of(const struct sp_profile *p, const struct sp_intervals *v,
+                       const struct sp_wait_why *why, size_t n, struct sp_wait_ended *of)
+{
+    struct wakers x = {.p = p, .v = v, .why = why, .n = n};
+    x.function = malloc(p->functions.n + 1);
+    bool ok = x.function && sum_up(&x);
+    for (size_t i = 0; ok && i < p->functions.n; i++)
+        x.function[i] = function_by(sp_pstr(p, p->functions.v[i].name));
+    for (size_t k = 0; ok && k < v->threads.n; k++)
+        if (v->threads.v[k].tid)
+            ok = judge_thread(&x, &v->threads.v[k], of);
+    sp_vec_free(&x.chain);
+    free(x.busy);
+    free(x.function);
+    return ok;
+}
+
+static bool ends_by_signal(const struct sp_profile *p, uint32_t stack)
+{
+    const uint32_t *frames = sp_stack_frames(p, stack);
+    for (uint32_t k = 0; k < p->stacks.v[stack].n; k++)
+        if (sp_wake_kind(sp_pstr(p, sp_frame_function(p, frames[k])->name)) & SP_WAKE_BY_SIGNAL)
+            return true;
+    return false;
+}
+
+bool sp_wait_cut_off(const struct sp_profile *p, const struct sp_intervals *v, size_t i, bool all_exited)
+{
+    const struct sp_interval *o = &v->v.v[i];
+    const struct sp_interval_thread *t = &v->threads.v[o->thread];
+    int64_t ran = 0;
+    if (o->state != SP_RUN_BLOCKED || !t->exited)
+        return false;
+    for (size_t k = i + 1; k < (size_t)t->first + t->n; k++) {
+        const struct sp_interval *after = &v->v.v[k];
+        if (after->state == SP_RUN_BLOCKED && after->task != SP_TASK_DEAD)
+            return false;
+        ran += after->state == SP_RUN_RUNNING ? after->end - after->start : 0;
+    }
+    if (o->waker_stack != SP_NONE && o->waker_stack < p->stacks.n && p->stacks.v[o->waker_stack].n > 1)
+        return ends_by_signal(p, o->waker_stack);
+    return all_exited && ran < 1000000;
+}

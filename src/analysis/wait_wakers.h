@@ -1,0 +1,34 @@
+/*
+ * What who ended waits did while others waited for it: whether waits that look like waits for work are such.
+ *
+ * A wait that times out and begins again at the same place is one wait. It is judged by the thread that ended
+ * it, by what that did for most of the wait's length: it ran, waited for a CPU, or waited for something that
+ * is not work.
+ */
+#ifndef SP_WAIT_WAKERS_H
+#define SP_WAIT_WAKERS_H
+
+#include "analysis/wait_reason.h"
+#include "model/intervals.h"
+
+/* Of the waits of a stack, nanoseconds. What is in none of these is not known. */
+struct sp_wait_ended {
+    int64_t asked; /* who ended it was busy, and the waiter had woken it before: it did what it was asked */
+    int64_t busy;  /* who ended it was busy, for whomever */
+    int64_t rest;  /* who ended it waited for work itself, or a timer did */
+};
+
+/*
+ * Adds to `of`, one per stack of the profile (n of them), of conditions and polls whose `idle_unsure` is set.
+ * `why`: per stack. False: out of memory.
+ */
+bool sp_wait_wakers_of(const struct sp_profile *p, const struct sp_intervals *v,
+                       const struct sp_wait_why *why, size_t n, struct sp_wait_ended *of);
+
+/*
+ * The wait, interval number i, ended only because its process did: what it waited for had not come.
+ * all_exited: all threads of the process had ended before the recording did.
+ */
+bool sp_wait_cut_off(const struct sp_profile *p, const struct sp_intervals *v, size_t i, bool all_exited);
+
+#endif

@@ -1,0 +1,467 @@
+/*
+ * waits of reports that say what threads waited for, as spindump's: who is blocked, on what, held by whom,
+ * and the chains these make.
+ */
+#include "ask/waits_parts.h"
+
+#include "analysis/waiters.h"
+#include "base/num.h"
+#include "model/off_cpu.h"
+
+/* ---- columns ---- */
+
+enum { WHO_PROCESS, WHO_PID, WHO_TID, WHO_THREAD_NAME, WHO_QUEUE, WHO_POOL, WHO_THREADS, WHOS };
+#define WHO_COLUMNS(at)                                                                                      \
+    [(at) + WHO_PROCESS] = {"process", SP_COL_TEXT, .doc = "the waiter's process"},                          \
+            [(at) + WHO_PID] = {"pid", SP_COL_COUNT, .doc = "its number"},                                   \
+            [(at) + WHO_TID] = {"tid", SP_COL_COUNT, .doc = "the thread; null: several of a pool"},          \
+            [(at) + WHO_THREAD_NAME] = {"thread_name", SP_COL_TEXT, .doc = "the thread's name"},             \
+            [(at) + WHO_QUEUE] = {"queue", SP_COL_TEXT, .doc = "the queue that it served"},                  \
+            SP_POOL_COLUMNS((at) + WHO_POOL)
+
+enum {
+    WAIT_ON,
+    WAIT_STATE,
+    WAIT_WEIGHT,
+    WAIT_SAMPLES,
+    WAIT_TEXT,
+    WAIT_HOLDER,
+    WAIT_HOLDER_PID,
+    WAIT_HOLDER_TID,
+    WAIT_HOLDER_KNOWN,
+    WAIT_COLUMNS
+};
+#define WAIT_COLUMNS_AT(at)                                                                                  \
+    [(at) + WAIT_ON] = {"on", SP_COL_TEXT, .doc = "what is waited for: turnstile, unfair lock, …"},          \
+            [(at) + WAIT_STATE] = {"state", SP_COL_TEXT, .doc = "the thread's state"},                       \
+            [(at) + WAIT_WEIGHT] = {"weight", SP_COL_WEIGHT, .doc = "weight that waited so"},                \
+            [(at) + WAIT_SAMPLES] = {"samples", SP_COL_WEIGHT,                                               \
+                                     .doc = "the same where the metric counts samples; else null"},          \
+            [(at) + WAIT_TEXT] = {"text", SP_COL_TEXT, .doc = "as the profiler says it"},                    \
+            [(at) + WAIT_HOLDER] = {"holder.process", SP_COL_TEXT,                                           \
+                                    .doc = "who held it; members are null where that is not stated"},        \
+            [(at) + WAIT_HOLDER_PID] = {"holder.pid", SP_COL_COUNT, .doc = "its process's number"},          \
+            [(at) + WAIT_HOLDER_TID] = {"holder.tid", SP_COL_COUNT, .doc = "its thread"},                    \
+            [(at) + WAIT_HOLDER_KNOWN] = {"holder.in_profile", SP_COL_BOOL,                                  \
+                                          .doc = "the profile has samples of it"}
+
+enum {
+    ROW_WEIGHT,
+    ROW_SHARE,
+    ROW_WAITER,
+    ROW_ON,
+    ROW_HELD_BY,
+    ROW_CHAIN,
+    ROW_STATE,
+    ROW_PID,
+    ROW_TID,
+    ROW_HOLDER_PID,
+    ROW_HOLDER_TID
+};
+static const struct sp_answer_column waits_row_columns[] = {
+    [ROW_WEIGHT] = {"weight", SP_COL_WEIGHT, "weight", .doc = "weight that waited so"},
+    [ROW_SHARE] = {"percent_of_thread", SP_COL_NUMBER, "of thread", .doc = "share of its threads' weight"},
+    [ROW_WAITER] = {"waiter", SP_COL_TEXT, "waiter", .flags = SP_COL_FLEXIBLE,
+                    .doc = "process, its number, thread or pool"},
+    [ROW_ON] = {"on", SP_COL_TEXT, "on", .flags = SP_COL_FLEXIBLE, .doc = "what is waited for"},
+    [ROW_HELD_BY] = {"held_by", SP_COL_TEXT, "held by", .flags = SP_COL_FLEXIBLE,
+                     .doc = "process and thread"},
+    [ROW_CHAIN] = {"chain", SP_COL_TEXT, "chain",
+                   .doc = "how many waits its chain has; cycle: it comes back"},
+    [ROW_STATE] = {"state", SP_COL_TEXT, .doc = "the thread's state"},
+    [ROW_PID] = {"pid", SP_COL_COUNT, .doc = "the waiter's process"},
+    [ROW_TID] = {"tid", SP_COL_COUNT, .doc = "its thread; null: several of a pool"},
+    [ROW_HOLDER_PID] = {"holder_pid", SP_COL_COUNT, .doc = "the holder's process; null: not stated"},
+    [ROW_HOLDER_TID] = {"holder_tid", SP_COL_COUNT, .doc = "its thread"},
+};
+const struct sp_table_decl sp_waits_rows = {"rows", waits_row_columns,
+                                            sizeof waits_row_columns / sizeof *waits_row_columns,
+                                            .doc = "each wait with its waiter", .joined = true};
+
+enum { WAITER_WEIGHT = WHOS, WAITER_SAMPLES, WAITER_WAITING, WAITER_FRONTMOST, WAITER_CHAIN, WAITER_CYCLE };
+static const struct sp_answer_column waits_waiter_columns[] = {
+    WHO_COLUMNS(0),
+    [WAITER_WEIGHT] = {"weight", SP_COL_WEIGHT, .doc = "its weight, waiting or not"},
+    [WAITER_SAMPLES] = {"samples", SP_COL_WEIGHT,
+                        .doc = "the same where the metric counts samples; else null"},
+    [WAITER_WAITING] = {"waiting", SP_COL_WEIGHT, .doc = "of it with a wait for something named"},
+    [WAITER_FRONTMOST] = {"frontmost_main", SP_COL_BOOL,
+                          .doc = "it is the main thread of the application in front"},
+    [WAITER_CHAIN] = {"chain_length", SP_COL_COUNT, .doc = "how many waits its chain has"},
+    [WAITER_CYCLE] = {"cycle", SP_COL_BOOL, .doc = "its chain comes back"},
+};
+const struct sp_table_decl sp_waits_waiters = {
+    "waiters", waits_waiter_columns, sizeof waits_waiter_columns / sizeof *waits_waiter_columns,
+    .doc =
+        "threads that wait, equal ones of a pool as one; first the main thread of the application in front, "
+        "then by the length of the chain and by weight"};
+static const struct sp_answer_column waits_wait_columns[] = {WAIT_COLUMNS_AT(0)};
+const struct sp_table_decl sp_waits_waits = {"waits", waits_wait_columns,
+                                             sizeof waits_wait_columns / sizeof *waits_wait_columns,
+                                             .of = "waiters", .doc = "its waits, heaviest first"};
+
+enum { CHAIN_WORDS, CHAIN_LENGTH, CHAIN_CYCLE, CHAIN_DEADLOCK };
+static const struct sp_answer_column waits_chain_columns[] = {
+    [CHAIN_WORDS] = {"words", SP_COL_TEXT, .flags = SP_COL_NO_JSON, .doc = "the chain in a line"},
+    [CHAIN_LENGTH] = {"length", SP_COL_COUNT, .doc = "how many waits it has"},
+    [CHAIN_CYCLE] = {"cycle_from", SP_COL_COUNT,
+                     .doc = "the number of the step that its end comes back to; null: none"},
+    [CHAIN_DEADLOCK] = {"deadlock", SP_COL_BOOL, .doc = "a cycle of locks that named threads held"},
+};
+const struct sp_table_decl sp_waits_chains = {
+    "chains", waits_chain_columns, sizeof waits_chain_columns / sizeof *waits_chain_columns,
+    .doc = "from threads that nobody waits for through the heaviest wait of each holder", .noun = "chains"};
+
+enum { STEP_WAIT = WHOS, STEP_BY_PROCESS = STEP_WAIT + WAIT_COLUMNS };
+static const struct sp_answer_column waits_step_columns[] = {
+    WHO_COLUMNS(0),
+    WAIT_COLUMNS_AT(STEP_WAIT),
+    [STEP_BY_PROCESS] = {"through_main_thread", SP_COL_BOOL,
+                         .doc = "the holder is known by its process alone; it goes on with its main thread"},
+};
+const struct sp_table_decl sp_waits_steps = {"steps", waits_step_columns,
+                                             sizeof waits_step_columns / sizeof *waits_step_columns,
+                                             .of = "chains", .doc = "its waits, from where it begins"};
+
+struct waits {
+    struct sp_asked a;
+    struct sp_selection whole; /* the event, where filters narrow it */
+    bool narrowed;
+    struct sp_waits w;
+    struct sp_waiters ws;
+    size_t limit;
+};
+
+static struct sp_str waits_comm(const struct waits *x, const struct sp_wait_thread *t)
+{
+    return sp_pstr(x->w.profile, t->comm);
+}
+
+/* ---- cells of JSON ---- */
+
+/* A thread, or so many threads of a pool; `of`: one of them. */
+static void put_waiter(struct waits *x, struct sp_answer_table *t, uint32_t of, uint32_t pool,
+                       uint32_t threads)
+{
+    const struct sp_wait_thread *thread = &x->w.threads.v[of];
+    const struct sp_reported_thread *f = sp_thread_info_thread(&x->w.info, thread->tid);
+    struct sp_answer *a = x->a.out;
+    sp_put_str(a, t, WHO_PROCESS, waits_comm(x, thread));
+    sp_put_int(t, WHO_PID, thread->pid);
+    if (threads > 1) {
+        struct sp_pool some = pool == SP_NONE ? (struct sp_pool){0} : x->ws.pools->pools.v[pool];
+        some.threads = threads;
+        sp_put_pool(&x->a, t, WHO_POOL, &some);
+        return;
+    }
+    sp_put_int(t, WHO_TID, thread->tid);
+    if (f) {
+        sp_put_str(a, t, WHO_THREAD_NAME, sp_pstr(x->w.profile, f->name));
+        sp_put_str(a, t, WHO_QUEUE, sp_pstr(x->w.profile, f->queue));
+    }
+}
+
+static void put_wait(struct waits *x, struct sp_answer_table *t, size_t at, const struct sp_wait *w,
+                     int64_t weight)
+{
+    const struct sp_profile *p = x->w.profile;
+    struct sp_answer *a = x->a.out;
+    sp_put_str(a, t, at + WAIT_ON, sp_pstr(p, w->on));
+    sp_put_str(a, t, at + WAIT_STATE, sp_pstr(p, w->state));
+    sp_put_int(t, at + WAIT_WEIGHT, weight);
+    if (x->w.counts_samples)
+        sp_put_int(t, at + WAIT_SAMPLES, weight);
+    sp_put_str(a, t, at + WAIT_TEXT, sp_pstr(p, w->text));
+    if (w->holder_pid == SP_ABSENT)
+        return;
+    sp_put_str(a, t, at + WAIT_HOLDER, sp_pstr(p, w->holder_name));
+    sp_put_int(t, at + WAIT_HOLDER_PID, w->holder_pid);
+    sp_put_int(t, at + WAIT_HOLDER_TID, w->holder_tid);
+    sp_put_int(t, at + WAIT_HOLDER_KNOWN, w->holder != SP_NONE);
+}
+
+/* ---- words ---- */
+
+/* "Safari [412] 0x3fd504", "main.main 1": in the digits that the profiler prints. */
+static void say_thread(const struct waits *x, struct sp_buf *b, struct sp_str name, int64_t pid, int64_t tid)
+{
+    bool hex = sp_str_is(sp_pstr(x->w.profile, x->w.profile->header.source_tool), "spindump");
+    sp_buf_add(b, name.p, name.n);
+    if (pid != SP_ABSENT)
+        sp_buf_printf(b, "%s[%lld]", name.n ? " " : "", (long long)pid);
+    if (tid != SP_ABSENT)
+        sp_buf_printf(b, hex ? " 0x%llx" : " %lld", (long long)tid);
+}
+
+/* "Safari [412] 0x3fd504", "java [412] http-* (38 of 40)" */
+static void say_waiter(struct waits *x, struct sp_buf *b, uint32_t of, uint32_t pool, uint32_t threads)
+{
+    const struct sp_wait_thread *t = &x->w.threads.v[of];
+    if (threads < 2) {
+        say_thread(x, b, waits_comm(x, t), t->pid, t->tid);
+        return;
+    }
+    const struct sp_pool *all = &x->ws.pools->pools.v[pool];
+    struct sp_str pattern = sp_str_at(&x->ws.pools->names, all->pattern);
+    if (t->pid != SP_ABSENT || sp_str_cmp(waits_comm(x, t), pattern) != 0) {
+        say_thread(x, b, waits_comm(x, t), t->pid, SP_ABSENT);
+        sp_buf_ch(b, ' ');
+    }
+    sp_buf_add(b, pattern.p, pattern.n);
+    sp_buf_printf(b, " (%u", threads);
+    if (threads < all->threads)
+        sp_buf_printf(b, " of %u", all->threads);
+    sp_buf_ch(b, ')');
+}
+
+static void say_holder(struct waits *x, struct sp_buf *b, const struct sp_wait *w, const char *otherwise)
+{
+    if (w->holder_pid == SP_ABSENT)
+        sp_buf_puts(b, otherwise);
+    else
+        say_thread(x, b, sp_pstr(x->w.profile, w->holder_name), w->holder_pid, w->holder_tid);
+}
+
+/* "deadlock: Editor [10] 0xa1 -(turnstile)-> Helper [20] 0xb2" */
+static void say_chain(struct waits *x, struct sp_buf *b, const struct sp_waiter_chain *from)
+{
+    const struct sp_wait_chain *chain = &x->w.chains.v[from->chain];
+    sp_buf_puts(b, chain->deadlock ? "deadlock: " : chain->cycle != SP_NONE ? "cycle: " : "chain: ");
+    for (uint32_t k = 0; k < chain->n; k++) {
+        const struct sp_wait *w = &x->w.waits.v[x->w.steps.v[chain->first + k]];
+        struct sp_str on = sp_pstr(x->w.profile, w->on);
+        if (!k)
+            say_waiter(x, b, w->waiter, from->pool, from->threads);
+        sp_buf_puts(b, " -(");
+        sp_buf_add(b, on.p, on.n);
+        sp_buf_puts(b, ")-> ");
+        say_holder(x, b, w, "?");
+    }
+}
+
+/* Numbers of samples are exact. */
+static void say_waited(struct waits *x, struct sp_buf *b, int64_t v)
+{
+    char t[64];
+    if (x->w.counts_samples)
+        sp_buf_add(b, t, sp_scaled_text(v, x->w.scale, t));
+    else
+        sp_text_weight(b, x->a.s.unit, x->a.s.scale, v);
+}
+
+static void say_sums(struct waits *x, uint64_t deadlocks)
+{
+    const struct sp_selection *s = &x->a.s;
+    struct sp_buf *b = &x->a.b;
+    sp_buf_clear(b);
+    say_waited(x, b, x->w.waiting);
+    sp_buf_puts(b, " of ");
+    say_waited(x, b, x->w.weight);
+    if (x->w.counts_samples) {
+        sp_buf_puts(b, " samples");
+    } else if (!sp_str_is(s->unit, "ns") && !sp_str_is(s->unit, "bytes")) { /* these stand with the number */
+        struct sp_str metric = sp_pstr(s->profile, s->profile->metrics.v[s->metric].name),
+                      unit = s->unit.n ? s->unit : metric;
+        sp_buf_ch(b, ' ');
+        sp_buf_add(b, unit.p, unit.n);
+    }
+    sp_buf_puts(b, " waited for something named, ");
+    say_waited(x, b, x->w.unexplained);
+    sp_buf_printf(b, " for nothing named; %llu deadlock%s", (unsigned long long)deadlocks,
+                  deadlocks == 1 ? "" : "s");
+    sp_answer_line_buf(x->a.out, b);
+    sp_buf_clear(b);
+}
+
+/* ---- tables ---- */
+
+static void put_wait_row(struct waits *x, struct sp_answer_table *t, const struct sp_waiter *who,
+                         const struct sp_waiter_wait *wait)
+{
+    const struct sp_wait *w = &x->w.waits.v[wait->wait];
+    const struct sp_wait_thread *thread = &x->w.threads.v[who->thread];
+    const struct sp_reported_thread *f =
+        who->threads > 1 ? NULL : sp_thread_info_thread(&x->w.info, thread->tid);
+    struct sp_answer *a = x->a.out;
+    struct sp_buf *b = &x->a.b;
+    sp_table_row(a, t);
+    sp_put_int(t, ROW_WEIGHT, wait->weight);
+    if (wait->of)
+        sp_put_scaled(t, ROW_SHARE, (int64_t)sp_ratio(wait->weight, wait->of, 10000), 2);
+    say_waiter(x, b, who->thread, who->pool, who->threads);
+    if (f && f->name) {
+        struct sp_str name = sp_pstr(x->w.profile, f->name);
+        sp_buf_ch(b, ' ');
+        sp_buf_add(b, name.p, name.n);
+    } else if (f && f->main) {
+        sp_buf_puts(b, " main");
+    }
+    sp_put_buf(a, t, ROW_WAITER, b);
+    sp_put_str(a, t, ROW_ON, sp_pstr(x->w.profile, w->on));
+    say_holder(x, b, w, "");
+    sp_put_buf(a, t, ROW_HELD_BY, b);
+    sp_buf_printf(b, "%u%s", thread->depth, thread->cyclic ? " cycle" : "");
+    sp_put_buf(a, t, ROW_CHAIN, b);
+    sp_put_str(a, t, ROW_STATE, sp_pstr(x->w.profile, w->state));
+    sp_put_int(t, ROW_PID, thread->pid);
+    sp_put_int(t, ROW_TID, who->threads > 1 ? SP_ABSENT : thread->tid);
+    sp_put_int(t, ROW_HOLDER_PID, w->holder_pid);
+    sp_put_int(t, ROW_HOLDER_TID, w->holder_pid == SP_ABSENT ? SP_ABSENT : w->holder_tid);
+}
+
+static void put_wait_rows(struct waits *x)
+{
+    struct sp_answer_table *t = sp_answer_table(x->a.out, &sp_waits_rows);
+    sp_buf_clear(&x->a.b);
+    if (!t)
+        return;
+    if (x->w.counts_samples)
+        sp_table_title(x->a.out, t, ROW_WEIGHT, "samples");
+    if (x->a.q->brief)
+        sp_table_title(x->a.out, t, ROW_SHARE, "% of thread");
+    for (size_t i = 0; i < x->ws.list.n; i++)
+        for (uint32_t k = 0; k < x->ws.list.v[i].n; k++)
+            put_wait_row(x, t, &x->ws.list.v[i], &x->ws.waits.v[x->ws.list.v[i].first + k]);
+    t->limit = x->limit;
+}
+
+static void put_waiters(struct waits *x)
+{
+    struct sp_answer *a = x->a.out;
+    struct sp_answer_table *t = sp_answer_table(a, &sp_waits_waiters),
+                           *waits = sp_answer_detail(a, &sp_waits_waits, t);
+    for (size_t i = 0; t && waits && i < x->ws.list.n; i++) {
+        const struct sp_waiter *who = &x->ws.list.v[i];
+        const struct sp_wait_thread *thread = &x->w.threads.v[who->thread];
+        sp_table_row(a, t);
+        put_waiter(x, t, who->thread, who->pool, who->threads);
+        sp_put_int(t, WAITER_WEIGHT, who->weight);
+        if (x->w.counts_samples)
+            sp_put_int(t, WAITER_SAMPLES, who->weight);
+        sp_put_int(t, WAITER_WAITING, who->waiting);
+        sp_put_int(t, WAITER_FRONTMOST, thread->frontmost);
+        sp_put_int(t, WAITER_CHAIN, thread->depth);
+        sp_put_int(t, WAITER_CYCLE, thread->cyclic);
+        for (uint32_t k = who->first; k < who->first + who->n; k++) {
+            const struct sp_waiter_wait *wait = &x->ws.waits.v[k];
+            sp_table_row(a, waits);
+            put_wait(x, waits, 0, &x->w.waits.v[wait->wait], wait->weight);
+        }
+    }
+    if (t)
+        t->limit = x->limit;
+}
+
+static void put_steps(struct waits *x, struct sp_answer_table *t, const struct sp_waiter_chain *from)
+{
+    const struct sp_wait_chain *chain = &x->w.chains.v[from->chain];
+    for (uint32_t k = 0; k < chain->n; k++) {
+        const struct sp_wait *w = &x->w.waits.v[x->w.steps.v[chain->first + k]];
+        sp_table_row(x->a.out, t);
+        put_waiter(x, t, w->waiter, from->pool, k ? 1 : from->threads);
+        put_wait(x, t, STEP_WAIT, w, k ? w->weight : from->weight);
+        sp_put_int(t, STEP_BY_PROCESS, w->by_process && w->holder != SP_NONE);
+    }
+}
+
+/* To people, chains of one wait say no more than its row. */
+static void put_chains(struct waits *x)
+{
+    struct sp_answer *a = x->a.out;
+    struct sp_answer_table *t = sp_answer_table(a, &sp_waits_chains),
+                           *steps = sp_answer_detail(a, &sp_waits_steps, t);
+    if (!t || !steps)
+        return;
+    if (x->a.q->brief)
+        sp_table_title(a, t, CHAIN_WORDS, "chains");
+    for (size_t i = 0; i < x->ws.chains.n; i++) {
+        const struct sp_waiter_chain *from = &x->ws.chains.v[i];
+        const struct sp_wait_chain *chain = &x->w.chains.v[from->chain];
+        if (x->a.q->brief && chain->n < 2 && chain->cycle == SP_NONE)
+            continue;
+        sp_table_row(a, t);
+        say_chain(x, &x->a.b, from);
+        sp_put_buf(a, t, CHAIN_WORDS, &x->a.b);
+        sp_put_int(t, CHAIN_LENGTH, chain->n);
+        sp_put_int(t, CHAIN_CYCLE, chain->cycle == SP_NONE ? SP_ABSENT : (int64_t)chain->cycle);
+        sp_put_int(t, CHAIN_DEADLOCK, chain->deadlock);
+        put_steps(x, steps, from);
+    }
+    t->limit = x->limit;
+}
+
+/* ---- the question ---- */
+
+/* What is asked about, in any state unless some are named, and all of the event where filters narrow that. */
+static spaa_status waits_select(struct waits *x, struct sp_ask *q, struct sp_answer *out)
+{
+    struct sp_select_opts o,
+        event = {.event = q->options->event, .metric = q->options->metric, .any_state = true};
+    if (!sp_ask_select_opts(q, &o))
+        return SPAA_ERR_USAGE;
+    o.any_state = true;
+    spaa_status st = sp_asked_begin_with(q, &o, out, &x->a);
+    if (st || x->a.s.kept == x->a.s.event_whole)
+        return st;
+    st = sp_select(q->profiles[0], &event, q->diags, &x->whole);
+    x->narrowed = !st;
+    return st;
+}
+
+/* A sum of nothing would say that nothing waited. */
+static bool say_switches_missing(struct waits *x)
+{
+    const struct sp_profile *p = x->a.s.profile;
+    if (x->w.waiting || x->w.unexplained || x->ws.chains.n || !sp_sched_has(p, SP_SCHED_SWITCH) ||
+        sp_off_cpu_event(p) != SP_NONE)
+        return false;
+    sp_answer_line(x->a.out,
+                   "cannot tell who waited, or how long: only some switches of threads were recorded");
+    sp_answer_line(x->a.out, "settle it: perf record -c 1 -g -e sched:sched_switch, which takes all of them");
+    return true;
+}
+
+static void waits_put(struct waits *x)
+{
+    uint64_t deadlocks = 0;
+    struct sp_answer *a = x->a.out;
+    for (size_t i = 0; i < x->ws.chains.n; i++)
+        deadlocks += x->w.chains.v[x->ws.chains.v[i].chain].deadlock;
+    sp_fact_weight(a, "waiting", x->a.measure, x->w.waiting);
+    sp_fact_weight(a, "waiting_for_nothing_named", x->a.measure, x->w.unexplained);
+    sp_fact_count(a, "deadlocks", (int64_t)deadlocks);
+    if (!say_switches_missing(x))
+        say_sums(x, deadlocks);
+    put_wait_rows(x);
+    put_waiters(x);
+    put_chains(x);
+    sp_answer_next(a, "top", NULL, "--by state --view all");
+}
+
+static spaa_status waits_answer(struct waits *x, struct sp_diags *d)
+{
+    spaa_status st = sp_waits_of(&x->a.s, x->narrowed ? &x->whole : NULL, d, &x->w);
+    if (st)
+        return st;
+    st = sp_waiters_of(&x->w, &x->a.s.pools, d, &x->ws);
+    if (!st) {
+        waits_put(x);
+        sp_waiters_free(&x->ws);
+    }
+    sp_waits_free(&x->w);
+    return st ? st : sp_asked_end(&x->a);
+}
+
+spaa_status sp_waits_reported(struct sp_ask *q, struct sp_answer *out)
+{
+    struct waits x = {.narrowed = false};
+    if (!sp_ask_limit(q, 22, &x.limit))
+        return SPAA_ERR_USAGE;
+    spaa_status st = waits_select(&x, q, out);
+    if (!st)
+        st = waits_answer(&x, q->diags);
+    if (x.narrowed)
+        sp_selection_free(&x.whole);
+    sp_asked_free(&x.a);
+    return st;
+}

@@ -1,0 +1,47 @@
+/* Stalls as words and as tables: see waits_stalls.c. */
+#ifndef SP_WAITS_STALLS_PARTS_H
+#define SP_WAITS_STALLS_PARTS_H
+
+#include "analysis/stall.h"
+#include "ask/waits_parts.h"
+
+#define NAMES_SHOWN 4
+
+struct stalls {
+    struct sp_asked *a;
+    const struct sp_intervals *v;
+    const struct sp_wait_reasons *why;
+    struct sp_stalls s;
+    struct sp_pools pools;
+    bool stacks;       /* some wait has callers */
+    bool waker_stacks; /* some waking has one */
+    uint32_t *pool;    /* per thread of v: number in pools.pools; SP_NONE */
+};
+
+static inline const struct sp_stall *stalls_member(const struct stalls *x, const struct sp_stall_set *set,
+                                                   uint32_t k)
+{
+    return &x->s.v.v[x->s.order.v[set->members.first + k]];
+}
+/* Of a set the episode that is shown in full: with the longest hold, else the longest wait. */
+const struct sp_stall *stalls_longest(const struct stalls *x, const struct sp_stall_set *set);
+/* Own function of the stack at which a waker let go; SP_NONE. */
+uint32_t stalls_own_of(const struct stalls *x, uint32_t stack);
+/* The command of a thread. */
+struct sp_str stalls_comm(const struct stalls *x, uint32_t thread);
+/* "refresher (tid 15934)" */
+void stalls_say_thread(const struct stalls *x, struct sp_buf *b, uint32_t thread);
+/* "all 20 http-*", "12 of 20 http-*, refresher": the threads of a set. */
+void stalls_say_threads(struct stalls *x, struct sp_buf *b, const struct sp_stall_set *set);
+
+void stalls_say_ns(struct sp_buf *b, int64_t ns); /* "160 ms" */
+void stalls_say_function(const struct stalls *x, struct sp_buf *b, uint32_t function);
+
+/* Of a set, by its longest episode: a line. */
+void stalls_say_by(struct stalls *x, const struct sp_stall_set *set, const struct sp_stall *s);
+/* A line, where more threads waited for CPUs than there are. */
+void stalls_say_load(struct stalls *x);
+void stalls_say(struct stalls *x);
+void stalls_put(struct stalls *x);
+
+#endif

@@ -1,0 +1,399 @@
+/* Stalls in words: a few lines for each of the first sets of episodes. */
+#include "ask/waits_stalls_parts.h"
+
+#include "analysis/wait_rule.h"
+
+#define SETS_SHOWN     3
+#define TIMES_SHOWN    3
+#define UNJUDGED_SHOWN 2
+
+/* In the unit of another length, without it: parts of a sum. */
+static void say_part(struct sp_buf *b, int64_t ns, int64_t of)
+{
+    int64_t unit = of >= 1000000000 ? 1000000000 : of >= 1000000 ? 1000000 : of >= 1000 ? 1000 : 1;
+    double v = (double)ns / (double)unit;
+    sp_buf_printf(b, v >= 100 ? "%.0f" : v >= 10 ? "%.3g" : v >= 0.01 ? "%.2g" : ns ? "0" : "0", v);
+}
+
+static void say_at(const struct stalls *x, struct sp_buf *b, int64_t t)
+{
+    int64_t ms = (t - x->v->begin + 500000) / 1000000;
+    sp_buf_printf(b, "+%lld.%03lld s", (long long)(ms / 1000), (long long)(ms % 1000));
+}
+
+/* ---- when, and at what ---- */
+
+/* "at +1.389 s 160 ms, +1.9 s 155 ms and 3 more" */
+static void say_times(const struct stalls *x, struct sp_buf *b, const struct sp_stall_set *set)
+{
+    for (uint32_t k = 0; k < set->members.n && k < TIMES_SHOWN; k++) {
+        const struct sp_stall *s = stalls_member(x, set, k);
+        sp_buf_puts(b, k ? ", " : "  at ");
+        say_at(x, b, s->start);
+        sp_buf_ch(b, ' ');
+        sp_buf_puts(b, s->by == SP_STALL_BY_NOT_ENDED ? "≥ " : "");
+        stalls_say_ns(b, s->end - s->start);
+    }
+    if (set->members.n > TIMES_SHOWN)
+        sp_buf_printf(b, " and %u more", set->members.n - TIMES_SHOWN);
+}
+
+/* Of waits that were not over: each of their places, "ab, ba (lock)". */
+static void say_places(const struct stalls *x, struct sp_buf *b, const struct sp_stall *s)
+{
+    uint32_t said[NAMES_SHOWN];
+    size_t n = 0;
+    for (uint32_t k = 0; k < s->waits.n; k++) {
+        uint32_t stack = x->v->v.v[x->s.waits.v[s->waits.first + k]].stack;
+        uint32_t function = stack < x->why->n ? x->why->of[stack].function : SP_NONE;
+        size_t m = 0;
+        while (m < n && said[m] != function)
+            m++;
+        if (function == SP_NONE || m < n)
+            continue;
+        if (n == NAMES_SHOWN) {
+            sp_buf_puts(b, ", …");
+            break;
+        }
+        sp_buf_puts(b, n ? ", " : "");
+        stalls_say_function(x, b, function);
+        said[n++] = function;
+    }
+    sp_buf_puts(b, n ? " (lock)" : "? (lock)");
+}
+
+/* Its function has no name: the binary that called what waits, "[server]"; false: no such frame. */
+static bool say_binary(const struct stalls *x, struct sp_buf *b, const struct sp_stall *s)
+{
+    const struct sp_profile *p = x->a->s.profile;
+    uint32_t stack = x->v->v.v[x->s.waits.v[s->waits.first]].stack;
+    if (stack >= p->stacks.n)
+        return false;
+    const uint32_t *frames = sp_stack_frames(p, stack);
+    bool called = false;
+    for (uint32_t k = 0; k < p->stacks.v[stack].n; k++) {
+        const struct sp_function *f = &p->functions.v[p->frames.v[frames[k]].function];
+        struct sp_str name = sp_pstr(p, p->dsos.v[f->dso].name);
+        called = called || p->frames.v[frames[k]].function == s->call;
+        if (!called || p->dsos.v[f->dso].is_kernel || f->dso == p->functions.v[s->call].dso || !name.n)
+            continue;
+        const char *slash = memrchr(name.p, '/', name.n);
+        const char *from = slash ? slash + 1 : name.p;
+        if (*from == '[')
+            return false;
+        sp_buf_ch(b, '[');
+        sp_buf_add(b, from, name.n - (size_t)(from - name.p));
+        sp_buf_ch(b, ']');
+        return true;
+    }
+    return false;
+}
+
+static void say_place(const struct stalls *x, struct sp_buf *b, const struct sp_stall *s)
+{
+    if (s->kind == SP_STALL_STOPPED || s->kind == SP_STALL_CPU) {
+        sp_buf_puts(b, s->kind == SP_STALL_CPU ? "waiting for a CPU, none of the process ran" : "stopped");
+        return;
+    }
+    sp_buf_puts(b, "waiting in ");
+    if (s->kind == SP_STALL_OPEN) {
+        say_places(x, b, s);
+        return;
+    }
+    bool said = s->function != SP_NONE || s->call == SP_NONE;
+    if (s->function != SP_NONE)
+        stalls_say_function(x, b, s->function);
+    else if (s->call == SP_NONE)
+        sp_buf_ch(b, '?');
+    else
+        said = say_binary(x, b, s);
+    if (s->call != SP_NONE && s->call != s->function) {
+        const struct sp_profile *p = x->a->s.profile;
+        const struct sp_function *f = &p->functions.v[s->call];
+        struct sp_buf scratch;
+        sp_buf_init(&scratch, 0);
+        struct sp_str name = sp_wait_call_name(sp_pstr(p, f->name), p->dsos.v[f->dso].is_kernel, &scratch);
+        sp_buf_puts(b, said ? " > " : "");
+        sp_buf_add(b, name.p, name.n);
+        sp_buf_free(&scratch);
+    }
+    sp_buf_printf(b, " (%s)", sp_wait_reason_names[s->reason]);
+}
+
+static void say_episodes(struct stalls *x, const struct sp_stall_set *set)
+{
+    struct sp_buf *b = &x->a->b;
+    const struct sp_stall *s = stalls_longest(x, set);
+    sp_buf_clear(b);
+    say_times(x, b, set);
+    sp_buf_puts(b, "   ");
+    say_place(x, b, s);
+    sp_buf_puts(b, ": ");
+    stalls_say_threads(x, b, set);
+    if (s->unsure)
+        sp_buf_printf(b, " (and %u whose end is not recorded)", s->unsure);
+    if (s->next) {
+        sp_buf_puts(b, "; next longest ");
+        stalls_say_ns(b, s->next);
+    }
+    sp_answer_line_of(x->a->out, SP_LINE_ITEM, b);
+}
+
+/* ---- the hold ---- */
+
+struct taker {
+    uint32_t comm;
+    bool idle;
+    int64_t ns;
+};
+
+static int by_ns(const void *va, const void *vb)
+{
+    const struct taker *a = va, *b = vb;
+    if (a->ns != b->ns)
+        return a->ns > b->ns ? -1 : 1;
+    return (a->comm > b->comm) - (a->comm < b->comm);
+}
+
+/* Who had the CPU of the holder, threads of one name as one: "python3 96 ms, clang 33 ms". */
+static void say_takers(const struct stalls *x, struct sp_buf *b, const struct sp_stall *s)
+{
+    struct taker v[64];
+    size_t n = 0;
+    for (uint32_t k = 0; k < s->takers.n; k++) {
+        const struct sp_stall_taker *t = &x->s.takers.v[s->takers.first + k];
+        const struct sp_interval_thread *thread = &x->v->threads.v[t->thread];
+        size_t m = 0;
+        while (m < n && (v[m].comm != thread->comm || v[m].idle != !thread->tid))
+            m++;
+        if (m == n && n < sizeof v / sizeof *v)
+            v[n++] = (struct taker){thread->comm, !thread->tid, 0};
+        if (m < n)
+            v[m].ns += t->its_cpu;
+    }
+    qsort(v, n, sizeof *v, by_ns);
+    for (size_t m = 0; m < n && m < NAMES_SHOWN && v[m].ns && (!m || v[m].ns >= 1000000); m++) {
+        struct sp_str comm = v[m].idle ? (struct sp_str){"nobody", 6} : sp_pstr(x->a->s.profile, v[m].comm);
+        sp_buf_puts(b, m ? ", " : "; its CPU went to ");
+        sp_buf_add(b, comm.n ? comm.p : "?", comm.n ? comm.n : 1);
+        sp_buf_ch(b, ' ');
+        stalls_say_ns(b, v[m].ns);
+    }
+}
+
+static void say_split(struct stalls *x, const struct sp_stall_set *set, const struct sp_stall *s)
+{
+    struct sp_buf *b = &x->a->b;
+    const struct sp_stall_split *p = &s->split;
+    int64_t held = p->to - p->from;
+    sp_buf_clear(b);
+    sp_buf_puts(b, set->members.n > 1 ? "  the longest: " : "  ");
+    sp_buf_puts(b, sp_wait_is_lock(s->reason) ? x->v->losses ? "held " : "held ≥ " : "until then ");
+    stalls_say_ns(b, held);
+    if (sp_wait_is_lock(s->reason) && x->v->losses) /* one of them may have been the end of a hold */
+        sp_buf_puts(b, ", unless a waking was among the events that were lost,");
+    sp_buf_puts(b, " = running ");
+    say_part(b, p->running, held);
+    sp_buf_puts(b, " + waiting for a CPU ");
+    say_part(b, p->runnable, held);
+    sp_buf_puts(b, " + blocked ");
+    say_part(b, p->blocked, held);
+    if (p->unknown > held / 100) {
+        sp_buf_puts(b, " + not recorded ");
+        say_part(b, p->unknown, held);
+    }
+    if (p->runnable * 10 > held)
+        say_takers(x, b, s);
+    if (p->blocked * 10 > held && p->longest != SP_NONE) {
+        const struct sp_interval *i = &x->v->v.v[p->longest];
+        const struct sp_wait_why *why = i->stack < x->why->n ? &x->why->of[i->stack] : NULL;
+        uint8_t most = 0;
+        for (uint8_t r = 1; r < SP_WAIT_REASONS; r++)
+            most = p->reason[r] > p->reason[most] ? r : most;
+        sp_buf_printf(b, "; blocked by %s", sp_wait_reason_names[most]);
+        if (why && why->function != SP_NONE) {
+            sp_buf_puts(b, " in ");
+            stalls_say_function(x, b, why->function);
+        }
+    }
+    sp_answer_line_of(x->a->out, SP_LINE_ITEM, b);
+}
+
+/* "  which waited for b (tid 2) 120 ms: disk in load > …" */
+static void say_links(struct stalls *x, const struct sp_stall *s)
+{
+    struct sp_buf *b = &x->a->b;
+    if (s->links.n < 2)
+        return;
+    sp_buf_clear(b);
+    sp_buf_puts(b, "  chain: ");
+    for (uint32_t k = 0; k < s->links.n; k++) {
+        const struct sp_stall_link *l = &x->s.links.v[s->links.first + k];
+        sp_buf_puts(b, k ? " ended by " : "");
+        stalls_say_thread(x, b, l->thread);
+        if (l->interval == SP_NONE) {
+            const struct sp_stall_split *p = &l->split;
+            sp_buf_puts(b, p->running >= p->runnable ? ", running " : ", waiting for a CPU ");
+            stalls_say_ns(b, p->running >= p->runnable ? p->running : p->runnable);
+            continue;
+        }
+        uint32_t stack = x->v->v.v[l->interval].stack;
+        uint8_t reason = stack < x->why->n ? x->why->of[stack].reason : SP_WAIT_OTHER;
+        sp_buf_printf(b, ", blocked (%s) ", sp_wait_reason_names[reason]);
+        stalls_say_ns(b, l->split.blocked);
+    }
+    sp_answer_line_of(x->a->out, SP_LINE_ITEM, b);
+}
+
+/* CPUs stood idle while the holder waited for one: of the time of its waiting. */
+static bool others_idle(const struct stalls *x, const struct sp_stall *s)
+{
+    for (uint32_t k = 0; k < s->takers.n; k++) {
+        const struct sp_stall_taker *t = &x->s.takers.v[s->takers.first + k];
+        if (!x->v->threads.v[t->thread].tid)
+            return (t->all_cpus - t->its_cpu) * 2 > s->split.runnable;
+    }
+    return false;
+}
+
+/* Of one hold that was all of it, and that no lost event can have cut; or of the same again and again. */
+static bool split_supports(const struct stalls *x, const struct sp_stall_set *set, const struct sp_stall *s)
+{
+    return sp_wait_is_lock(s->reason) && !s->convoy && (!x->v->losses || set->members.n > 2);
+}
+
+static void say_so(struct stalls *x, const struct sp_stall_set *set, const struct sp_stall *s)
+{
+    struct sp_buf *b = &x->a->b;
+    const struct sp_stall_split *p = &s->split;
+    int64_t held = p->to - p->from;
+    unsigned n = 0;
+    if (!split_supports(x, set, s))
+        return;
+    sp_buf_clear(b);
+    sp_buf_puts(b, "So: ");
+    if (p->running * 5 >= held)
+        sp_buf_puts(b, n++ ? ", " : "less work under the lock");
+    if (p->runnable * 5 >= held) {
+        sp_buf_puts(b, n++ ? ", " : "");
+        sp_buf_puts(b, others_idle(x, s) ? "its CPU was taken while others were idle: is it pinned to one?"
+                                         : "room on the machine, or a higher priority for the holder");
+    }
+    if (p->blocked * 5 >= held) {
+        uint8_t most = 0;
+        for (uint8_t r = 1; r < SP_WAIT_REASONS; r++)
+            most = p->reason[r] > p->reason[most] ? r : most;
+        sp_buf_printf(b, "%sno waiting (%s) under the lock", n++ ? ", " : "", sp_wait_reason_names[most]);
+    }
+    sp_buf_puts(b, n > 1 ? "; each counts" : "");
+    if (n)
+        sp_answer_line_buf(x->a->out, b);
+}
+
+/* ---- all of it ---- */
+
+static void say_head(struct stalls *x)
+{
+    struct sp_buf *b = &x->a->b;
+    uint64_t waits = 0;
+    int64_t lost = 0, threshold = INT64_MAX;
+    for (size_t i = 0; i < x->s.v.n; i++) {
+        waits += x->s.v.v[i].waits.n;
+        lost += x->s.v.v[i].lost;
+        threshold = x->s.v.v[i].threshold < threshold ? x->s.v.v[i].threshold : threshold;
+    }
+    sp_buf_clear(b);
+    if (!x->stacks) {
+        sp_buf_puts(b, "STALLS: not known at which places: no call stacks (perf record -g)");
+        sp_buf_puts(b, x->s.v.n ? "; without: " : "");
+        if (x->s.v.n)
+            sp_text_count(b, x->s.v.n, "episode");
+    } else if (!x->s.v.n) {
+        sp_buf_puts(b,
+                    x->s.unjudged.n
+                        ? "STALLS: none shown; long waits that may be one are not judged"
+                        : "STALLS: none found: no several threads ≥ 20 ms at one place for a lock or a disk");
+    } else {
+        sp_buf_puts(b, "STALLS > ");
+        stalls_say_ns(b, threshold);
+        sp_buf_puts(b, ": ");
+        sp_text_count(b, x->s.v.n, "episode");
+        sp_buf_puts(b, ", ");
+        sp_text_count(b, waits, "wait");
+        sp_buf_puts(b, ", ");
+        stalls_say_ns(b, lost);
+        sp_buf_puts(b, " of threads' time");
+    }
+    sp_answer_line_of(x->a->out, SP_LINE_HEAD, b);
+}
+
+/* Long waits that may be for work: they are no stalls, and none is not said of them. */
+static void say_unjudged(struct stalls *x)
+{
+    struct sp_buf *b = &x->a->b;
+    sp_buf_clear(b);
+    for (size_t i = 0; i < x->s.unjudged.n && i < UNJUDGED_SHOWN; i++) {
+        const struct sp_stall_unjudged *u = &x->s.unjudged.v[i];
+        uint32_t stack = x->v->v.v[u->interval].stack;
+        const struct sp_wait_why *why = stack < x->why->n ? &x->why->of[stack] : NULL;
+        sp_buf_puts(b, i ? "; " : "Not judged, as idle ones wait so, too: ");
+        stalls_say_thread(x, b, u->thread);
+        sp_buf_printf(b, " and %u more: ", u->threads - 1);
+        sp_text_count(b, u->waits, "wait");
+        sp_buf_puts(b, " ≥ 20 ms, ");
+        stalls_say_ns(b, u->waited);
+        if (why)
+            sp_buf_printf(b, " (%s%s)", sp_wait_reason_names[why->reason],
+                          why->reason == SP_WAIT_CONDITION ? "?: may be a lock" : "");
+    }
+    if (x->s.unjudged.n > UNJUDGED_SHOWN)
+        sp_buf_printf(b, "; and at %zu more", x->s.unjudged.n - UNJUDGED_SHOWN);
+    if (x->s.unjudged.n)
+        sp_answer_line_buf(x->a->out, b);
+}
+
+static bool lacks_wakings(const struct stalls *x)
+{
+    for (size_t i = 0; i < x->s.v.n; i++)
+        if (x->s.v.v[i].kind == SP_STALL_PLACE && x->s.v.v[i].by != SP_STALL_BY_DEVICE)
+            return !x->v->has_wakes || !x->waker_stacks;
+    return false;
+}
+
+void stalls_say(struct stalls *x)
+{
+    struct sp_buf *b = &x->a->b;
+    say_head(x);
+    stalls_say_load(x);
+    for (size_t i = 0; i < x->s.sets.n && i < SETS_SHOWN; i++) {
+        const struct sp_stall_set *set = &x->s.sets.v[i];
+        const struct sp_stall *s = stalls_longest(x, set);
+        say_episodes(x, set);
+        stalls_say_by(x, set, s);
+        if (s->holder == SP_NONE)
+            continue;
+        say_split(x, set, s);
+        say_links(x, s);
+        say_so(x, set, s);
+    }
+    sp_buf_clear(b);
+    if (x->s.sets.n > SETS_SHOWN) {
+        sp_buf_printf(b, "and %zu more places with stalls (--json has all)", x->s.sets.n - SETS_SHOWN);
+        sp_answer_line_buf(x->a->out, b);
+    }
+    say_unjudged(x);
+    if (x->s.unsure) {
+        sp_buf_clear(b);
+        sp_text_count(b, x->s.unsure, "wait");
+        sp_buf_puts(b, x->s.unsure == 1 ? " is" : " are");
+        sp_buf_puts(b, " left out, whose ends are not recorded (perf record -a --switch-events has them)");
+        sp_answer_line_buf(x->a->out, b);
+    }
+    if (lacks_wakings(x))
+        sp_answer_line(
+            x->a->out,
+            x->v->has_wakes
+                ? "Not recorded: stacks of wakeups (-g), which tell who let go from who was interrupted"
+                : "Not recorded: wakeups (-e sched:sched_switch,sched:sched_waking makes it certain)");
+    sp_buf_clear(b);
+}

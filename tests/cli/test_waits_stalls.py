@@ -1,0 +1,230 @@
+"""Stalls in `waits`: recordings made by hand, as perf script prints them, of which is known who held what."""
+
+import pytest
+
+from conftest import ask, run, unwrapped
+
+PID = 100
+FUTEX = ["__schedule ([kernel.kallsyms])", "schedule ([kernel.kallsyms])", "futex_wait_queue ([kernel.kallsyms])",
+         "futex_wait ([kernel.kallsyms])", "__x64_sys_futex ([kernel.kallsyms])", "do_syscall_64 ([kernel.kallsyms])",
+         "entry_SYSCALL_64_after_hwframe ([kernel.kallsyms])"]
+LOCK = FUTEX + ["__lll_lock_wait (/usr/lib/libc.so.6)", "pthread_mutex_lock (/usr/lib/libc.so.6)", "handle (/opt/server)",
+                "worker (/opt/server)", "start_thread (/usr/lib/libc.so.6)"]
+NAP = ["__schedule ([kernel.kallsyms])", "schedule ([kernel.kallsyms])", "do_nanosleep ([kernel.kallsyms])",
+       "hrtimer_nanosleep ([kernel.kallsyms])", "__x64_sys_clock_nanosleep ([kernel.kallsyms])",
+       "do_syscall_64 ([kernel.kallsyms])", "entry_SYSCALL_64_after_hwframe ([kernel.kallsyms])",
+       "clock_nanosleep (/usr/lib/libc.so.6)", "usleep (/usr/lib/libc.so.6)", "{} (/opt/server)", "{} (/opt/server)"]
+BUSY = ["__schedule ([kernel.kallsyms])", "schedule ([kernel.kallsyms])", "exit_to_user_mode_loop ([kernel.kallsyms])",
+        "refresh (/opt/server)", "refresher (/opt/server)", "start_thread (/usr/lib/libc.so.6)"]
+UNLOCK = ["try_to_wake_up ([kernel.kallsyms])", "wake_up_q ([kernel.kallsyms])", "futex_wake ([kernel.kallsyms])",
+          "__x64_sys_futex ([kernel.kallsyms])", "do_syscall_64 ([kernel.kallsyms])",
+          "entry_SYSCALL_64_after_hwframe ([kernel.kallsyms])", "pthread_mutex_unlock (/usr/lib/libc.so.6)"]
+TIMER = ["try_to_wake_up ([kernel.kallsyms])", "hrtimer_wakeup ([kernel.kallsyms])",
+         "hrtimer_interrupt ([kernel.kallsyms])", "asm_sysvec_apic_timer_interrupt ([kernel.kallsyms])"]
+
+
+CONDITION = FUTEX + ["futex_abstimed_wait_common64 (/usr/lib/libc.so.6)", "take (/opt/server)", "work (/opt/server)",
+                     "start_thread (/usr/lib/libc.so.6)"]
+
+
+class Machine:
+    """CPUs that switch at times in ms. Threads are (comm, tid); all but the spinner are of the process."""
+
+    def __init__(self, wakings):
+        self.events, self.wakings, self.on = [], wakings, {0: ("swapper/0", 0), 1: ("swapper/1", 0)}
+
+    def event(self, ms, cpu, what, stack):
+        comm, tid = self.on[cpu]
+        pid = tid if tid in (0, 300) else PID
+        lines = ["%s %d/%d [%03d] %.6f: %s" % (comm, pid, tid, cpu, 50 + ms / 1000, what)]
+        lines += ["\t%16x %s" % (0x1000 + 16 * (sum(map(ord, f)) % 4000), f) for f in stack]
+        self.events.append((ms, len(self.events), "\n".join(lines) + "\n"))
+
+    def switch(self, ms, cpu, to, state="S", stack=()):
+        (comm, tid), (next_comm, next_tid) = self.on[cpu], to or ("swapper/%d" % cpu, 0)
+        self.event(ms, cpu, "sched:sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=%s ==> next_comm=%s "
+                   "next_pid=%d next_prio=120" % (comm, tid, state if tid else "R", next_comm, next_tid),
+                   stack if tid else [])
+        self.on[cpu] = (next_comm, next_tid)
+
+    def wake(self, ms, cpu, who, stack):
+        if self.wakings:
+            self.event(ms, cpu, "sched:sched_waking: comm=%s pid=%d prio=120 target_cpu=001" % who, stack)
+
+    def text(self):
+        return "\n".join(e for _, _, e in sorted(self.events)) + "\n"
+
+
+REFRESHER, SPINNER, LOGGER, WORKERS = ("refresher", 110), ("spinner", 300), ("logger", 120), \
+    [("http-%d" % k, 101 + k) for k in range(4)]
+
+
+def in_refresh(stack):
+    return stack + ["refresh (/opt/server)", "refresher (/opt/server)", "start_thread (/usr/lib/libc.so.6)"]
+
+
+def hold(m, at, other=None, wakes=None, late=False):
+    """The refresher holds the lock from `at` for 150 ms: it runs 50, waits 60 for CPU 0, runs 40 more."""
+    m.switch(at - 1, 0, REFRESHER, "R+", BUSY)
+    for k, worker in enumerate(WORKERS):
+        m.switch(at + k, 1, worker)
+        m.switch(at + k + 0.5, 1, None, "S", LOCK)
+    if other:
+        m.switch(at + 20, 1, other)
+        m.switch(at + 21, 1, None, "S", [f.format("flush", "log_loop") for f in NAP])
+    m.switch(at + 50, 0, SPINNER, "R+", BUSY)
+    m.switch(at + 110, 0, REFRESHER, "R+", [])
+    if late:
+        m.switch(at + 149, 1, other)
+    m.wake(at + 150, 0, WORKERS[0], wakes or in_refresh(UNLOCK))
+    for k, worker in enumerate(WORKERS):
+        m.switch(at + 150.1 + k, 1, worker, "S", [f.format("flush", "log_loop") for f in NAP])
+        if k + 1 < len(WORKERS):
+            m.wake(at + 150.9 + k, 1, WORKERS[k + 1], UNLOCK + ["handle (/opt/server)", "worker (/opt/server)"])
+        m.switch(at + 151 + k, 1, None, "S", [f.format("serve", "worker") for f in NAP])
+    m.switch(at + 160, 0, SPINNER, "S", [f.format("pause", "refresher") for f in NAP])
+
+
+def recording(tmp_path, wakings, other=None, wakes=None, late=False):
+    m = Machine(wakings)
+    m.switch(0, 0, SPINNER)
+    for at in (100, 500):
+        hold(m, at, other, wakes, late)
+    m.switch(900, 0, None, "S", [])
+    path = tmp_path / "recording.perf-script.txt"
+    path.write_text(m.text())
+    return path
+
+
+def stall(path):
+    answer = ask("waits", path)
+    assert len(answer["stalls"]) == 1, answer["stalls"]
+    return answer["stalls"][0]
+
+
+def test_the_holder_is_named_and_its_hold_split(tmp_path):
+    s = stall(recording(tmp_path, True))
+    assert (s["evidence"], s["holder"]["comm"], s["holder"]["tid"]) == ("woken", "refresher", 110)
+    assert (s["function"], s["reason"], s["waits"], s["threads"]) == ("handle", "lock", 8, 4)
+    assert s["holder"]["released_in"] == "refresh"
+    for e, at in zip(s["episodes"], (100.5, 500.5), strict=True):
+        assert e["at_ns"] == pytest.approx(at * 1e6, abs=1000)
+        parts = [e["held_%s_ns" % k] / 1e6 for k in ("running", "runnable", "blocked", "unknown")]
+        assert parts == pytest.approx([89.5, 60, 0, 0], abs=0.01) and e["held_ns"] == pytest.approx(149.5e6, abs=1000)
+    took = {t["comm"]: t["its_cpu_ns"] / 1e6 for t in s["cpus_went_to"]}
+    assert took == pytest.approx({"spinner": 60, None: 0}, abs=0.01)
+
+
+def test_the_critical_path_adds_up(tmp_path):
+    s = stall(recording(tmp_path, True))
+    longest = s["episodes"][0]
+    assert sum(p["ns"] for p in s["critical_path"]) == longest["released_at_ns"] - longest["at_ns"]
+    assert {p["comm"] for p in s["critical_path"]} == {"refresher"}
+
+
+def test_without_wakings_it_is_inferred_by_elimination(tmp_path):
+    path = recording(tmp_path, False)
+    s = stall(path)
+    assert (s["evidence"], s["holder"]["comm"], s["episodes_count"]) == ("inferred", "refresher", 2)
+    text = unwrapped(run("waits", path).out)
+    assert "HELD BY refresher (tid 110), inferred: of its process it alone ran during both" in text
+    assert "Not recorded: wakeups (-e sched:sched_switch,sched:sched_waking" in text
+    assert "all 4 http-*" in text
+
+
+def test_who_did_not_run_when_the_first_waiter_went_on_did_not_let_go(tmp_path):
+    s = stall(recording(tmp_path, False, other=LOGGER))
+    assert (s["evidence"], s["holder"]["comm"], s["only_at_resume"]) == ("inferred", "refresher", True)
+    assert [c["comm"] for c in s["candidates"]] == ["refresher", "logger"]
+
+
+def test_where_two_may_have_held_it_none_is_named(tmp_path):
+    path = recording(tmp_path, False, other=LOGGER, late=True)
+    s = stall(path)
+    assert s["evidence"] == "candidates" and s["holder"]["comm"] is None
+    assert [c["comm"] for c in s["candidates"]] == ["refresher", "logger"]
+    text = unwrapped(run("waits", path).out)
+    assert "HOLDER not known: one of 2 that ran meanwhile: refresher" in text and "HELD BY" not in text
+
+
+def test_a_waking_says_it_where_elimination_could_not(tmp_path):
+    s = stall(recording(tmp_path, True, other=LOGGER))
+    assert (s["evidence"], s["holder"]["comm"]) == ("woken", "refresher")
+
+
+def test_an_interrupt_at_a_threads_expense_holds_nothing(tmp_path):
+    s = stall(recording(tmp_path, True, wakes=in_refresh(TIMER)))
+    assert s["evidence"] == "interrupt" and s["holder"]["comm"] is None
+
+
+def test_what_people_read(tmp_path):
+    text = unwrapped(run("waits", recording(tmp_path, True)).out)
+    assert "STALLS > 100 ms: 2 episodes, 8 waits" in text
+    assert "HELD BY refresher (tid 110): it woke the first waiter of both, let go in refresh" in text
+    assert "= running 89.5 + waiting for a CPU 60 + blocked 0; its CPU went to spinner 60" in text
+    assert "So: less work under the lock, its CPU was taken while others were idle" in text
+
+
+def test_who_woke_whom(tmp_path):
+    wakes = ask("waits", recording(tmp_path, True))["wakes"]
+    assert {(w["waker"]["comm"], w["woken"]["comm"], w["count"]) for w in wakes} == {
+        ("refresher", "http-0", 2), ("http-0", "http-1", 2), ("http-1", "http-2", 2), ("http-2", "http-3", 2)}
+
+
+def test_a_range_of_time_has_the_stalls_that_are_in_it(tmp_path):
+    path = recording(tmp_path, True)
+    for time, begins in (("0.4..0.8", [500.5e6]), ("0.7..0.8", []), ("0.05..0.9", [100.5e6, 500.5e6])):
+        found = [e["at_ns"] for s in ask("waits", path, "--time", time)["stalls"] for e in s["episodes"]]
+        assert found == pytest.approx(begins, abs=1000), time
+
+
+def test_without_call_stacks_places_are_not_known(tmp_path):
+    path = tmp_path / "recording.perf-script.txt"
+    path.write_text("\n".join(line for line in recording(tmp_path, True).read_text().split("\n")
+                              if not line.startswith("\t")) + "\n")
+    text = unwrapped(run("waits", path).out)
+    assert "STALLS: not known at which places: no call stacks (perf record -g)" in text
+    assert "none" not in text.split("STALLS")[1].split("\n")[0]
+
+
+def test_long_waits_that_may_be_for_a_lock_are_not_called_none(tmp_path):
+    m = Machine(True)
+    m.switch(0, 0, SPINNER)
+    for at in range(100, 900, 100):
+        for k, worker in enumerate(WORKERS):
+            m.switch(at + k, 1, worker)
+            m.switch(at + k + 0.5, 1, None, "S", CONDITION)
+            m.wake(at + 80 + k, 0, worker, BUSY)
+            m.switch(at + 80.1 + k, 1, worker)
+            m.switch(at + 80.2 + k, 1, None, "S", [f.format("pause", "worker") for f in NAP])
+    m.switch(999, 0, None, "S", [])
+    path = tmp_path / "recording.perf-script.txt"
+    path.write_text(m.text())
+    assert not ask("waits", path)["stalls"]
+    text = unwrapped(run("waits", path).out)
+    assert "STALLS: none shown; long waits that may be one are not judged" in text
+    assert "and 3 more: 32 waits ≥ 20 ms, 2.54 s (condition" in text
+
+
+def crowded(tmp_path, busy):
+    """Eight threads share a CPU, 10 ms each, where they are let run; the other CPU has the spinner, or nobody."""
+    m = Machine(False)
+    crew = [("busy-%d" % k, 101 + k) for k in range(8)]
+    m.switch(0, 0, SPINNER if busy else None)
+    for k in range(80):
+        m.switch(10 * k, 1, crew[k % 8], "R", BUSY)
+        if not busy:
+            m.switch(10 * k + 1, 1, None, "R", BUSY)
+    m.switch(800, 0, None, "S", [])
+    m.switch(800, 1, None, "R", BUSY)
+    path = tmp_path / "recording.perf-script.txt"
+    path.write_text(m.text())
+    return unwrapped(run("waits", path).out)
+
+
+def test_an_overloaded_machine_says_who_waits_most(tmp_path):
+    assert "waited for one of 2 CPUs; most: busy-* (8) 5." in crowded(tmp_path, True)
+
+
+def test_what_waits_beside_idle_cpus_is_no_overload(tmp_path):
+    assert "OVERLOADED" not in crowded(tmp_path, False)
