@@ -85,7 +85,7 @@ def test_churn_and_temporary_allocations_by_own_function():
     assert calls["ranked_by"] == "alloc_count"
     first = calls["rows"][0]
     assert first["function"].startswith("scratch") and first["alloc_count"] == 60 * N
-    assert first["calls_per_second"] == pytest.approx(60 * N / calls["seconds"], rel=1e-5)
+    assert float(first["calls_per_second"]) == pytest.approx(60 * N / float(calls["seconds"]), rel=1e-5)
     assert first["mean_bytes"] == round(first["alloc_bytes"] / first["alloc_count"])
     out = run("leaks", MIX, "--metric", "calls", code=0).out
     assert "calls/s" in out and "state" not in out.splitlines()[3]
