@@ -161,9 +161,10 @@ def test_for_whom_a_wrapper_grows(tmp_path):
 
 def test_a_caller_that_holds_much_and_does_not_grow_is_not_named():
     files = sorted(glob.glob(os.path.join(ROOT, "tests", "memory", "recordings", "jeprof.shop.*.heap")))
-    row = growth(ask("leaks", *files))["shop_get(unsigned long)"]
+    symbols = ("--symfs", os.path.join(RECORDINGS, "symfs"))
+    row = growth(ask("leaks", *files, *symbols))["shop_get(unsigned long)"]
     assert row["own_callers"][0] == "copy_request(int)" and row["own_callers_others"] == 1
-    assert "shop_get (shop.cpp:41) +218.75 KiB < copy_request" in " ".join(run("leaks", *files, code=0).out.split())
+    assert "shop_get (shop.cpp:41) +218.75 KiB < copy_request" in " ".join(run("leaks", *files, *symbols, code=0).out.split())
 
 
 # Units
@@ -572,6 +573,7 @@ def test_a_profile_of_a_time_without_allocations_is_empty(tmp_path):
 
 def test_diff_of_two_dumps_is_of_no_runs():
     files = sorted(glob.glob(os.path.join(RECORDINGS, "jeprof.shop.*.heap")))[::2]
+    files += ["--symfs", os.path.join(RECORDINGS, "symfs")]
     out = run("diff", *files).out
     words = " ".join(out.split("\n\n")[0].split())
     assert "a run" not in words and "two runs" not in words and "+56.3%" in words
