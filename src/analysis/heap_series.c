@@ -257,7 +257,7 @@ static void describe(struct sp_heap_dump *x, const struct sp_selection *s)
     uint64_t v;
     if (e->sample_period && sp_parse_u64(rate.p, rate.p + rate.n, &v) == rate.n && v > 1 && v < INT64_MAX)
         x->rate = (int64_t)v;
-    x->go = sp_str_is(tool, "pprof") && sp_heap_is_of_go(p);
+    x->go = sp_heap_is_of_go(p);
     x->of_run = sp_str_is(tool, "heaptrack") || sp_str_is(tool, "valgrind") || sp_str_is(tool, "lsan");
     x->v8 = sp_str_is(tool, "node") || sp_str_is(tool, "v8");
     take_times(x, p);

@@ -47,8 +47,11 @@ double sp_heap_chance(int64_t period, double bytes, double blocks)
 
 bool sp_heap_is_of_go(const struct sp_profile *p)
 {
-    static const char *const names[] = {"runtime.main",     "runtime.goexit",      "runtime.mstart",
-                                        "runtime.mallocgc", "runtime.systemstack", NULL};
+    static const char *const names[] = {
+        "runtime.main",   "runtime.goexit", "runtime.mstart",   "runtime.malg",        "runtime.allocm",
+        "runtime.doInit", "runtime.mcall",  "runtime.mallocgc", "runtime.systemstack", NULL};
+    if (!sp_str_is(sp_pstr(p, p->header.source_tool), "pprof"))
+        return false;
     for (size_t i = 0; i < p->functions.n; i++) {
         struct sp_str name = sp_pstr(p, p->functions.v[i].name);
         if (sp_name_index(names, name.p, name.n) >= 0)

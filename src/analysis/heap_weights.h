@@ -35,7 +35,10 @@ struct sp_leak_sums sp_heap_weights(const struct sp_profile *p, const uint32_t m
  * average: 1 - exp(-size / period), blocks of one record being of the size that they have on average.
  */
 double sp_heap_chance(int64_t period, double bytes, double blocks);
-/* Written by Go's runtime, as far as its functions show: heap profiles of Go are of the last collection. */
+/*
+ * A pprof file of Go's runtime, as far as its functions show: a collector freed what could not be reached,
+ * and the file is of the last collection.
+ */
 bool sp_heap_is_of_go(const struct sp_profile *p);
 
 #endif

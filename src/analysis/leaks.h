@@ -122,10 +122,5 @@ spaa_status sp_leaks_choose(const struct sp_profile *p, struct sp_select_opts *o
 spaa_status sp_leaks_of(struct sp_selection *s, const struct sp_leaks_opts *o, struct sp_diags *d,
                         struct sp_leaks *out);
 void sp_leaks_free(struct sp_leaks *l);
-/* A garbage collector freed what could not be reached: the heap of a program in Go. */
-bool sp_leaks_collected(const struct sp_profile *p);
-/* The visible frames of a row of the selection with the allocators at the leaf, lent; NULL as
- * sp_selected_frames. */
-const uint32_t *sp_leak_whole_frames(struct sp_selection *s, size_t row, size_t *n);
 
 #endif

@@ -56,18 +56,3 @@ void sp_leak_judge(struct sp_leaks *l)
     for (size_t i = 0; i < l->rows.n; i++)
         l->rows.v[i].kind = leaks_kind_of(l, &l->rows.v[i]);
 }
-
-bool sp_leaks_collected(const struct sp_profile *p)
-{
-    static const char *const names[] = {"runtime.main",   "runtime.goexit", "runtime.mstart", "runtime.malg",
-                                        "runtime.allocm", "runtime.doInit", "runtime.mcall",  NULL};
-    if (!sp_str_is(sp_pstr(p, p->header.source_tool), "pprof"))
-        return false;
-    for (size_t i = 0; i < p->functions.n; i++) {
-        struct sp_str name = sp_pstr(p, p->functions.v[i].name);
-        for (size_t k = 0; names[k]; k++)
-            if (sp_str_is(name, names[k]))
-                return true;
-    }
-    return false;
-}

@@ -12,17 +12,6 @@
 
 const char *const sp_leak_reach_names[] = {"definite", "indirect", "possible", "other", "reachable", NULL};
 
-/* ---- frames ---- */
-
-const uint32_t *sp_leak_whole_frames(struct sp_selection *s, size_t row, size_t *n)
-{
-    unsigned char *owners = s->owners; /* which are all that hides the leaf */
-    s->owners = NULL;
-    const uint32_t *f = sp_selected_frames(s, row, n);
-    s->owners = owners;
-    return f;
-}
-
 /* What a record is of: functions as `alike`. */
 struct leak_place {
     uint32_t function, through; /* SP_NONE: none */
@@ -33,8 +22,10 @@ struct leak_place {
 static uint32_t leak_callee(struct sp_leak_builder *b, uint32_t i, size_t at)
 {
     const struct sp_profile *p = b->s->profile;
-    size_t n, skipped = sp_selected_skipped(b->s, i);
-    const uint32_t *f = at + skipped ? sp_leak_whole_frames(b->s, i, &n) : NULL;
+    size_t n, skipped;
+    const uint32_t *f = sp_selected_whole_frames(b->s, i, &n, &skipped);
+    if (!(at + skipped))
+        return SP_NONE;
     uint32_t callee = f && at + skipped < n ? p->frames.v[f[at + skipped - 1]].function : SP_NONE;
     bool allocator = callee == SP_NONE || b->s->owners[callee] == SP_ALLOCATOR;
     return allocator ? SP_NONE : b->alike[callee];

@@ -3,6 +3,7 @@
 #include "ask/leaks_words.h"
 #include "ask/series.h"
 
+#include "analysis/heap_weights.h"
 #include "analysis/own_fold.h"
 #include "analysis/stacks.h"
 #include "base/num.h"
@@ -90,7 +91,7 @@ static void put_facts(struct sp_leaks_asked *x)
     const struct sp_leaks *l = &x->l;
     fact_sums(x);
     fact_reaches(x);
-    sp_fact_cstr(a, "reachability", l->told ? "told" : sp_leaks_collected(l->profile) ? "collected" : NULL);
+    sp_fact_cstr(a, "reachability", l->told ? "told" : sp_heap_is_of_go(l->profile) ? "collected" : NULL);
     sp_fact_scaled(a, "seconds", l->now_ns > 0 ? l->now_ns : SP_ABSENT, 9);
     sp_fact_cstr(a, "ranked_by", sp_leak_metric_names[l->rank]);
     sp_fact_cstr(a, "growth_from", l->growth ? "windows" : NULL);

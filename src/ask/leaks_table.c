@@ -106,11 +106,11 @@ static void put_stack(struct sp_leaks_asked *x, const struct leak_tables *t, con
     struct sp_answer *a = x->x->out;
     struct sp_buf *b = &x->x->b;
     const struct sp_profile *p = x->l.profile;
-    size_t n;
+    size_t n, skipped;
     sp_buf_clear(b);
     sp_stack_id_add(b, p, x->x->s.rows.v[r->row].stack);
     sp_put_text(a, t->rows, SP_LEAKS_STACK, b->data, b->len);
-    const uint32_t *f = sp_leak_whole_frames(&x->x->s, r->row, &n);
+    const uint32_t *f = sp_selected_whole_frames(&x->x->s, r->row, &n, &skipped);
     for (size_t i = 0; f && i < n; i++) {
         struct sp_str name = sp_pstr(p, sp_frame_function(p, f[i])->name),
                       line = sp_pstr(p, p->frames.v[f[i]].srcline),

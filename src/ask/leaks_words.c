@@ -3,6 +3,7 @@
 #include "ask/leaks.h"
 #include "ask/memory_moment.h"
 
+#include "analysis/heap_weights.h"
 #include "analysis/owners.h"
 #include "analysis/short_name.h"
 #include "answer/words.h"
@@ -241,7 +242,7 @@ static void say_unknown_reach(const struct sp_leaks_asked *x, struct sp_buf *b)
     struct sp_str tool = sp_pstr(p, p->header.source_tool);
     if (x->l.told || is_clean(x) || !sp_leaks_of_live(&x->l))
         return;
-    if (sp_leaks_collected(p))
+    if (sp_heap_is_of_go(p))
         sp_buf_puts(b, " (Go: reachable when garbage was last collected)");
     else if (sp_str_is(tool, "heaptrack"))
         sp_buf_puts(b, " (heaptrack cannot tell lost from still reachable)");
