@@ -1,0 +1,30 @@
+/* Lines of the form "Key:   value", and lines of no form. */
+#include "formats/spindump/report.h"
+
+#include <string.h>
+
+void sp_spindump_not_understood(struct spindump_reader *r, struct sp_span line, struct sp_buf *keep,
+                                const char *what)
+{
+    int n = line.n > 80 ? 80 : (int)line.n;
+    sp_emit(r->d, SP_W515, sp_spindump_here(r, line.p), "%s: \"%.*s\"", what, n, line.p);
+    sp_hang_item(keep, line);
+}
+
+/* Keys as long as their column may have their value right behind the colon. */
+enum { KEY_COLUMN = 17 };
+
+bool sp_spindump_key_value(struct sp_span line, struct sp_span *key, struct sp_span *value)
+{
+    const char *p = line.p, *end = line.p + line.n;
+    while ((p = memchr(p, ':', (size_t)(end - p)))) {
+        if (p + 1 == end || sp_hang_blank(p[1]) || (p - line.p >= KEY_COLUMN && p[1] != ':'))
+            break;
+        p++;
+    }
+    if (!p || p == line.p || p - line.p > 64)
+        return false;
+    *key = (struct sp_span){line.p, (size_t)(p - line.p)};
+    *value = sp_hang_trim((struct sp_span){p + 1, (size_t)(end - p - 1)});
+    return sp_hang_trim(*key).n > 0;
+}

@@ -1,0 +1,424 @@
+/* Processes, their threads and their stacks. */
+#include "base/num.h"
+#include "formats/spindump/report.h"
+
+#include <string.h>
+
+/* The context of samples that end in the row whose text has this number. */
+static uint32_t spindump_context(void *who, uint32_t text)
+{
+    struct spindump_reader *r = who;
+    const struct sp_spindump_meaning *x = &r->frames.meanings.v[text];
+    unsigned by = r->opts->group_by;
+    struct sp_context c = {.pid = by & SP_BY_PID ? r->pid : SP_ABSENT,
+                           .tid = by & SP_BY_TID ? r->tid : SP_ABSENT,
+                           .cpu = SP_ABSENT,
+                           .event = r->event,
+                           .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE,
+                           .state = by & SP_BY_STATE ? x->state : SP_STR_NONE,
+                           .extra_json = by & SP_BY_STATE ? x->state_extra : SP_STR_NONE,
+                           .wait = by & SP_BY_STATE ? x->wait : 0,
+                           .labels = r->labels};
+    return sp_context_intern(r->p, &c);
+}
+
+bool sp_spindump_prepare(struct spindump_reader *r)
+{
+    struct sp_profile *p = r->p;
+    uint32_t metric = sp_metric_intern(p, "samples", 7);
+    struct sp_event e = {
+        .name = sp_profile_cstr(p, "stackshot"), .kind = SP_TIMER, .mode = SP_FREQUENCY, .primary = metric};
+    if (metric == SP_NONE || e.name == SP_STR_FAIL)
+        return false;
+    r->event = sp_event_add(p, &e);
+    r->tree = (struct sp_hang_tree){
+        .p = p, .d = r->d, .metric = metric, .context = spindump_context, .who = r, .excess = SP_W517};
+    r->tree.layout = sp_layout_simple(p, metric, SP_STR_NONE, SP_NONE, SP_STR_NONE);
+    return r->event != SP_NONE && r->tree.layout != SP_NONE;
+}
+
+/* The last "[digits]" of s. */
+static const char *spindump_last_pid(struct sp_span s, size_t *n)
+{
+    for (size_t i = s.n; i-- > 0;) {
+        size_t k = i + 1;
+        if (s.p[i] != '[')
+            continue;
+        while (k < s.n && sp_hang_digit(s.p[k]))
+            k++;
+        if (k > i + 1 && k < s.n && s.p[k] == ']') {
+            *n = k + 1 - i;
+            return s.p + i;
+        }
+    }
+    return NULL;
+}
+
+/* "name (bundle) [pid] [unique pid N] (suspended)" */
+static void spindump_process_name(struct spindump_reader *r, struct sp_span s)
+{
+    size_t n;
+    s = sp_hang_trim(s);
+    if (sp_hang_ends(s, "(suspended)")) {
+        r->suspended = true;
+        s = sp_hang_trim((struct sp_span){s.p, s.n - strlen("(suspended)")});
+    }
+    const char *unique = s.n && s.p[s.n - 1] == ']' ? memmem(s.p, s.n, "[unique pid ", 12) : NULL;
+    if (unique) {
+        r->unique_pid = (struct sp_span){unique + 12, (size_t)(s.p + s.n - 1 - (unique + 12))};
+        s = sp_hang_trim((struct sp_span){s.p, (size_t)(unique - s.p)});
+    }
+    if (!sp_hang_cut_pid(&s, &r->pid)) {
+        const char *at = spindump_last_pid(s, &n);
+        r->pid = SP_ABSENT;
+        if (at) {
+            struct sp_span head = {s.p, (size_t)(at + n - s.p)};
+            struct sp_span rest = sp_hang_trim(sp_hang_after(s, head.n));
+            if (sp_hang_cut_pid(&head, &r->pid)) {
+                s = head;
+                sp_hang_member(&r->extra, "rest", rest);
+            }
+        }
+    }
+    const char *group = sp_hang_group(s);
+    if (group && group - s.p > 1 && group[-1] == ' ') {
+        struct sp_span b = {group + 1, (size_t)(s.p + s.n - 1 - (group + 1))};
+        if (memchr(b.p, '.', b.n) && !memchr(b.p, ' ', b.n)) {
+            r->bundle = b;
+            s = sp_hang_trim((struct sp_span){s.p, (size_t)(group - s.p)});
+        }
+    }
+    r->name = s;
+}
+
+static bool spindump_open_process(struct spindump_reader *r, struct sp_span rest, bool powerstats)
+{
+    r->in_process = true;
+    r->powerstats = powerstats;
+    r->suspended = false;
+    r->stamp++;
+    r->processes++;
+    r->name = r->bundle = r->unique_pid = (struct sp_span){NULL, 0};
+    r->comm = SP_STR_NONE;
+    sp_buf_clear(&r->keys);
+    sp_buf_clear(&r->extra);
+    sp_buf_clear(&r->not_understood);
+    sp_buf_clear(&r->annotations);
+    r->facts = (struct sp_process_fact){0};
+    sp_facts_clear(sp_process_facts, &r->facts);
+    r->process_images.n = r->blocks.n = r->rows.n = r->notes.n = 0;
+    sp_buf_ch(&r->extra, '{'); /* the record's beginning, so that commas come out right */
+    spindump_process_name(r, rest);
+    if (r->name.n)
+        r->comm = sp_hang_str(r->p, r->name);
+    r->zone = SPINDUMP_PROCESS;
+    return r->comm != SP_STR_FAIL && !r->extra.failed;
+}
+
+/* SP_ABSENT: there is none. */
+static int64_t spindump_pid_in(struct sp_span value)
+{
+    size_t n;
+    int64_t pid;
+    const char *at = spindump_last_pid(value, &n);
+    struct sp_span head = {value.p, at ? (size_t)(at + n - value.p) : 0};
+    return at && sp_hang_cut_pid(&head, &pid) ? pid : SP_ABSENT;
+}
+
+static void spindump_footprint(struct spindump_reader *r, struct sp_span value)
+{
+    int64_t v;
+    const char *arrow = memmem(value.p, value.n, "->", 2);
+    if (!sp_hang_bytes(value, &v))
+        return;
+    if (arrow)
+        sp_hang_number(&r->extra, "footprint_before_bytes", v);
+    else
+        r->facts.footprint_bytes = v;
+    if (arrow && sp_hang_bytes(sp_hang_trim(sp_hang_after(value, (size_t)(arrow + 2 - value.p))), &v))
+        r->facts.footprint_bytes = v;
+}
+
+/* Numbers of what is well known, beside the texts. */
+enum spindump_key {
+    KEY_RESPONSIBLE,
+    KEY_PARENT,
+    KEY_CPU_TIME,
+    KEY_IO,
+    KEY_FOOTPRINT,
+    KEY_NUM_SAMPLES,
+    KEY_PATH,
+    KEY_UNKNOWN
+};
+
+static enum spindump_key spindump_known_key(struct sp_span key)
+{
+    static const char *const names[] = {"Responsible", "Parent",      "CPU Time", "I/O",
+                                        "Footprint",   "Num samples", "Path"};
+    unsigned i = key.n && memchr("RPCIFN", *key.p, 6) ? 0 : KEY_UNKNOWN;
+    while (i < KEY_UNKNOWN && !sp_span_is(key, names[i]))
+        i++;
+    return (enum spindump_key)i;
+}
+
+/* A key that repeats counts the first time. */
+static void spindump_known_value(struct spindump_reader *r, enum spindump_key key, struct sp_span value)
+{
+    int64_t v;
+    struct sp_hang_cpu cpu;
+    if (key == KEY_UNKNOWN || r->seen_keys >> key & 1)
+        return;
+    r->seen_keys |= 1u << key;
+    switch (key) {
+    case KEY_RESPONSIBLE:
+        v = spindump_pid_in(value);
+        if (v != SP_ABSENT)
+            sp_hang_number(&r->extra, "responsible_pid", v);
+        break;
+    case KEY_PARENT:
+        r->facts.parent_pid = spindump_pid_in(value);
+        break;
+    case KEY_CPU_TIME:
+        cpu = sp_hang_cpu(value);
+        r->facts.cpu_time_ns = cpu.ns;
+        r->facts.cycles = cpu.cycles;
+        r->facts.instructions = cpu.instructions;
+        break;
+    case KEY_IO:
+        sp_hang_io_members(&r->extra, value);
+        break;
+    case KEY_FOOTPRINT:
+        spindump_footprint(r, value);
+        break;
+    case KEY_NUM_SAMPLES:
+        if (sp_parse_i64(value.p, value.p + value.n, &v))
+            sp_hang_number(&r->extra, "num_samples", v);
+        break;
+    case KEY_PATH:
+        r->facts.path = value.n ? sp_profile_text(r->p, value.p, value.n) : SP_STR_NONE;
+        break;
+    case KEY_UNKNOWN:
+        break;
+    }
+}
+
+void sp_spindump_process_line(struct spindump_reader *r, struct sp_span line)
+{
+    struct sp_span key, value;
+    if (!sp_spindump_key_value(line, &key, &value)) {
+        sp_spindump_not_understood(r, line, &r->not_understood, "no field of a process");
+        return;
+    }
+    sp_hang_pair(&r->keys, key, value);
+    spindump_known_value(r, spindump_known_key(sp_hang_trim(key)), value);
+}
+
+bool sp_spindump_begin_thread(struct spindump_reader *r, const struct sp_spindump_thread *t)
+{
+    struct spindump_block b = {.thread = {.tid = SP_ABSENT, .nsamples = -1},
+                               .has_thread = t,
+                               .first = r->rows.n,
+                               .line = r->line,
+                               .notes = r->notes.n};
+    if (t)
+        b.thread = *t;
+    r->zone = SPINDUMP_THREAD;
+    return sp_vec_push(&r->blocks, b);
+}
+
+/* {…} of what a thread's header and annotations say; `alone`: no record of a thread has the rest. */
+static void spindump_thread_object(struct spindump_reader *r, struct sp_buf *to,
+                                   const struct spindump_block *b, bool alone)
+{
+    sp_buf_ch(to, '{');
+    if (alone && b->thread.tid != SP_ABSENT)
+        sp_hang_number(to, "tid", b->thread.tid);
+    sp_spindump_thread_members(to, &b->thread, alone);
+    if (b->notes_n) {
+        sp_hang_comma(to);
+        sp_buf_puts(to, "\"annotations\":[");
+        for (size_t i = 0; i < b->notes_n; i++)
+            sp_hang_item(to, r->notes.v[b->notes + i]);
+        sp_buf_ch(to, ']');
+    }
+    sp_buf_ch(to, '}');
+}
+
+/* The thread's record; *known: there was one of this thread already. */
+static bool spindump_thread_record(struct spindump_reader *r, const struct spindump_block *b, bool *known)
+{
+    size_t before = r->p->threads.n;
+    uint32_t number = sp_thread_intern(r->p, r->pid, b->thread.tid, r->comm);
+    *known = r->p->threads.n == before;
+    if (number == SP_NONE || *known)
+        return number != SP_NONE;
+    sp_buf_clear(&r->buf);
+    sp_buf_puts(&r->buf, "\"x_spindump\":");
+    spindump_thread_object(r, &r->buf, b, false);
+    uint32_t extra = r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
+    r->p->threads.v[number].extra_json = extra == SP_STR_FAIL ? SP_STR_NONE : extra;
+    struct sp_thread facts = r->p->threads.v[number];
+    bool ok = extra != SP_STR_FAIL && sp_spindump_thread_facts(r->p, &b->thread, &facts);
+    if (ok)
+        r->p->threads.v[number] = facts;
+    return ok;
+}
+
+/* Rows hold texts: their frames in this process. */
+static bool spindump_bind_rows(struct spindump_reader *r, struct sp_hang_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t text = rows[i].frame;
+        if (!sp_spindump_bind(&r->frames, text, r->stamp))
+            return false;
+        rows[i].frame = r->frames.texts.v.v[text].frame;
+        rows[i].tag = text;
+        if (r->frames.meanings.v[text].truncated)
+            r->p->header.truncated += (uint64_t)rows[i].count;
+    }
+    return true;
+}
+
+/* The rows of one thread as stacks. */
+static spaa_status spindump_block_stacks(struct spindump_reader *r, const struct spindump_block *b)
+{
+    struct sp_hang_row *rows = r->rows.v + b->first;
+    const struct sp_spindump_thread *t = &b->thread;
+    int64_t roots;
+    if (!b->n)
+        return SPAA_OK;
+    r->tid = t->tid;
+    r->labels =
+        sp_labels_with_queue(r->p, 0, r->opts->asked, (struct sp_str){t->queue.p, (uint32_t)t->queue.n});
+    if (r->labels == SP_NONE || !spindump_bind_rows(r, rows, b->n))
+        return sp_nomem(r->d);
+    spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
+    if (!st && t->nsamples >= 0 && roots != t->nsamples)
+        sp_emit(r->d, SP_W516, SP_AT_LINE(b->line, SP_NOWHERE),
+                "thread %.*s has %lld samples, its roots %lld", (int)(t->id.n ? t->id.n : 10),
+                t->id.n ? t->id.p : "<multiple>", (long long)t->nsamples, (long long)roots);
+    return st;
+}
+
+static void spindump_array(struct sp_buf *to, const char *key, const struct sp_buf *items)
+{
+    if (!items->len)
+        return;
+    sp_hang_comma(to);
+    sp_buf_ch(to, '"');
+    sp_buf_puts(to, key);
+    sp_buf_puts(to, "\":[");
+    sp_buf_add(to, items->data, items->len);
+    sp_buf_ch(to, ']');
+}
+
+static bool spindump_is_frontmost(const struct spindump_reader *r)
+{
+    for (size_t i = 0; i < r->notes.n; i++)
+        if (memmem(r->notes.v[i].p, r->notes.v[i].n, "process frontmost", 17))
+            return true;
+    return false;
+}
+
+/* Threads as their numbers; those that have no record of their own as objects. */
+static spaa_status spindump_threads(struct spindump_reader *r, struct sp_buf *list)
+{
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; i < r->blocks.n && !st; i++) {
+        const struct spindump_block *b = &r->blocks.v[i];
+        bool known = true;
+        if (b->thread.tid != SP_ABSENT && !spindump_thread_record(r, b, &known))
+            return sp_nomem(r->d);
+        if (b->has_thread)
+            sp_hang_comma(list);
+        if (!known)
+            sp_buf_i64(list, b->thread.tid);
+        else if (b->has_thread)
+            spindump_thread_object(r, list, b, true);
+        st = spindump_block_stacks(r, b);
+    }
+    return st;
+}
+
+/* What the row has no field for: "x_spindump":{…}. */
+static uint32_t spindump_process_extra(struct spindump_reader *r, const struct sp_buf *list)
+{
+    struct sp_buf *b = &r->buf;
+    sp_buf_clear(b);
+    sp_buf_puts(b, "\"x_spindump\":{");
+    if (r->bundle.n)
+        sp_hang_member(b, "bundle", r->bundle);
+    if (r->unique_pid.n)
+        sp_hang_member(b, "unique_pid", r->unique_pid);
+    if (r->powerstats) {
+        sp_hang_comma(b);
+        sp_buf_puts(b, "\"powerstats\":true");
+    }
+    spindump_array(b, "fields", &r->keys);
+    if (r->extra.len > 1) {
+        sp_hang_comma(b);
+        sp_buf_add(b, r->extra.data + 1, r->extra.len - 1);
+    }
+    spindump_array(b, "annotations", &r->annotations);
+    spindump_array(b, "threads", list);
+    spindump_array(b, "not_understood", &r->not_understood);
+    sp_buf_ch(b, '}');
+    b->failed |= r->keys.failed || r->extra.failed || list->failed || r->not_understood.failed ||
+                 r->annotations.failed;
+    return b->failed ? SP_STR_FAIL : sp_profile_str(r->p, b->data, b->len);
+}
+
+static bool spindump_process_record(struct spindump_reader *r, const struct sp_buf *list)
+{
+    struct sp_process_fact *x = &r->facts;
+    x->pid = r->pid;
+    x->name = r->name.n ? sp_profile_text(r->p, r->name.p, r->name.n) : SP_STR_NONE;
+    x->flags = (r->suspended ? SP_FACT_SUSPENDED : 0) | (spindump_is_frontmost(r) ? SP_FACT_FRONTMOST : 0);
+    x->extra_json = spindump_process_extra(r, list);
+    return x->name != SP_STR_FAIL && x->path != SP_STR_FAIL && x->extra_json != SP_STR_FAIL &&
+           sp_process_add(r->p, x, r->process_images.v, r->process_images.n);
+}
+
+/* Images that no frame names are DSOs too. */
+static bool spindump_image_dsos(struct spindump_reader *r)
+{
+    for (size_t i = 0; i < r->process_images.n; i++) {
+        struct sp_hang_image *m = &r->images.v.v[r->process_images.v[i]];
+        if (m->named)
+            continue;
+        m->named = true;
+        if (m->file.n && !sp_span_is(m->file, "???") &&
+            sp_hang_dso(r->p, m->file, m->uuid, m->kernel) == SP_NONE)
+            return false;
+    }
+    return true;
+}
+
+spaa_status sp_spindump_end_process(struct spindump_reader *r)
+{
+    struct sp_buf *list = &r->threads;
+    if (!r->in_process)
+        return SPAA_OK;
+    r->in_process = false;
+    r->seen_keys = 0;
+    if (r->blocks.n)
+        r->blocks.v[r->blocks.n - 1].n = r->rows.n - r->blocks.v[r->blocks.n - 1].first;
+    for (size_t i = 0; i + 1 < r->blocks.n; i++)
+        r->blocks.v[i].n = r->blocks.v[i + 1].first - r->blocks.v[i].first;
+    for (size_t i = 0; i < r->blocks.n; i++)
+        r->blocks.v[i].notes_n =
+            (i + 1 < r->blocks.n ? r->blocks.v[i + 1].notes : r->notes.n) - r->blocks.v[i].notes;
+    sp_buf_clear(list);
+    spaa_status st = spindump_threads(r, list);
+    if (!st && (!spindump_image_dsos(r) || !spindump_process_record(r, list)))
+        st = sp_nomem(r->d);
+    return st;
+}
+
+spaa_status sp_spindump_begin_process(struct spindump_reader *r, struct sp_span rest, bool powerstats)
+{
+    spaa_status st = sp_spindump_end_process(r);
+    if (!st && !spindump_open_process(r, rest, powerstats))
+        st = sp_nomem(r->d);
+    return st;
+}

@@ -1,0 +1,114 @@
+/* A report as it is read, line by line: what the parts of the reader share. See reader.c. */
+#ifndef SP_SPINDUMP_REPORT_H
+#define SP_SPINDUMP_REPORT_H
+
+#include "formats/common/hang/images.h"
+#include "formats/common/hang/tree.h"
+#include "formats/spindump/frames.h"
+#include "formats/spindump/spindump.h"
+
+/* What the lines at hand belong to. */
+enum spindump_zone {
+    SPINDUMP_HEADER,
+    SPINDUMP_HEAVIEST,
+    SPINDUMP_PROCESS,
+    SPINDUMP_THREAD,
+    SPINDUMP_IMAGES,
+    SPINDUMP_TAIL
+};
+
+struct spindump_block { /* a thread's rows, or those of a process without thread lines */
+    struct sp_spindump_thread thread;
+    bool has_thread;
+    size_t first, n; /* rows */
+    uint64_t line;
+    size_t notes, notes_n; /* slice of the annotations */
+};
+
+struct spindump_reader {
+    const struct sp_read_opts *opts;
+    struct sp_diags *d;
+    struct sp_profile *p;
+    const char *start, *end;
+    uint64_t line;
+    enum spindump_zone zone, before_heaviest;
+    bool after_blank;
+    struct sp_spindump_frames frames;
+    struct sp_hang_images images;
+    struct sp_hang_tree tree;
+    uint32_t event;
+
+    /* the header */
+    struct sp_buf fields, banner, heaviest;
+    struct sp_span ips, version, os, arch, cpus, begin, finish, duration;
+    bool timeline, in_banner;
+    int64_t interval_ns;
+
+    /* the process at hand */
+    bool in_process, powerstats, suspended;
+    unsigned seen_keys;
+    uint32_t stamp;
+    struct sp_span name, bundle, unique_pid;
+    int64_t pid;
+    uint32_t comm;
+    struct sp_process_fact facts;
+    struct sp_buf keys, extra, threads, annotations, not_understood;
+    SP_VEC(uint32_t) process_images;
+    SP_VEC(struct spindump_block) blocks;
+    SP_VEC(struct sp_hang_row) rows;
+    SP_VEC(struct sp_span) notes;
+    int64_t tid;     /* of the block whose stacks are built */
+    uint32_t labels; /* likewise */
+
+    /* the tail */
+    struct sp_buf tail;
+    size_t tail_lines;
+    uint64_t table_line; /* of the title of the table at hand */
+    SP_VEC(struct sp_span) histogram;
+    uint64_t processes;
+    struct sp_buf buf;
+};
+
+static inline struct sp_where sp_spindump_here(const struct spindump_reader *r, const char *at)
+{
+    return SP_AT_LINE(r->line, (uint64_t)(at - r->start));
+}
+/* fields.c */
+/* Reports a line that was not understood, and keeps it in `keep`. */
+void sp_spindump_not_understood(struct spindump_reader *r, struct sp_span line, struct sp_buf *keep,
+                                const char *what);
+/* "Key:   value", as the header and processes have them. */
+bool sp_spindump_key_value(struct sp_span line, struct sp_span *key, struct sp_span *value);
+
+/*
+ * header.c: what stands before the first process: fields by name, the banner between rows of dashes, the
+ * `.ips` line. All of them return false, or SPAA_ERR_NOMEM, where there is no memory.
+ */
+bool sp_spindump_header_line(struct spindump_reader *r, struct sp_span line);
+/* When all lines were read. */
+spaa_status sp_spindump_finish_header(struct spindump_reader *r);
+
+/*
+ * process.c: a process: its line, its keys in any order, its threads' rows, its images. Rows wait until the
+ * images below them are known, since these tell which file a frame's image is.
+ *
+ * Where a line that begins something is damaged, what follows is not counted for what came before: it
+ * gets a thread or a process without a number.
+ */
+bool sp_spindump_prepare(struct spindump_reader *r);
+/* Ends the one before; `rest`: its line behind the key. */
+spaa_status sp_spindump_begin_process(struct spindump_reader *r, struct sp_span rest, bool powerstats);
+void sp_spindump_process_line(struct spindump_reader *r, struct sp_span line);
+/* t NULL: rows without a thread's header. */
+bool sp_spindump_begin_thread(struct spindump_reader *r, const struct sp_spindump_thread *t);
+spaa_status sp_spindump_end_process(struct spindump_reader *r);
+
+/*
+ * tail.c: what follows the processes: I/O histograms and statistics are taken apart; everything else is kept
+ * as lines, whatever it looks like.
+ */
+bool sp_spindump_tail_begins(struct sp_span line);
+bool sp_spindump_tail_line(struct spindump_reader *r, struct sp_span line);
+bool sp_spindump_finish_tail(struct spindump_reader *r);
+
+#endif
