@@ -1,0 +1,69 @@
+#include "model/step_ranges.h"
+
+#include "base/num.h"
+#include "json/find.h"
+
+static bool steps_raw(const struct sp_profile *p, uint32_t stack, struct sp_span *raw)
+{
+    struct sp_str extra = sp_pstr(p, p->stacks.v[stack].extra_json);
+    return extra.n && sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "ranges", raw);
+}
+
+bool sp_step_ranges_any(const struct sp_profile *p)
+{
+    struct sp_span raw;
+    for (uint32_t i = 0; i < p->stacks.n; i++)
+        if (steps_raw(p, i, &raw))
+            return true;
+    return false;
+}
+
+static bool steps_number(struct sp_span *rest, int64_t *v)
+{
+    struct sp_span item;
+    return sp_json_next(rest, &item) && sp_parse_i64(item.p, item.p + item.n, v) == item.n;
+}
+
+/* [1,37], [44,44] or [1,9,4]; what is none of these is left out. */
+static bool steps_range(struct sp_span raw, struct sp_step_range *out)
+{
+    int64_t all;
+    if (!steps_number(&raw, &out->from) || !steps_number(&raw, &out->to) || out->from < 1 ||
+        out->to < out->from)
+        return false;
+    all = out->to - out->from + 1;
+    if (!steps_number(&raw, &out->count))
+        out->count = all;
+    return out->count > 0 && out->count <= all;
+}
+
+spaa_status sp_step_ranges_of(const struct sp_profile *p, struct sp_diags *d, struct sp_step_ranges *out)
+{
+    struct sp_step_ranges r = {.interval_ns = SP_ABSENT};
+    struct sp_str header = sp_pstr(p, p->header.extra_json);
+    struct sp_span raw, item;
+    if (header.n && sp_json_find2((struct sp_span){header.p, header.n}, "x_spindump", "interval_ns", &raw) &&
+        (sp_parse_i64(raw.p, raw.p + raw.n, &r.interval_ns) != raw.n || r.interval_ns < 1))
+        r.interval_ns = SP_ABSENT;
+    for (uint32_t i = 0; i < p->stacks.n; i++) {
+        struct sp_step_range x = {.stack = i};
+        if (!steps_raw(p, i, &raw))
+            continue;
+        while (sp_json_next(&raw, &item)) {
+            if (!steps_range(item, &x))
+                continue;
+            r.last = x.to > r.last ? x.to : r.last;
+            if (!sp_vec_push(&r.v, x)) {
+                sp_step_ranges_free(&r);
+                return sp_nomem(d);
+            }
+        }
+    }
+    *out = r;
+    return SPAA_OK;
+}
+
+void sp_step_ranges_free(struct sp_step_ranges *r)
+{
+    sp_vec_free(&r->v);
+}

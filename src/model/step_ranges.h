@@ -1,0 +1,31 @@
+/*
+ * When samples were taken, of hang reports that say it: a timeline report of spindump has the numbers of the
+ * steps, from 1 on, that each row of its tree was seen in. Readers keep them beside the stacks, in `ranges`
+ * of `x_spindump`, so that they are in SPAA, too.
+ */
+#ifndef SP_STEP_RANGES_H
+#define SP_STEP_RANGES_H
+
+#include "model/profile.h"
+
+/* Steps from..to (both of them, 1 <= from <= to) of a stack. */
+struct sp_step_range {
+    uint32_t stack;
+    int64_t from, to;
+    int64_t count; /* of them that are the stack's, 1..to-from+1: fewer where others' lie between, which is
+                      not said to be where */
+};
+
+struct sp_step_ranges {
+    SP_VEC(struct sp_step_range) v; /* by stack, then by from */
+    int64_t last;                   /* the highest step of any */
+    int64_t interval_ns;            /* from step to step; SP_ABSENT: not stated */
+};
+
+/* Whether any stack has them. */
+bool sp_step_ranges_any(const struct sp_profile *p);
+/* All of a profile; none where it has none. SPAA_ERR_NOMEM. */
+spaa_status sp_step_ranges_of(const struct sp_profile *p, struct sp_diags *d, struct sp_step_ranges *out);
+void sp_step_ranges_free(struct sp_step_ranges *r);
+
+#endif
