@@ -204,7 +204,7 @@ def test_go_agrees(labelled):
     run("convert", "-q", labelled, "-o", labelled.parent / "a.spaa", code=0)
     run("convert", "-q", labelled.parent / "a.spaa", "--to", "pprof", "-o", pb, code=0)
     ask = lambda *a: subprocess.run([go, "tool", "pprof", "-sample_index=samples", *a, str(pb)], capture_output=True, text=True,
-                                    timeout=60, env={**os.environ, "PPROF_TMPDIR": str(labelled.parent)})
+                                    timeout=300, env={**os.environ, "PPROF_TMPDIR": str(labelled.parent)})
     got = ask("-tags")
     if got.returncode:
         pytest.skip("go has no pprof: " + got.stderr.splitlines()[-1])

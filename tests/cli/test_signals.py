@@ -14,6 +14,14 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
 STREAM = os.path.join(ROOT, "tests", "fixtures", "spt", "small.spt")
 
 
+@pytest.fixture(autouse=True)
+def hangup_ends_programs():
+    """Also where the tests run under nohup: what is ignored stays so in the programs they start."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
     """Many different stacks, so that writing them takes a while."""
