@@ -52,6 +52,15 @@ static void refuse_numbers(struct sp_diags *d)
         "the file holds numbers by stack and nothing that says they are time off the CPU");
 }
 
+/* Time of others, by the stack that ended it. */
+static void refuse_wakers(struct sp_diags *d)
+{
+    sp_emit_hint(
+        d, SP_E036, SP_AT_NOTHING,
+        "offwaketime of bcc has both; `top` has the stacks that woke, and how long others had waited",
+        "the profile has the stacks that woke others: where those waited is not in it");
+}
+
 static void refuse_counts(const struct sp_selection *s, struct sp_diags *d)
 {
     struct sp_str event = sp_pstr(s->profile, s->profile->events.v[s->event].name);
@@ -94,6 +103,8 @@ void sp_waits_refuse(const struct sp_selection *s, struct sp_diags *d)
     const struct sp_profile *p = s->profile;
     const struct sp_event *e = &p->events.v[s->event];
     struct sp_str tool = sp_pstr(p, p->header.source_tool);
+    bool counts = e->kind == SP_PROBE || e->kind == SP_ALLOCATION || e->kind == SP_DEALLOCATION,
+         told = counts && sp_str_is(tool, "bcc"); /* its tools say what they count */
     if (p->header.group_by & SP_BY_STATE)
         refuse_states(d);
     else if (sp_str_is(tool, "spindump") || sp_sched_has(p, SP_SCHED_SWITCH) ||
@@ -105,9 +116,11 @@ void sp_waits_refuse(const struct sp_selection *s, struct sp_diags *d)
         refuse_wakings(d);
     else if (sp_str_is(sp_pstr(p, e->name), "goroutine"))
         refuse_goroutines(d);
-    else if (e->mode != SP_FREQUENCY && sp_name_index(untold, tool.p, tool.n) >= 0)
+    else if (e->primary != SP_NONE && sp_str_is(sp_pstr(p, p->metrics.v[e->primary].name), "blocked_ns"))
+        refuse_wakers(d);
+    else if (e->mode != SP_FREQUENCY && !told && sp_name_index(untold, tool.p, tool.n) >= 0)
         refuse_numbers(d);
-    else if (e->kind == SP_PROBE || e->kind == SP_ALLOCATION || e->kind == SP_DEALLOCATION)
+    else if (counts)
         refuse_counts(s, d);
     else
         refuse_samples(d);
