@@ -245,7 +245,7 @@ def test_a_record_without_a_stack_is_no_part_of_another(there, tmp_path):
 
 @pytest.mark.parametrize("fmt", ["dtrace", "bpftrace"])
 def test_bytes_come_back_with_lossless_and_stacks_without(fmt, tmp_path):
-    for name in sorted(os.listdir(FIXTURES[fmt])):
+    for name in sorted(n for n in os.listdir(FIXTURES[fmt]) if n.endswith(".txt")):
         path = os.path.join(FIXTURES[fmt], name)
         kept, plain = tmp_path / "kept.spaa", tmp_path / "plain.spaa"
         run("convert", "-q", path, "--lossless", "-o", kept, code=0)
@@ -758,3 +758,78 @@ def test_functions_of_a_live_run(tmp_path):
               "@hist": {"count": [1], "samples": [1], "bucket:[4, 8)": [1]}}
     for args in ((), ("-f", "json")):
         assert metrics_of(spaa("-", stdin=live_bpftrace(*args, program=program))) == wanted
+
+
+# bpftrace from 0.24 on
+
+def keys_and_counts(records):
+    return sorted((event, tuple(json.loads(context).get("x_bpftrace", {}).get("keys", [])), tuple(f[1] for f in frames), n)
+                  for (event, context, frames), n in joined(records).items())
+
+
+def test_tuples_records_and_arrays_are_one_key():
+    """By a parser of brackets that knows nothing of frames."""
+    def split(key):
+        parts, depth, at = [], 0, 0
+        for i, c in enumerate(key):
+            depth += (c in "({[") - (c in ")}]")
+            if c == "," and depth == 0 and key[i + 1] == " ":
+                parts.append(key[at:i])
+                at = i + 2
+        return parts + [key[at:]]
+    with open(fixture("bpftrace", "nested-keys"), encoding="utf-8") as f:
+        text = f.read().replace("a(b", "a b")
+    truth = []
+    for name, key, n in re.findall(r"^(@\w*)\[((?:.|\n)*?)\]: (\d+)$", text, re.M):
+        *stack, rest = key.rpartition("\n, ") if "\n" in key else ("", key)
+        parts = [int(p) if p.isdigit() else p.replace("a b", "a(b") for p in split(rest)]
+        names_ = tuple(line.strip().split("+")[0] for line in reversed(stack[0].split("\n")[1:])) if stack[0] else ("[unknown]",)
+        truth.append((name, tuple(parts), names_, int(n)))
+    records = spaa(fixture("bpftrace", "nested-keys"))
+    found = [row for row in keys_and_counts(records) if row[0] != "@hist"]
+    assert found == sorted(truth) and len(truth) == 4
+    as_json = spaa(fixture("bpftrace", "nested-json"))
+
+    def without_blanks(rows):
+        return [(e, tuple(k.replace(" ", "") if isinstance(k, str) else k for k in keys), f, n) for e, keys, f, n in rows]
+    assert without_blanks(keys_and_counts(as_json)) == without_blanks(keys_and_counts(records))
+    assert joined(as_json, "bucket:[8, 16)").total() == joined(records, "bucket:[8, 16)").total() == 2
+    for name in ("nested-keys", "nested-json"):  # maps of tuples are no profile, and no damage
+        assert "SPAA-L302" not in run("convert", fixture("bpftrace", name), "--to", "spaa", "-o", "-", code=0).err
+
+
+def test_lines_and_inlined_functions_of_debug_information():
+    records = spaa(fixture("bpftrace", "debug-info"))
+    frames = {r["id"]: (r["func"], r.get("srcline"), r.get("inline_depth", 0)) for r in records if r["type"] == "frame"}
+    stacks = {r["weights"][0]["value"]: [frames[i] for i in r["frames"]] for r in records if r["type"] == "stack"
+              and r["context"]["event"] == "@"}
+    assert stacks == {
+        5: [("leaf", "/src/app.c:3", 2), ("middle", "/src/app.c:8", 1), ("spin", "/src/app.c:14", 0),
+            ("main", "app.c:20", 0), ("operator@thing", None, 0), ("<unwind failure>", None, 0)],
+        6: [("spin", "/src/app.c:14", 0), ("leaf", "/src/app.c:3", 1), ("main", "app.c:21", 0)]}
+    assert names(joined(records))["/usr/bin/app`main;/usr/lib/libc.so.6`read;entry_SYSCALL_64_after_hwframe;do_foo;leaf"] == 7
+    by_line = spaa(fixture("bpftrace", "debug-info"), "--frames", "line")
+    assert by_line[0]["x_spaa"]["frames"] == "line" and any(r.get("srcline") for r in by_line if r["type"] == "frame")
+    by_function = spaa(fixture("bpftrace", "debug-info"), "--frames", "function")
+    assert not any(r.get("srcline") for r in by_function if r["type"] == "frame")
+
+
+def test_json_that_has_no_blanks_in_its_keys():
+    rows = names(joined(spaa(fixture("bpftrace", "glued-json"))))
+    assert rows == {"/usr/bin/app`main;/usr/lib/libc.so.6`abort;entry_SYSCALL_64_after_hwframe;do_foo": 7, "spin;leaf": 2,
+                    "0x7f61937691f5;[build-id:5a1c00112233445566778899aabbccddeeff0011]`0x1169": 3}
+
+
+def test_build_ids_name_the_binaries():
+    records = spaa(fixture("bpftrace", "build-id"))
+    ids = {r["build_id"] for r in records if r["type"] == "dso" and "build_id" in r}
+    with open(fixture("bpftrace", "build-id"), encoding="utf-8") as f:
+        assert ids == set(re.findall(r"^([0-9a-f]{40}) 0x", f.read(), re.M)) and len(ids) == 2
+    assert sum(joined(records).values()) == 7
+
+
+def test_time_series_and_messages_are_no_frames():
+    answer = run("convert", fixture("bpftrace", "series-and-messages"), "--to", "spaa", "-o", "-", code=0)
+    assert names(joined([json.loads(line) for line in answer.out.splitlines()])) == {"main;f": 3, "WARNING_handler": 4, "[unknown]": 2}
+    assert "SPAA-L302" not in answer.err and "a map was full" in answer.err
+    assert ask("info", fixture("bpftrace", "series-and-messages"))["quality"]["lost"] == 15

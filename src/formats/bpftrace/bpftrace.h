@@ -35,14 +35,16 @@ struct bt_reader {
     struct sp_lines lines;
 
     struct sp_agg_lines known; /* frames */
+    bool lined, inlined;       /* some frame has a line, or is inlined */
     SP_VEC(struct bt_map) maps;
 
     /* The record in work. */
-    bool open;     /* its keys are being read */
-    bool in_stack; /* lines are frames */
-    bool in_rows;  /* lines are a distribution */
-    bool average;  /* the value is marked as an average */
-    uint32_t map;  /* its name */
+    bool open;      /* its keys are being read */
+    bool in_stack;  /* lines are frames */
+    bool in_rows;   /* lines are a distribution */
+    bool in_series; /* lines are a time series, up to a blank one */
+    bool average;   /* the value is marked as an average */
+    uint32_t map;   /* its name */
     size_t first_block, first_value;
     uint64_t first_line;
     int64_t rows_total;
@@ -56,11 +58,19 @@ struct bt_reader {
 
 /* frame.c: a frame line without its newline goes to the last block. */
 bool bt_frame(struct bt_reader *r, const char *p, size_t n);
+/* How deep the inlined frames of the record in work are: when it has them all. */
+bool bt_frames_inlined(struct bt_reader *r);
 
 /* record.c: records, from whichever form */
 bool bt_begin(struct bt_reader *r, const char *map, size_t n);
 bool bt_stack(struct bt_reader *r); /* begins a stack key */
 bool bt_scalar(struct bt_reader *r, const char *p, size_t n);
+/*
+ * Where a key of [p, end) ends, at a separator or at the end: tuples, records and arrays, which have
+ * separators within, are one.
+ */
+const char *bt_key_end(const char *p, const char *end, const char *separator);
+void bt_lost(struct bt_reader *r, uint64_t events);
 spaa_status bt_end(struct bt_reader *r); /* all its values are there */
 void bt_abandon(struct bt_reader *r);
 /* A value by the name of its metric; "" is the primary one. */

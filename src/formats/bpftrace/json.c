@@ -7,7 +7,8 @@
  *     {"type": "stats", "data": {"@a": {"KEY": 3}}}                 the average alone: avg()
  *     {"type": "lost_events", "data": {"events": 5}}
  *
- * The keys' stacks begin with a newline, and every one of their lines ends with one.
+ * The keys' stacks begin with a newline, and every one of their lines ends with one. From 0.24 on all blanks
+ * of keys are left out; a tuple within a key is in parentheses, a record "{.a=1,.b=2}", an array "[1,2]".
  */
 #include "base/num.h"
 #include "formats/bpftrace/bpftrace.h"
@@ -26,7 +27,7 @@ static spaa_status bpftrace_key_text(struct bt_reader *r, const char *p, size_t 
                 p = nl ? nl + 1 : end;
             }
         } else {
-            const char *comma = memchr(p, ',', (size_t)(end - p)), *stop = comma ? comma : end;
+            const char *stop = bt_key_end(p, end, ",");
             ok = p == stop ? bt_stack(r) : bt_scalar(r, p, (size_t)(stop - p));
             p = stop;
         }
@@ -110,6 +111,21 @@ static bool bpftrace_before_average(const struct sp_json *at)
     return is;
 }
 
+/* Is the array that begins here the buckets of a distribution, or a tuple, or an array of numbers? */
+static bool bpftrace_has_buckets(const struct sp_json *at)
+{
+    static const char *const members[] = {"\"min\"", "\"max\"", "\"count\""};
+    const char *p = at->p;
+    while (p < at->end && strchr(" [{", *p) && *p)
+        p++;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        size_t n = strlen(members[i]);
+        if ((size_t)(at->end - p) > n && memcmp(p, members[i], n) == 0)
+            return true;
+    }
+    return p < at->end && *p == ']'; /* none was counted */
+}
+
 /* A member of statistics; what else an object has is no number of theirs. */
 static spaa_status bpftrace_statistic(struct bt_reader *r, struct sp_span key)
 {
@@ -140,7 +156,7 @@ static spaa_status bpftrace_json_value(struct bt_reader *r, enum sp_json_type ty
     if (bpftrace_json_number(r, type, &n)) {
         r->average = is_stats;
         st = bt_value(r, "", n.p, n.n) ? SPAA_OK : sp_nomem(r->d);
-    } else if (type == SP_JSON_ARRAY) {
+    } else if (type == SP_JSON_ARRAY && bpftrace_has_buckets(&r->json)) {
         r->in_rows = true;
         sp_json_array(&r->json);
         while (!st && sp_json_item(&r->json))
@@ -212,8 +228,7 @@ static spaa_status bpftrace_json_lost(struct bt_reader *r)
     while (sp_json_key(&r->json, &key))
         if (!(sp_span_is(key, "events") ? sp_json_u64(&r->json, &n) : sp_json_skip(&r->json, &key)))
             return SPAA_ERR_INPUT;
-    r->p->header.lost += n;
-    sp_emit(r->d, SP_L303, SP_AT_LINE(r->lines.line, r->lines.offset), "%llu events", (unsigned long long)n);
+    bt_lost(r, n);
     return SPAA_OK;
 }
 

@@ -37,7 +37,10 @@ static spaa_status bpftrace_finish_header(struct bt_reader *r)
     h->source_tool = h->tool = sp_profile_cstr(r->p, "bpftrace");
     h->version = sp_profile_cstr(r->p, "1.0");
     h->has_x_spaa = true;
-    h->frames = r->agg.granularity == SP_FRAMES_ADDRESS ? SP_FRAMES_ADDRESS : SP_FRAMES_FUNCTION;
+    bool lines = r->agg.granularity == SP_FRAMES_LINE && r->lined;
+    h->frames = r->agg.granularity == SP_FRAMES_ADDRESS ? SP_FRAMES_ADDRESS
+                : lines                                 ? SP_FRAMES_LINE
+                                                        : SP_FRAMES_FUNCTION;
     h->group_by = sp_agg_keys_groups(&r->keys);
     sp_buf_puts(&b, "\"x_bpftrace\":{");
     sp_agg_keys_header(&r->keys, &b);
@@ -72,7 +75,7 @@ static spaa_status bpftrace_finish(struct bt_reader *r, struct sp_input *in)
     sp_agg_keys_say(&r->keys, "--keys names them: --keys kstack,ustack,comm");
     if (r->other_lines && !r->opts->keeper)
         sp_emit_hint(r->d, SP_I321, SP_AT_NOTHING, "--lossless keeps them",
-                     "%llu lines of other text (what the program printed, maps of strings)",
+                     "%llu lines of other text (what the program printed, maps of strings, time series)",
                      (unsigned long long)r->other_lines);
     return sp_agg_functions_say(&r->functions) ? SPAA_OK : sp_nomem(r->d);
 }

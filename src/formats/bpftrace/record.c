@@ -54,6 +54,44 @@ bool bt_scalar(struct bt_reader *r, const char *p, size_t n)
     return sp_agg_key_add(&r->keys, p, n);
 }
 
+/* The bracket that closes the one at p; NULL: none does, so that it is a part of some name. */
+static const char *bpftrace_closing(const char *p, const char *end)
+{
+    static const char open[] = "({[", close[] = ")}]";
+    char wanted[32]; /* none has nearly as many within each other */
+    size_t depth = 0;
+    for (; p < end; p++) {
+        const char *o = *p ? strchr(open, *p) : NULL, *c = *p ? strchr(close, *p) : NULL;
+        if (o && depth == sizeof wanted)
+            return NULL;
+        if (o)
+            wanted[depth++] = close[o - open];
+        else if (c && (!depth || wanted[--depth] != *p))
+            return NULL;
+        if (!depth)
+            return p;
+    }
+    return NULL;
+}
+
+const char *bt_key_end(const char *p, const char *end, const char *separator)
+{
+    size_t n = strlen(separator);
+    const char *close = p < end && strchr("({[", *p) && *p ? bpftrace_closing(p, end) : NULL;
+    if (close &&
+        (close + 1 == end || ((size_t)(end - close - 1) >= n && memcmp(close + 1, separator, n) == 0)))
+        return close + 1;
+    const char *at = memmem(p, (size_t)(end - p), separator, n);
+    return at ? at : end;
+}
+
+void bt_lost(struct bt_reader *r, uint64_t events)
+{
+    r->p->header.lost += events;
+    sp_emit(r->d, SP_L303, SP_AT_LINE(r->lines.line, r->lines.offset), "%llu events",
+            (unsigned long long)events);
+}
+
 bool bt_value(struct bt_reader *r, const char *metric, const char *p, size_t n)
 {
     uint32_t m = *metric ? sp_metric_intern(r->p, metric, strlen(metric)) : SP_NONE;
@@ -88,6 +126,8 @@ spaa_status bt_bucket(struct bt_reader *r, const char *label, size_t n, int64_t 
 
 spaa_status bt_end(struct bt_reader *r)
 {
+    if (!bt_frames_inlined(r))
+        return sp_nomem(r->d);
     if (r->in_rows && !sp_agg_value_add(&r->agg, SP_NONE, r->rows_total))
         return sp_nomem(r->d);
     bool primary = false;

@@ -95,37 +95,40 @@ static const char *bpftrace_terminator(const char *p, const char *end, struct sp
     return NULL;
 }
 
-/* The first ", "; NULL: there is none. */
-static const char *bpftrace_separator(const char *p, const char *end)
+/* What has a value after all, which is a string, a tuple or a record, is no part of a profile. */
+static void bpftrace_end_without_number(struct bt_reader *r, const char *p, const char *end)
 {
-    while ((p = memchr(p, ',', (size_t)(end - p))) && (p + 1 == end || p[1] != ' '))
-        if (++p == end)
-            return NULL;
-    return p;
+    const char *at = memmem(p, (size_t)(end - p), "]: ", 3);
+    if (!at || at + 3 >= end) {
+        bt_abandon(r);
+        return;
+    }
+    sp_agg_drop(&r->agg, r->first_block, r->first_value);
+    r->open = r->in_stack = r->in_rows = false;
+    r->other_lines++;
 }
 
 /* What stands where a key begins, up to the end of the line. */
 static spaa_status bpftrace_read_keys(struct bt_reader *r, const char *p, const char *end)
 {
     struct sp_span value;
-    const char *stop = bpftrace_terminator(p, end, &value);
+    const char *begin = p, *stop = bpftrace_terminator(p, end, &value);
     for (;;) {
         if (p == end) { /* a stack begins with a newline */
             r->in_stack = true;
             return bt_stack(r) ? SPAA_OK : sp_nomem(r->d);
         }
         const char *limit = stop ? stop : end;
-        const char *comma = bpftrace_separator(p, limit);
+        const char *key_end = bt_key_end(p, limit, ", "), *comma = key_end < limit ? key_end : NULL;
         if (!comma && !stop && end[-1] == ',')
-            comma = end - 1;
-        const char *key_end = comma ? comma : limit;
+            key_end = comma = end - 1;
         bool ok = key_end == p ? bt_stack(r) : bt_scalar(r, p, (size_t)(key_end - p));
         if (!ok)
             return sp_nomem(r->d);
         if (!comma) {
             if (stop)
                 return bpftrace_take_value(r, value);
-            bt_abandon(r);
+            bpftrace_end_without_number(r, begin, end);
             return SPAA_OK;
         }
         p = comma + 2 < end ? comma + 2 : end;
@@ -164,6 +167,26 @@ static spaa_status bpftrace_read_row(struct bt_reader *r, struct sp_span t, bool
     return bt_bucket(r, t.p, (size_t)(close + 1 - t.p), count);
 }
 
+/* What a time series begins with below its key: "       0        5", or that there is nothing. */
+static bool bpftrace_begins_series(const struct bt_reader *r, struct sp_span t)
+{
+    size_t i = 0;
+    if (r->agg.values.n > r->first_value || !t.n)
+        return false;
+    while (i < t.n && ((t.p[i] >= '0' && t.p[i] <= '9') || t.p[i] == '-' || t.p[i] == ' '))
+        i++;
+    return (i == t.n && memchr(t.p, ' ', t.n)) || sp_span_is(t, "<no data>");
+}
+
+/* Its values are of moments, of no stack: it is left out. */
+static void bpftrace_begin_series(struct bt_reader *r)
+{
+    sp_agg_drop(&r->agg, r->first_block, r->first_value);
+    r->open = r->in_rows = r->in_stack = false;
+    r->in_series = true;
+    r->other_lines += 2;
+}
+
 static spaa_status bpftrace_rows_end(struct bt_reader *r)
 {
     if (!r->in_rows)
@@ -175,11 +198,40 @@ static spaa_status bpftrace_rows_end(struct bt_reader *r)
     return bt_end(r);
 }
 
+/* What bpftrace says on the terminal, which may stand anywhere: nothing of it is a frame. */
+static bool bpftrace_is_message(struct bt_reader *r, const char *p, const char *end)
+{
+    static const char lost[] = "Lost ", warning[] = "WARNING: ", full[] = "Map full; can't update element";
+    uint64_t events;
+    size_t n = (size_t)(end - p), k = sizeof lost - 1,
+           used = n > k && memcmp(p, lost, k) == 0 ? sp_parse_u64(p + k, end, &events) : 0;
+    if (used && (size_t)(end - p) == k + used + 7 && memcmp(p + k + used, " events", 7) == 0) {
+        bt_lost(r, events);
+        return true;
+    }
+    const char *at =
+        n && *p != ' ' && *p != '\t' && *p != '@' ? memmem(p, n, warning, sizeof warning - 1) : NULL;
+    if (!at || (at > p && (at - p < 2 || memcmp(at - 2, ": ", 2) != 0)))
+        return false;
+    r->other_lines++;
+    if (memmem(at, (size_t)(end - at), full, sizeof full - 1))
+        sp_emit_hint(r->d, SP_L303, SP_AT_LINE(r->lines.line, r->lines.offset), "raise BPFTRACE_MAX_MAP_KEYS",
+                     "a map was full: what it has no key of was not counted");
+    return true;
+}
+
 static spaa_status bpftrace_take_line(struct bt_reader *r, const char *p, size_t n)
 {
     const char *end = p + n;
     if (n && end[-1] == '\r')
         end--;
+    if (bpftrace_is_message(r, p, end))
+        return SPAA_OK;
+    if (r->in_series) {
+        r->in_series = p < end;
+        r->other_lines += p < end;
+        return SPAA_OK;
+    }
     if (r->in_stack && p < end && *p != ',' && *p != ']' && *p != '@')
         return bt_frame(r, p, (size_t)(end - p)) ? SPAA_OK : sp_nomem(r->d);
     if (r->in_stack && p < end && *p != '@') {
@@ -188,16 +240,21 @@ static spaa_status bpftrace_take_line(struct bt_reader *r, const char *p, size_t
             struct sp_span value = {NULL, 0};
             if (bpftrace_terminator(p, end, &value) == p)
                 return bpftrace_take_value(r, value);
-            bt_abandon(r);
+            bpftrace_end_without_number(r, p, end);
             return SPAA_OK;
         }
         return bpftrace_read_keys(r, end - p > 2 ? p + 2 : end, end);
     }
     if (r->in_rows) {
         bool taken;
-        spaa_status st = bpftrace_read_row(r, bpftrace_text_trimmed(p, end), &taken);
+        struct sp_span t = bpftrace_text_trimmed(p, end);
+        spaa_status st = bpftrace_read_row(r, t, &taken);
         if (st || taken)
             return st;
+        if (bpftrace_begins_series(r, t)) {
+            bpftrace_begin_series(r);
+            return SPAA_OK;
+        }
         st = bpftrace_rows_end(r);
         if (st)
             return st;

@@ -29,11 +29,13 @@ static bool bpftrace_put_frame(struct sp_agg_printer *w, uint32_t frame)
     if (!sp_agg_own_string(w, f->extra_json, "raw", &w->text))
         return false;
     struct sp_str raw = w->text.len ? (struct sp_str){w->text.data, (uint32_t)w->text.len} : name;
+    bool inlined = w->own && f->flags & SP_FRAME_INLINED;
+    struct sp_str line = w->own ? sp_pstr(p, f->srcline) : (struct sp_str){"", 0};
     bool module = dso.n && dso.p[0] != '[' && f->kind != SP_KERNEL;
     if (module) /* perf mode is the one that names modules */
         sp_buf_printf(&w->row, "\t%016llx ", (unsigned long long)f->ip);
     else
-        sp_buf_puts(&w->row, "    ");
+        sp_buf_puts(&w->row, inlined ? "    [inlined] " : "    ");
     bpftrace_put_plain(&w->row, raw);
     if (f->flags & SP_FRAME_SYMOFF && !unresolved)
         sp_buf_printf(&w->row, "+%llu", (unsigned long long)f->symoff);
@@ -41,6 +43,9 @@ static bool bpftrace_put_frame(struct sp_agg_printer *w, uint32_t frame)
         sp_buf_puts(&w->row, " (");
         bpftrace_put_plain(&w->row, dso);
         sp_buf_ch(&w->row, ')');
+    } else if (line.n) {
+        sp_buf_ch(&w->row, '@');
+        bpftrace_put_plain(&w->row, line);
     }
     return sp_buf_ch(&w->row, '\n');
 }

@@ -354,16 +354,19 @@ static uint32_t aggregation_frame_number(struct finish *f, uint32_t number, uint
         name = sp_profile_cstr(f->p, kernel ? "[kernel]" : "[unknown]");
     if (name == SP_STR_FAIL)
         return SP_NONE;
-    struct sp_dso dso = {.name = name, .is_kernel = kernel};
+    struct sp_dso dso = {.name = name, .build_id = x->build_id, .is_kernel = kernel};
     uint32_t d = sp_dso_intern(f->p, &dso);
     struct sp_frame frame = {.function = d == SP_NONE ? SP_NONE : sp_function_intern(f->p, x->name, d),
+                             .srcline = x->srcline,
                              .ip = x->ip,
                              .symoff = x->symoff,
                              .inline_depth = x->inline_depth,
                              .extra_json = x->more,
                              .kind = kernel ? SP_KERNEL : SP_USER,
                              .flags = x->flags};
-    if (f->a->granularity > SP_FRAMES_ADDRESS) { /* no tracer prints lines: line falls back to function */
+    if (f->a->granularity > SP_FRAMES_LINE)
+        frame.srcline = SP_STR_NONE;
+    if (f->a->granularity > SP_FRAMES_ADDRESS) { /* few tracers print lines: line falls back to function */
         frame.ip = frame.symoff = 0;
         frame.flags &= SP_FRAME_UNRESOLVED | SP_FRAME_INLINED;
     }

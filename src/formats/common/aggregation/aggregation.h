@@ -31,6 +31,7 @@ struct sp_agg_frame {
     uint32_t name;
     uint32_t module; /* SP_STR_NONE: none was printed */
     uint32_t more;   /* raw members */
+    uint32_t srcline, build_id;
     uint32_t inline_depth;
     uint64_t ip, symoff;
     uint8_t flags; /* enum sp_frame_flag */
