@@ -833,3 +833,54 @@ def test_time_series_and_messages_are_no_frames():
     assert names(joined([json.loads(line) for line in answer.out.splitlines()])) == {"main;f": 3, "WARNING_handler": 4, "[unknown]": 2}
     assert "SPAA-L302" not in answer.err and "a map was full" in answer.err
     assert ask("info", fixture("bpftrace", "series-and-messages"))["quality"]["lost"] == 15
+
+
+# DTrace with bars
+
+def test_values_beside_bars():
+    """agghist: what stands behind the last bar is the value, whatever the keys."""
+    with open(fixture("dtrace", "agghist"), encoding="utf-8") as f:
+        text = f.read()
+    records = spaa(fixture("dtrace", "agghist"))
+    rows = joined(records)
+    assert sorted(rows.values()) == sorted(int(n) for n in re.findall(r"\|[@█▋▎ ]* (\d+) *$", text, re.M))
+    keys = {tuple(json.loads(c).get("x_dtrace", {}).get("keys", [])): n for (_, c, _), n in rows.items() if n in (2, 18, 40, 10, 20)}
+    assert keys == {("bash",): 2, ("beam.smp",): 18, ("two words",): 40, ("sshd", 12): 10, ("sshd", 13): 20}
+    assert names(rows)["unix`sys_syscall;genunix`read"] == 5 and names(rows)["unix`swtch"] == 7
+    long = text.split("\n\n")[0] + "\n" + "".join(f"{f'prog{i}':>17} |{'@':40} {i:<9d}\n" for i in range(1, 300))
+    assert ask("top", "-", stdin=long)["whole"] == sum(range(1, 300)) + 60
+
+
+def test_packed_distributions_have_their_number_of_values():
+    with open(fixture("dtrace", "aggpack"), encoding="utf-8") as f:
+        text = f.read()
+    answer = run("convert", fixture("dtrace", "aggpack"), "--to", "spaa", "-o", "-", code=0)
+    rows = joined([json.loads(line) for line in answer.out.splitlines()])
+    assert sorted(rows.values()) == sorted(map(int, re.findall(r"\| (\d+)$", text, re.M)))
+    assert names(rows)["app`main;libc.so.1`_read"] == 9 and "only how many values each has is known" in answer.err
+    assert {json.loads(c)["x_dtrace"]["keys"][0] for _, c, _ in rows if "x_dtrace" in c} == {"bash", "nscd"}
+
+
+def test_bars_of_utf8_and_of_negative_counts():
+    weights = {r["context"]["x_dtrace"]["keys"][0]: {w["metric"]: w["value"] for w in r["weights"]}
+               for r in spaa(fixture("dtrace", "bars")) if r["type"] == "stack"}
+    assert weights == {"read": {"bucket:8": 4, "bucket:16": 6, "count": 10, "samples": 10},
+                       "write": {"bucket:1": -3, "bucket:2": 5, "count": 2, "samples": 2}}
+
+
+def test_dtrace_on_linux():
+    records = spaa(fixture("dtrace", "linux"))
+    rows = names(joined(records))
+    assert rows == {"bash`main;libc.so.6`read;vmlinux`entry_SYSCALL_64_after_hwframe;ext4`ext4_file_read_iter;vmlinux`__schedule": 3,
+                    "0x7f12a4e0b3c0;java/lang/Thread.run()V;libjvm.so`Unsafe_Park;vmlinux`do_futex": 4}
+    frames = {r["func"]: r for r in records if r["type"] == "frame"}
+    assert frames["ext4_file_read_iter"]["kind"] == "kernel" and frames["Unsafe_Park"]["kind"] == "user"
+    assert frames["java/lang/Thread.run()V"]["x_dtrace"] == {"note": "Thread.java:833"}
+
+
+@pytest.mark.parametrize("text", [
+    "| key | count |\n|---|---|\n| a | 12 |\n| b | 13 |\n", "key  min .---. max | counts\nx 1 : 2 : 3 | 4\n",
+    "  10 |     int main(void)\n  11 |     {\n  12 |         return 0\n",
+    "@param x\n@return 5\n@[1]: 2 is what bpftrace prints\nand more text\nand more\nand more\nand more\nand more\n"])
+def test_tables_and_listings_are_no_profiles(text):
+    assert run("info", "-", stdin=text).code != 0

@@ -44,6 +44,8 @@ enum dt_kind {
     DT_FRAME,    /* module`symbol, symbol+0x1f, or an address */
     DT_NOTE,     /* "[ text ]": about the frame above */
     DT_HEAD,     /* "value  --- Distribution --- count" */
+    DT_HIST,     /* "key  --- Distribution --- count": see bars.c */
+    DT_PACK,     /* "key  min .---. max | count" */
     DT_ROW,      /* "16 |@@@@  3" */
     DT_PROLOGUE, /* "CPU ID FUNCTION:NAME" */
     DT_FIRING,   /* "0  64091  :tick-60s" */
@@ -65,6 +67,15 @@ size_t dt_words(struct dt_text t, struct dt_text *out, size_t max);
 bool dt_integer(struct dt_text t, int64_t *out);
 /* "ffffffff8134f1d0": an address without 0x, which may be nothing but decimal digits. */
 bool dt_bare_address(struct dt_text t);
+
+/* bars.c: how long the piece of a bar at p is, 0: it is none. */
+size_t dt_bar_at(const char *p, const char *end);
+bool dt_is_barred(const char *p, size_t n, bool pack, struct dt_text *keys, struct dt_text *number);
+/*
+ * A line of keys, a bar and a value, as dtrace prints keys and value without bars; false: it is no such line.
+ * The buffer may have failed.
+ */
+bool dt_unpacked(const char *p, size_t n, bool pack, struct sp_buf *out);
 
 /* value.c: "sshd ms:12": the value at the end of a line, and the keys before it, without the value's label.
  */
@@ -129,13 +140,16 @@ struct dt_reader {
 
     /* What was learned. */
     SP_VEC(struct dt_group) groups;
-    uint32_t group; /* the current one */
-    bool any;       /* a record was entered */
-    bool leads;     /* the last record with a number before its stack had its value there */
-    bool trails;    /* it had its value behind the stack */
-    bool any_leads; /* a value stood before its stack */
-    bool bare;      /* addresses are printed without 0x */
-    size_t run;     /* see move_values; SIZE_MAX: none */
+    uint32_t group;     /* the current one */
+    bool any;           /* a record was entered */
+    bool leads;         /* the last record with a number before its stack had its value there */
+    bool trails;        /* it had its value behind the stack */
+    bool any_leads;     /* a value stood before its stack */
+    bool bare;          /* addresses are printed without 0x */
+    bool hist, pack;    /* values stand beside bars: see bars.c; pack: of distributions */
+    bool packed;        /* and some did */
+    struct sp_buf line; /* such a one, rewritten */
+    size_t run;         /* see move_values; SIZE_MAX: none */
     uint64_t firings, other_lines, unfinished;
     uint32_t
         probe; /* processor, probe id and FUNCTION:NAME of the first line of a probe that printed, as JSON */

@@ -137,13 +137,19 @@ static bool dtrace_is_row(struct dt_text t, struct dt_line *out)
     const char *label = p;
     p += p < bar && *p == '-';
     size_t n = dtrace_digits(p, bar);
-    if (!n || dtrace_skip_blanks(p + n, bar) != bar)
+    if (!n)
         return false;
-    while (number > bar && (dtrace_is_digit(number[-1]) || number[-1] == '-'))
-        number--;
-    for (const char *q = bar + 1; q < number; q++)
+    for (const char *q = p + n; q < bar; q++) /* bars of negative counts stand before it */
         if (!dtrace_is_blank_line(*q) && *q != '@')
             return false;
+    while (number > bar && (dtrace_is_digit(number[-1]) || number[-1] == '-'))
+        number--;
+    for (const char *q = bar + 1; q < number;) {
+        size_t piece = dt_bar_at(q, number);
+        if (!piece && !dtrace_is_blank_line(*q))
+            return false;
+        q += piece ? piece : 1;
+    }
     /* The mark and the number stand next to each other in the label, whatever blanks were between. */
     if (!dt_integer((struct dt_text){number, (size_t)(end - number)}, &out->number))
         return false;
@@ -174,6 +180,21 @@ static bool dtrace_is_head(struct dt_text t)
     static const char mid[] = " Distribution ";
     return dtrace_starts_with(t, "value ") && t.n > 40 && memmem(t.p, t.n, mid, sizeof mid - 1) &&
            memmem(t.p, t.n, "---", 3);
+}
+
+/* Of -x agghist, and of -x aggpack. */
+static bool dtrace_is_key_head(struct dt_text t, enum dt_kind *kind)
+{
+    static const char mid[] = " Distribution ", count[] = "| count", min[] = "min .-";
+    bool key = dtrace_starts_with(t, "key ");
+    if (key && t.n > 40 && memmem(t.p, t.n, mid, sizeof mid - 1) && memmem(t.p, t.n, "---", 3))
+        *kind = DT_HIST;
+    else if ((key || dtrace_starts_with(t, "min .-")) && memmem(t.p, t.n, min, sizeof min - 1) && t.n > 16 &&
+             memcmp(t.p + t.n - (sizeof count - 1), count, sizeof count - 1) == 0)
+        *kind = DT_PACK;
+    else
+        return false;
+    return true;
 }
 
 static size_t dtrace_columns(const char **p, const char *end)
@@ -207,6 +228,8 @@ void dt_classify(const char *p, size_t n, struct dt_line *out)
         out->kind = DT_ROW;
     else if (dtrace_is_head(t))
         out->kind = DT_HEAD;
+    else if (dtrace_is_key_head(t, &out->kind))
+        return;
     else if (dtrace_is_firing(t, &out->label))
         out->kind = DT_FIRING;
     else if (dtrace_starts_with(t, "CPU") && memmem(t.p, t.n, "FUNCTION:NAME", 13))

@@ -45,7 +45,7 @@ static void dtrace_note_line(struct seen *s, const struct dt_line *l)
     else if (text) /* keys may stand between a stack and its value */
         s->stack = s->symbols = s->stack && s->symbols && !s->keys;
     s->keys = text;
-    if (l->kind == DT_HEAD)
+    if (l->kind == DT_HEAD || l->kind == DT_HIST || l->kind == DT_PACK)
         s->found++;
     s->number = false;
     s->last_number = number || (text && dt_value_at_start(l->text, &keys, &v));
@@ -69,13 +69,18 @@ static bool dtrace_begins_with_symbol(struct dt_text t)
 static bool dtrace_is_prose(const char *p, const char *end, bool whole)
 {
     size_t known = 0, other = 0;
+    bool hist = false, pack = false;
     for (const char *nl; p < end; p = nl ? nl + 1 : end) {
         struct dt_line l;
         nl = memchr(p, '\n', (size_t)(end - p));
         if (!nl && !whole)
             break;
         dt_classify(p, (size_t)((nl ? nl : end) - p), &l);
-        bool text = l.kind == DT_TEXT && !dtrace_begins_with_symbol(l.text);
+        struct dt_text keys, number;
+        hist = hist || l.kind == DT_HIST || l.kind == DT_PACK;
+        pack = l.kind == DT_PACK || (pack && l.kind != DT_HIST);
+        bool text = l.kind == DT_TEXT && !dtrace_begins_with_symbol(l.text) &&
+                    !(hist && dt_is_barred(l.text.p, l.text.n, pack, &keys, &number));
         other += text;
         known += !text && l.kind != DT_BLANK;
     }

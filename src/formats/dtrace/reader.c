@@ -32,6 +32,10 @@ static bool dtrace_report_losses(struct dt_reader *r)
     if (r->any_leads)
         sp_emit(r->d, SP_I322, SP_AT_NOTHING,
                 "values were found in the lines before their stacks, as printa(\"%%@d%%k\") puts them");
+    if (r->packed)
+        sp_emit(
+            r->d, SP_I322, SP_AT_NOTHING,
+            "-x aggpack draws distributions without their numbers: only how many values each has is known");
     sp_agg_keys_say(&r->keys, "--keys names them: --keys execname,pid,ustack");
     if (r->other_lines && !r->opts->keeper)
         sp_emit_hint(r->d, SP_I321, SP_AT_NOTHING, "--lossless keeps them",
@@ -70,6 +74,7 @@ static spaa_status dtrace_read(struct sp_input *in, const struct sp_read_opts *o
     if (opts->frames > SP_FRAMES_ADDRESS)
         r.agg.granularity = opts->frames;
     sp_buf_init(&r.last, 0);
+    sp_buf_init(&r.line, 0);
     spaa_status st = sp_agg_functions_init(&r.functions, p, opts, d);
     if (!st)
         st = sp_off_cpu_asked(opts, d, &r.off_cpu);
@@ -85,6 +90,7 @@ static spaa_status dtrace_read(struct sp_input *in, const struct sp_read_opts *o
     sp_agg_free(&r.agg);
     sp_agg_lines_free(&r.known);
     sp_buf_free(&r.last);
+    sp_buf_free(&r.line);
     sp_vec_free(&r.groups);
     return st;
 }

@@ -714,6 +714,18 @@ static spaa_status dtrace_take_kind(struct dt_reader *r, const struct dt_line *l
         r->in_rows = true;
         r->in_block = false;
         break;
+    case DT_HIST:
+    case DT_PACK:
+        st = dtrace_held_is_value(r);
+        if (!st)
+            st = dtrace_tail_is_value(r);
+        if (!st)
+            st = dtrace_abandon(r);
+        r->hist = true;
+        r->pack = l->kind == DT_PACK;
+        r->gap = true;
+        r->last_gap = true;
+        return st;
     case DT_ROW:
         return r->in_rows ? dtrace_take_row(r, l) : dtrace_take_text(r, l, p, n);
     case DT_PROLOGUE:
@@ -738,6 +750,13 @@ static spaa_status dtrace_take_kind(struct dt_reader *r, const struct dt_line *l
 static spaa_status dtrace_take_line(struct dt_reader *r, const char *p, size_t n)
 {
     struct dt_line l;
+    if (r->hist && !r->in_rows && dt_unpacked(p, n, r->pack, &r->line)) {
+        if (r->line.failed)
+            return sp_nomem(r->d);
+        p = r->line.data;
+        n = r->line.len;
+        r->packed = r->packed || r->pack;
+    }
     if (!r->in_rows && n > 4) {
         /* Most lines are frames, and most of those were met before. */
         const struct sp_agg_line *known = sp_agg_lines_find(&r->known, p, n);
