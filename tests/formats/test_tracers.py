@@ -884,3 +884,12 @@ def test_dtrace_on_linux():
     "@param x\n@return 5\n@[1]: 2 is what bpftrace prints\nand more text\nand more\nand more\nand more\nand more\n"])
 def test_tables_and_listings_are_no_profiles(text):
     assert run("info", "-", stdin=text).code != 0
+
+
+@pytest.mark.parametrize("side", [(), ("--stack-type", "user"), ("--stack-type", "kernel")])
+def test_modules_with_a_name_of_kernels_make_a_valid_profile(side, tmp_path):
+    text = stack_text(["[kernel]libc.so.1`write+0xa", "[kernel.kallsyms]`x", "app`main+0x2"]) + "  3\n"
+    out = tmp_path / "out.spaa"
+    run("convert", "-q", "-", "--from", "dtrace", *side, "-o", out, stdin=text, code=0)
+    run("validate", out, code=0)
+    assert run("convert", "-q", out, "--to", "spaa", "-o", "-", code=0).raw == out.read_bytes()

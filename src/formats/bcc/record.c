@@ -2,6 +2,7 @@
 #include "base/num.h"
 #include "formats/bcc/bcc.h"
 #include "formats/common/text/off_cpu_option.h"
+#include "model/kernel_names.h"
 #include "model/waiting.h"
 #include "symbols/bind.h"
 #include "json/json.h"
@@ -75,7 +76,7 @@ static uint32_t bcc_dso(struct bcc_stacks *s, const struct bcc_name *x, bool ker
 {
     struct sp_str module = sp_pstr(s->p, x->module);
     struct sp_buf b;
-    if (!module.n || sp_str_is(module, "[unknown]"))
+    if (!module.n || sp_str_is(module, "[unknown]") || (!kernel && sp_is_kernel_name(module)))
         return kernel ? s->kernel : s->unknown;
     struct sp_dso dso = {.name = x->module, .is_kernel = kernel};
     if (kernel && *module.p != '[') { /* a module of Linux */

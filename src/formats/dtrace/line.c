@@ -1,6 +1,7 @@
 /* What a line of DTrace's output can be by itself, and what a frame line says. */
 #include "base/num.h"
 #include "formats/dtrace/dtrace.h"
+#include "model/kernel_names.h"
 #include "json/json.h"
 
 #include <string.h>
@@ -263,12 +264,13 @@ size_t dt_words(struct dt_text t, struct dt_text *out, size_t max)
 /* Kernel code by its module or address. */
 static enum sp_agg_side dtrace_side_of(struct dt_text module, bool has_ip, uint64_t ip)
 {
-    static const char *const kernels[] = {"genunix", "unix",    "mach_kernel", "kernel",
-                                          "nt",      "vmlinux", "[kernel]",    "[kernel.kallsyms]"};
+    static const char *const kernels[] = {"genunix", "unix", "mach_kernel", "kernel", "nt", "vmlinux"};
     static const char *const users[] = {"[vdso]",    "[vsyscall]", "[jit]",  "[anon]",
                                         "[unknown]", "[heap]",     "[stack]"};
     if (has_ip)
         return sp_agg_address_side(ip);
+    if (sp_is_kernel_name((struct sp_str){module.p, (uint32_t)module.n}))
+        return SP_AGG_KERNEL;
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (strlen(kernels[i]) == module.n && memcmp(module.p, kernels[i], module.n) == 0)
             return SP_AGG_KERNEL;

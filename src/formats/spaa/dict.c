@@ -2,6 +2,7 @@
 #include "formats/spaa/facts.h"
 
 #include "base/num.h"
+#include "model/kernel_names.h"
 
 #include <stdio.h>
 
@@ -47,23 +48,13 @@ static bool dict_build_id(struct reader *r, const struct sp_token *v, uint32_t *
     return good || sp_keep_odd(r, "build_id", v, "hex digits");
 }
 
-/* As the validator has it: the names of kernels and of nothing else. */
-static bool dict_kernel_name(struct sp_str s)
-{
-    static const char *const starts[] = {"[kernel]", "[kernel.", "[guest.kernel"};
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (s.n >= strlen(starts[i]) && memcmp(s.p, starts[i], strlen(starts[i])) == 0)
-            return true;
-    return false;
-}
-
 static void dict_complete_dso(struct reader *r, struct sp_dso *dso)
 {
     if (dso->name == SP_STR_NONE) {
         sp_emit(r->d, SP_E109, sp_here(r, "name"), "taken as [unknown]");
         dso->name = sp_profile_cstr(r->p, "[unknown]");
     }
-    if (!dso->is_kernel && dso->name != SP_STR_FAIL && dict_kernel_name(sp_pstr(r->p, dso->name))) {
+    if (!dso->is_kernel && dso->name != SP_STR_FAIL && sp_is_kernel_name(sp_pstr(r->p, dso->name))) {
         sp_emit(r->d, SP_E125, sp_here(r, "is_kernel"), " ");
         dso->is_kernel = true;
     }

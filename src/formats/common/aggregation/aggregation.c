@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/kernel_names.h"
 #include "symbols/demangle.h"
 #include "json/json.h"
 
@@ -350,7 +351,7 @@ static uint32_t aggregation_frame_number(struct finish *f, uint32_t number, uint
     const struct sp_agg_frame *x = &f->a->frames.v[number];
     bool kernel = side == SP_AGG_KERNEL;
     uint32_t name = x->module;
-    if (name == SP_STR_NONE)
+    if (name == SP_STR_NONE || (!kernel && sp_is_kernel_name(sp_pstr(f->p, name))))
         name = sp_profile_cstr(f->p, kernel ? "[kernel]" : "[unknown]");
     if (name == SP_STR_FAIL)
         return SP_NONE;
