@@ -210,6 +210,16 @@ def test_sides_that_a_title_names():
             for _, _, k in f} == {"unknown"}
 
 
+def test_offcputime_with_bare_names():
+    truth = {(tuple(f.split()), comm): int(n) * 1000 for f, comm, n in re.findall(
+        r"((?:^    \S+\n)+)^    (\S+)\n {8}(\d+)$", text_of("offcputime-old"), re.M)}
+    rows = rows_of(records_of("offcputime-old"))
+    assert {(names(f), c["comm"]): w["offcpu_ns"] for _, f, w, c in rows} == truth and len(truth) == 2
+    assert {k for _, f, _, _ in rows for _, _, k in f} == {"kernel"}
+    new = text_of("offcputime") + "    schedule\n    server\n        77\n\n"  # of a new version a line is missing
+    assert len(rows_of(records_of(None, stdin=new))) == len(rows_of(records_of("offcputime")))
+
+
 # Random texts of all tools, one after the other
 
 def random_text(rng):

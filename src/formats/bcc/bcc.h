@@ -5,7 +5,7 @@
  *         finish_task_switch                      offcputime, profile: leaf first, the kernel's frames
  *         --                                      -d: the program's begin
  *         worker(int)
- *         -                server (4711)          the thread, or of profile the process
+ *         -                server (4711)          the thread, or of profile the process; once `server` alone
  *             150007
  *
  *     Tracing 1 functions for "submit_bio"... Hit Ctrl-C to end.

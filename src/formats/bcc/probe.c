@@ -10,7 +10,7 @@ struct seen {
 
 static void bcc_probe_number(struct seen *s, const struct bcc_line *l)
 {
-    bool who = l->indent == 8 && (s->thread || (s->waker && s->target));
+    bool who = l->indent == 8 && (s->thread || (s->waker && s->target) || (s->title && s->four));
     bool count = l->indent == 4 && s->two;
     s->records += who || (count && s->process);
     s->plain += count && !s->process;

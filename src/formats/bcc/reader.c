@@ -30,6 +30,7 @@ struct bcc_reader {
     struct bcc_who who, other;
 
     struct bcc_heap heap;
+    bool threads; /* lines of threads were seen: see bcc_has_bare_name */
     uint64_t stacks, other_lines;
 };
 
@@ -217,11 +218,27 @@ static spaa_status bcc_take_owner(struct bcc_reader *r, const struct bcc_line *l
         bcc_drop(r);
     bcc_begin(r, shape);
     r->whole = true;
+    r->threads = r->threads || shape == BCC_BY_THREAD;
     return bcc_take_who(r, l, &r->who);
+}
+
+/* The first versions of offcputime print the name of who waited like one more frame. */
+static bool bcc_has_bare_name(const struct bcc_reader *r)
+{
+    return r->shape == BCC_BY_THREAD && !r->whole && !r->threads && r->title.tool == BCC_OFF_CPU &&
+           r->s.names.n > r->first;
+}
+
+static void bcc_take_bare_name(struct bcc_reader *r)
+{
+    r->who.comm = r->s.names.v[--r->s.names.n].name;
+    r->whole = true;
 }
 
 static spaa_status bcc_take_number(struct bcc_reader *r, const struct bcc_line *l)
 {
+    if (l->number >= 0 && l->indent == 8 && bcc_has_bare_name(r))
+        bcc_take_bare_name(r);
     bool value = l->number >= 0 && ((r->shape == BCC_BY_COUNT && l->indent == 4) ||
                                     (r->shape > BCC_NONE && r->whole && l->indent == 8));
     if (value)
