@@ -14,11 +14,12 @@ void sp_waits_free(struct sp_waits *w)
     sp_vec_free(&w->chains);
     sp_vec_free(&w->steps);
     sp_map_free(&w->by_tid);
+    sp_step_ranges_free(&w->ranges);
 }
 
 /* ---- threads and their waits ---- */
 
-static uint32_t find_thread(const struct sp_waits *w, int64_t tid)
+uint32_t sp_waits_thread(const struct sp_waits *w, int64_t tid)
 {
     struct sp_probe at = sp_map_probe(&w->by_tid, sp_hash_mix((uint64_t)tid, 3));
     for (uint32_t i; (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;)
@@ -29,11 +30,17 @@ static uint32_t find_thread(const struct sp_waits *w, int64_t tid)
 
 static uint32_t waits_thread_of(struct sp_waits *w, const struct sp_context *c)
 {
-    uint32_t i = find_thread(w, c->tid);
+    uint32_t i = sp_waits_thread(w, c->tid);
     if (i != SP_NONE)
         return i;
-    struct sp_wait_thread t = {
-        .pid = c->pid, .tid = c->tid, .comm = c->comm, .context = (uint32_t)(c - w->profile->contexts.v)};
+    struct sp_wait_thread t = {.pid = c->pid,
+                               .tid = c->tid,
+                               .comm = c->comm,
+                               .context = (uint32_t)(c - w->profile->contexts.v),
+                               .begin = SP_ABSENT,
+                               .last = SP_ABSENT,
+                               .stuck = SP_NONE,
+                               .since = SP_ABSENT};
     const struct sp_reported_process *p = sp_thread_info_process(&w->info, c->pid);
     t.frontmost = p && p->frontmost && p->main == c->tid;
     if (w->threads.n >= SP_NONE - 1 || !sp_vec_push(&w->threads, t) ||
@@ -99,6 +106,8 @@ static bool waits_gather(struct sp_waits *w, const int64_t *asked, const int64_t
         uint32_t t = waits_thread_of(w, c);
         ok = t != SP_NONE;
         int64_t weight = !ok ? 0 : w->threads.v[t].asked ? asked[i] : whole[i];
+        if (ok)
+            waits_add(&w->threads.v[t].all, whole[i]);
         if (weight <= 0)
             continue;
         waits_add(&w->threads.v[t].weight, weight);
@@ -113,7 +122,12 @@ static bool waits_gather(struct sp_waits *w, const int64_t *asked, const int64_t
                             .holder_tid = fact->holder_tid,
                             .holder_name = fact->holder_name,
                             .holder = SP_NONE,
-                            .lock = fact->flags & SP_FACT_LOCK};
+                            .all = whole[i],
+                            .hops = fact->hops,
+                            .fact = c->wait,
+                            .lock = fact->flags & SP_FACT_LOCK,
+                            .self = fact->flags & SP_FACT_SELF,
+                            .reported = fact->flags & SP_FACT_DEADLOCK};
         ok = sp_vec_push(&w->waits, x);
         waits_add(&w->threads.v[t].waiting, weight);
     }
@@ -138,23 +152,32 @@ static void settle_holders(struct sp_waits *w)
         struct sp_wait_thread *t = &w->threads.v[x->waiter];
         if (!t->n++)
             t->first = (uint32_t)i;
-        if (x->holder_tid != SP_ABSENT) {
-            x->holder = find_thread(w, x->holder_tid);
+        if (x->self) {
+            x->holder = x->waiter;
+        } else if (x->holder_tid != SP_ABSENT) {
+            x->holder = sp_waits_thread(w, x->holder_tid);
         } else if (x->holder_pid != SP_ABSENT) {
             const struct sp_reported_process *p = sp_thread_info_process(&w->info, x->holder_pid);
             x->by_process = true;
             if (p && p->main != SP_ABSENT)
-                x->holder = find_thread(w, p->main);
+                x->holder = sp_waits_thread(w, p->main);
         }
+        if (x->holder == SP_NONE || x->by_process)
+            continue;
+        const struct sp_wait_thread *holder = &w->threads.v[x->holder];
+        x->holder_tid = holder->tid;
+        x->holder_pid = x->holder_pid == SP_ABSENT ? holder->pid : x->holder_pid;
+        x->holder_name = x->holder_name ? x->holder_name : holder->comm;
     }
 }
 
 /* ---- chains ---- */
 
 /* The wait that a chain follows from a thread; SP_NONE: it waits for nothing that is named. */
-static uint32_t waits_heaviest(const struct sp_waits *w, uint32_t thread)
+static uint32_t waits_followed(const struct sp_waits *w, uint32_t thread)
 {
-    return w->threads.v[thread].n ? w->threads.v[thread].first : SP_NONE;
+    const struct sp_wait_thread *t = &w->threads.v[thread];
+    return t->stuck != SP_NONE ? t->stuck : t->n ? t->first : SP_NONE;
 }
 
 /*
@@ -169,7 +192,7 @@ static bool waits_measure(struct sp_waits *w, unsigned char *mark)
         uint32_t t = start;
         way.n = 0;
         while (ok && t != SP_NONE && !mark[t]) {
-            uint32_t x = waits_heaviest(w, t);
+            uint32_t x = waits_followed(w, t);
             mark[t] = 1;
             ok = sp_vec_push(&way, t);
             t = x == SP_NONE ? SP_NONE : w->waits.v[x].holder;
@@ -183,7 +206,7 @@ static bool waits_measure(struct sp_waits *w, unsigned char *mark)
         }
         for (size_t i = way.n; i-- > 0;) {
             struct sp_wait_thread *x = &w->threads.v[way.v[i]];
-            uint32_t wait = waits_heaviest(w, way.v[i]);
+            uint32_t wait = waits_followed(w, way.v[i]);
             uint32_t next = wait == SP_NONE ? SP_NONE : w->waits.v[wait].holder;
             if (cycle && way.n - i <= length) {
                 x->depth = length;
@@ -204,22 +227,17 @@ static bool waits_add_chain(struct sp_waits *w, uint32_t thread, uint32_t *step_
     struct sp_wait_chain c = {.first = (uint32_t)w->steps.n, .cycle = SP_NONE};
     uint32_t t = thread;
     bool ok = true;
-    while (ok && t != SP_NONE && waits_heaviest(w, t) != SP_NONE) {
+    while (ok && t != SP_NONE && waits_followed(w, t) != SP_NONE) {
         if (step_of[t] > c.first) { /* of this chain: 1 + its place in steps */
             c.cycle = step_of[t] - 1 - c.first;
             break;
         }
-        ok = sp_vec_push(&w->steps, waits_heaviest(w, t));
+        ok = sp_vec_push(&w->steps, waits_followed(w, t));
         step_of[t] = (uint32_t)w->steps.n;
-        t = w->waits.v[waits_heaviest(w, t)].holder;
+        t = w->waits.v[waits_followed(w, t)].holder;
     }
     c.n = (uint32_t)w->steps.n - c.first;
-    c.deadlock = c.cycle != SP_NONE;
-    for (uint32_t i = c.cycle; c.deadlock && i < c.n; i++) {
-        const struct sp_wait *x = &w->waits.v[w->steps.v[c.first + i]];
-        c.deadlock = x->lock && !x->by_process;
-    }
-    return ok && sp_vec_push(&w->chains, c);
+    return ok && sp_waits_judge(w, &c) && sp_vec_push(&w->chains, c);
 }
 
 static int waits_by_weight(const void *va, const void *vb, void *arg)
@@ -247,7 +265,7 @@ static bool waits_find_chains(struct sp_waits *w)
     uint32_t *step_of = calloc(n, sizeof *step_of);
     bool ok = mark && inner && covered && step_of && waits_measure(w, mark);
     for (uint32_t t = 0; ok && t < w->threads.n; t++) {
-        uint32_t x = waits_heaviest(w, t);
+        uint32_t x = waits_followed(w, t);
         if (x == SP_NONE)
             continue;
         if (w->waits.v[x].holder != SP_NONE && w->threads.v[t].asked)
@@ -277,6 +295,8 @@ static int by_chain(const void *va, const void *vb, void *arg)
 {
     const struct sp_wait_chain *a = va, *b = vb;
     const struct sp_waits *w = arg;
+    if ((a->deadlock != SP_DEADLOCK_NONE) != (b->deadlock != SP_DEADLOCK_NONE))
+        return a->deadlock != SP_DEADLOCK_NONE ? -1 : 1;
     uint32_t x = w->waits.v[w->steps.v[a->first]].waiter, y = w->waits.v[w->steps.v[b->first]].waiter;
     return waits_by_weight(&x, &y, arg);
 }
@@ -309,7 +329,8 @@ spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection 
         if (w.waits.n)
             qsort_r(w.waits.v, w.waits.n, sizeof *w.waits.v, by_waiter, &w);
         settle_holders(&w);
-        ok = waits_find_chains(&w);
+        st = sp_waits_learn_steps(&w, d);
+        ok = !st && sp_waits_find_stuck(&w) && waits_find_chains(&w);
         if (ok && w.chains.n)
             qsort_r(w.chains.v, w.chains.n, sizeof *w.chains.v, by_chain, &w);
     }

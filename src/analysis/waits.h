@@ -5,16 +5,18 @@
  * Safari [412] thread 0x3fd5`, `unfair lock owned by …`, `wait4 on make [99]`. Each such wait of a thread
  * (sp_wait_fact) is weighted by what of the metric (samples of a hang report) saw it. A chain follows the
  * heaviest wait of each holder, from a thread that nobody else's chain comes through; a holder that is known
- * by its process alone is taken to be its main thread. A chain that comes back is a cycle; it is a deadlock
- * where each of its waits is for a lock or a turnstile that a named thread held.
+ * by its process alone is taken to be its main thread. A chain that comes back is a cycle: a deadlock where
+ * its waits are there at once and do not end (waits_deadlock.c), else threads that contend.
  *
- * Order: the frontmost application's main thread first, then the longest chain, then the most weight.
+ * Order: of chains deadlocks first; then the frontmost application's main thread, the longest chain, the most
+ * weight.
  */
 #ifndef SP_WAITS_H
 #define SP_WAITS_H
 
 #include "analysis/select.h"
 #include "analysis/thread_info.h"
+#include "model/step_ranges.h"
 
 struct sp_wait {
     uint32_t waiter; /* in threads */
@@ -25,9 +27,14 @@ struct sp_wait {
     int64_t holder_pid, holder_tid; /* SP_ABSENT: not stated */
     uint32_t holder_name;
     uint32_t
-        holder; /* in threads: the named one, or its process's main thread; SP_NONE: not in the profile */
+        holder;    /* in threads: the named one, or its process's main thread; SP_NONE: not in the profile */
+    int64_t all;   /* the weight without filters */
+    int64_t hops;  /* so many waits of others lie between it and the holder; SP_ABSENT: not stated */
+    uint32_t fact; /* in profile->waits */
     bool by_process; /* the holder's thread is a guess */
     bool lock;       /* of the kinds that make a deadlock */
+    bool self;       /* the holder is the waiter */
+    bool reported;   /* the profiler itself calls it a part of a deadlock */
 };
 
 struct sp_wait_thread {
@@ -41,12 +48,32 @@ struct sp_wait_thread {
     bool frontmost;    /* the main thread of the application in front */
     uint32_t depth;    /* waits on its chain */
     bool cyclic;       /* its chain ends in a cycle */
+
+    int64_t all;            /* its weight without filters */
+    int64_t begin, last;    /* the first and the last step that saw it; SP_ABSENT: not known */
+    uint32_t steps, nsteps; /* slice of ranges.v, by their beginning */
+    uint32_t stuck; /* in waits: one that does not end, which a chain follows; SP_NONE: the heaviest */
+    bool stuck_all; /* it is in all samples of the thread, with others for the same holder */
+    int64_t since;  /* the step from which on it holds; SP_ABSENT: not known */
+};
+
+/* What a deadlock is told by: see waits_deadlock.c. */
+enum sp_deadlock {
+    SP_DEADLOCK_NONE,
+    SP_DEADLOCK_REPORTED, /* the profiler says so */
+    SP_DEADLOCK_ALL,      /* each wait is in all samples of its thread */
+    SP_DEADLOCK_TO_END,   /* the waits begin, and from then on are there at once until the end */
 };
 
 struct sp_wait_chain {
     uint32_t first, n; /* slice of steps: numbers of waits */
     uint32_t cycle;    /* the step that its end comes back to; SP_NONE: none */
-    bool deadlock;
+    enum sp_deadlock deadlock;
+    bool sure; /* of a deadlock: each wait names its holder, none lies between, and it is there from the
+                  first sample on */
+    /* Steps in which all waits of the cycle are there at once, and the first and the last of these;
+     * SP_ABSENT: it is not known when samples were taken. */
+    int64_t at_once, from, to;
 };
 
 struct sp_waits {
@@ -61,6 +88,7 @@ struct sp_waits {
     unsigned scale;
     int64_t weight, waiting, unexplained; /* of the selection; with a reason; off the CPU without one */
     struct sp_map by_tid;
+    struct sp_step_ranges ranges; /* of the threads, in their order; none where steps are not known */
 };
 
 /*
@@ -71,6 +99,23 @@ struct sp_waits {
 spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection *whole, struct sp_diags *d,
                         struct sp_waits *out);
 void sp_waits_free(struct sp_waits *w);
+uint32_t sp_waits_thread(const struct sp_waits *w, int64_t tid); /* in threads; SP_NONE: it is not there */
+
+/* waits_steps.c: ranges, and where each thread was seen; SPAA_ERR_NOMEM. */
+spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d);
+/* The steps in which a thread was seen to wait for a holder, in order, joined where they touch; false: no
+ * memory. */
+struct sp_wait_steps {
+    SP_VEC(struct sp_step_range) v;
+};
+bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder, struct sp_wait_steps *out);
+
+/* waits_deadlock.c: which waits do not end, before chains are walked; false: no memory. */
+bool sp_waits_find_stuck(struct sp_waits *w);
+/* Of a chain with its steps: whether it is a deadlock, what tells it, and when its waits are there at once.
+ */
+bool sp_waits_judge(struct sp_waits *w, struct sp_wait_chain *c);
+
 /* Reports that the names and fields of tracepoints are lost (sp_sched_names_lost). */
 void sp_waits_refuse_lost(struct sp_diags *d);
 /* Reports what the profile holds instead of waits, and which recording has them. */

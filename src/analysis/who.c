@@ -3,6 +3,7 @@
 #include "analysis/match.h"
 #include "analysis/names.h"
 #include "analysis/pool.h"
+#include "analysis/thread_info.h"
 #include "base/num.h"
 
 #include <fnmatch.h>
@@ -11,17 +12,43 @@
 struct asked {
     const struct sp_profile *p;
     const struct sp_pools *pools;
+    struct sp_thread_info info; /* of threads */
     const char *text;
     bool threads; /* by thread, else by comm */
     struct sp_buf row;
 };
 
+/* The labels in `"a"(1), "b"(12)`, and a text without quotes as it stands. */
+static bool each_queue(struct asked *x, struct sp_str s, bool (*fits)(const struct asked *, struct sp_str))
+{
+    if (s.n && *s.p != '"')
+        return fits(x, s);
+    for (uint32_t i = 0, k; i < s.n; i = k + 1) { /* a label may hold quotes: it ends at `"(` */
+        i += s.p[i] == '"';
+        for (k = i; k < s.n && !(s.p[k] == '"' && (k + 1 == s.n || s.p[k + 1] == '(')); k++)
+            continue;
+        if (k > i && fits(x, (struct sp_str){s.p + i, k - i}))
+            return true;
+        while (k < s.n && s.p[k] != ',')
+            k++;
+        while (k + 1 < s.n && s.p[k + 1] == ' ')
+            k++;
+    }
+    return false;
+}
+
 /* What a context is called: its comm, and of threads what the profiler knows them by. */
 static bool each_name(struct asked *x, uint32_t context, bool (*fits)(const struct asked *, struct sp_str))
 {
-    uint32_t comm = x->p->contexts.v[context].comm, name = x->pools->thread[context];
-    return (comm && fits(x, sp_pstr(x->p, comm))) ||
-           (x->threads && name && fits(x, sp_str_at(&x->pools->names, name)));
+    const struct sp_context *c = &x->p->contexts.v[context];
+    uint32_t name = x->pools->thread[context];
+    if ((c->comm && fits(x, sp_pstr(x->p, c->comm))) ||
+        (x->threads && name && fits(x, sp_str_at(&x->pools->names, name))))
+        return true;
+    const struct sp_reported_thread *t =
+        x->threads && c->tid != SP_ABSENT ? sp_thread_info_thread(&x->info, c->tid) : NULL;
+    return t &&
+           ((t->name && fits(x, sp_pstr(x->p, t->name))) || each_queue(x, sp_pstr(x->p, t->queue), fits));
 }
 
 static bool who_is_text(const struct asked *x, struct sp_str name)
@@ -37,6 +64,10 @@ static bool is_itself(struct asked *x, uint32_t context)
         return true;
     if (!x->threads || c->tid == SP_ABSENT)
         return false;
+    uint64_t hex; /* as hang reports print it */
+    size_t n = strncmp(x->text, "0x", 2) ? 0 : sp_parse_hex(x->text + 2, x->text + strlen(x->text), &hex);
+    if (n && !x->text[2 + n] && hex == (uint64_t)c->tid)
+        return true;
     sp_scaled_text(c->tid, 0, tid);
     sp_buf_clear(&x->row);
     sp_thread_name(&x->row, x->p, c);
@@ -63,7 +94,14 @@ static bool is_pool(struct asked *x, uint32_t context)
 
 static bool fits_glob(const struct asked *x, struct sp_str name)
 {
-    return fnmatch(x->text, name.p, 0) == 0;
+    char part[256]; /* of a list of labels */
+    if (name.p[name.n] == '\0')
+        return fnmatch(x->text, name.p, 0) == 0;
+    if (name.n >= sizeof part)
+        return false;
+    memcpy(part, name.p, name.n);
+    part[name.n] = '\0';
+    return fnmatch(x->text, part, 0) == 0;
 }
 
 static bool is_glob(struct asked *x, uint32_t context)
@@ -117,6 +155,10 @@ static spaa_status who_find(const struct sp_profile *p, const char *text, bool t
     if (st)
         return st;
     struct asked x = {.p = p, .pools = &pools, .text = text, .threads = threads};
+    if (threads && (st = sp_thread_info_of(p, d, &x.info))) {
+        sp_pools_free(&pools);
+        return st;
+    }
     unsigned char *hits = malloc(p->contexts.n + 1);
     sp_buf_init(&x.row, 0);
     if (!hits)
@@ -124,6 +166,7 @@ static spaa_status who_find(const struct sp_profile *p, const char *text, bool t
     else if (!who_mark(&x, is_itself, hits) && !who_mark(&x, is_pool, hits) && !who_mark(&x, is_glob, hits))
         st = mark_matches(&x, d, hits);
     sp_buf_free(&x.row);
+    sp_thread_info_free(&x.info);
     sp_pools_free(&pools);
     if (st)
         free(hits);

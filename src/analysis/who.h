@@ -10,7 +10,8 @@
 
 /*
  * (*out)[i] is 1 for each context that is meant; the caller frees it. SPAA_ERR_USAGE for a bad regular
- * expression, reported. Of threads, a tid is as good as a name, and so is a row of `--by thread`.
+ * expression, reported. Of threads, a tid (`0x1f` too) is as good as a name, and
+ * so are the label of the queue that it served and a row of `--by thread`.
  */
 spaa_status sp_who_comms(const struct sp_profile *p, const char *asked, struct sp_diags *d,
                          unsigned char **out);

@@ -10,7 +10,7 @@
 static const struct sp_answer_column waits_facts[] = {
     SOMETIMES("waiting", SP_COL_WEIGHT, "of reports: weight of threads that waited for something named"),
     SOMETIMES("waiting_for_nothing_named", SP_COL_WEIGHT, "of reports: weight off the CPU without a reason"),
-    SOMETIMES("deadlocks", SP_COL_COUNT, "of reports: chains that are deadlocks"),
+    SOMETIMES("deadlocks", SP_COL_COUNT, "of reports: rings of threads that are deadlocks"),
     SOMETIMES("duration", SP_COL_WEIGHT, "how long was looked at; null: not known"),
     SOMETIMES("threads_seen", SP_COL_COUNT,
               "how many threads are in the answer; null: the source does not tell threads apart"),
@@ -33,8 +33,9 @@ static const struct sp_answer_column waits_facts[] = {
     {0},
 };
 static const struct sp_table_decl *const waits_tables[] = {
-    &sp_waits_rows,    &sp_waits_waiters, &sp_waits_waits,  &sp_waits_chains,      &sp_waits_steps,
-    &sp_waits_threads, &sp_waits_reasons, &sp_waits_places, SP_WAITS_STALL_TABLES, NULL};
+    &sp_waits_rows,    &sp_waits_waiters, &sp_waits_waits,       &sp_waits_chains,
+    &sp_waits_steps,   &sp_waits_held,    &sp_waits_held,        &sp_waits_threads,
+    &sp_waits_reasons, &sp_waits_places,  SP_WAITS_STALL_TABLES, NULL};
 
 static spaa_status waits_needs(const struct sp_options *o, struct sp_diags *d, struct sp_needs *out)
 {
@@ -98,7 +99,7 @@ const struct sp_question sp_question_waits = {
                 "spaa waits report.spindump.txt\n"
                 "spaa waits report.spindump.txt --pid 412 # its threads, and the chains from there\n"
                 "spaa waits report.spindump.txt --json",
-    .schema = "spaa.waits/3",
+    .schema = "spaa.waits/4",
     .facts = waits_facts,
     .tables = waits_tables,
     .needs = waits_needs,

@@ -10,7 +10,7 @@
 /* What reports say that name what threads waited for. */
 spaa_status sp_waits_reported(struct sp_ask *q, struct sp_answer *out);
 extern const struct sp_table_decl sp_waits_rows, sp_waits_waiters, sp_waits_waits, sp_waits_chains,
-    sp_waits_steps;
+    sp_waits_steps, sp_waits_held;
 
 /* Time off the CPU, as weights of stacks; of recordings of the scheduler as intervals, too. */
 spaa_status sp_waits_off_cpu(struct sp_ask *q, struct sp_answer *out);

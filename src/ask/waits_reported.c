@@ -2,48 +2,14 @@
  * waits of reports that say what threads waited for, as spindump's: who is blocked, on what, held by whom,
  * and the chains these make.
  */
-#include "ask/waits_parts.h"
+#include "ask/waits_reported.h"
 
-#include "analysis/waiters.h"
 #include "base/num.h"
 #include "model/off_cpu.h"
 
+enum { ROWS = 22, ROWS_BRIEF = 12, CHAINS_BRIEF = 4 };
+
 /* ---- columns ---- */
-
-enum { WHO_PROCESS, WHO_PID, WHO_TID, WHO_THREAD_NAME, WHO_QUEUE, WHO_POOL, WHO_THREADS, WHOS };
-#define WHO_COLUMNS(at)                                                                                      \
-    [(at) + WHO_PROCESS] = {"process", SP_COL_TEXT, .doc = "the waiter's process"},                          \
-            [(at) + WHO_PID] = {"pid", SP_COL_COUNT, .doc = "its number"},                                   \
-            [(at) + WHO_TID] = {"tid", SP_COL_COUNT, .doc = "the thread; null: several of a pool"},          \
-            [(at) + WHO_THREAD_NAME] = {"thread_name", SP_COL_TEXT, .doc = "the thread's name"},             \
-            [(at) + WHO_QUEUE] = {"queue", SP_COL_TEXT, .doc = "the queue that it served"},                  \
-            SP_POOL_COLUMNS((at) + WHO_POOL)
-
-enum {
-    WAIT_ON,
-    WAIT_STATE,
-    WAIT_WEIGHT,
-    WAIT_SAMPLES,
-    WAIT_TEXT,
-    WAIT_HOLDER,
-    WAIT_HOLDER_PID,
-    WAIT_HOLDER_TID,
-    WAIT_HOLDER_KNOWN,
-    WAIT_COLUMNS
-};
-#define WAIT_COLUMNS_AT(at)                                                                                  \
-    [(at) + WAIT_ON] = {"on", SP_COL_TEXT, .doc = "what is waited for: turnstile, unfair lock, …"},          \
-            [(at) + WAIT_STATE] = {"state", SP_COL_TEXT, .doc = "the thread's state"},                       \
-            [(at) + WAIT_WEIGHT] = {"weight", SP_COL_WEIGHT, .doc = "weight that waited so"},                \
-            [(at) + WAIT_SAMPLES] = {"samples", SP_COL_WEIGHT,                                               \
-                                     .doc = "the same where the metric counts samples; else null"},          \
-            [(at) + WAIT_TEXT] = {"text", SP_COL_TEXT, .doc = "as the profiler says it"},                    \
-            [(at) + WAIT_HOLDER] = {"holder.process", SP_COL_TEXT,                                           \
-                                    .doc = "who held it; members are null where that is not stated"},        \
-            [(at) + WAIT_HOLDER_PID] = {"holder.pid", SP_COL_COUNT, .doc = "its process's number"},          \
-            [(at) + WAIT_HOLDER_TID] = {"holder.tid", SP_COL_COUNT, .doc = "its thread"},                    \
-            [(at) + WAIT_HOLDER_KNOWN] = {"holder.in_profile", SP_COL_BOOL,                                  \
-                                          .doc = "the profile has samples of it"}
 
 enum {
     ROW_WEIGHT,
@@ -100,39 +66,7 @@ const struct sp_table_decl sp_waits_waits = {"waits", waits_wait_columns,
                                              sizeof waits_wait_columns / sizeof *waits_wait_columns,
                                              .of = "waiters", .doc = "its waits, heaviest first"};
 
-enum { CHAIN_WORDS, CHAIN_LENGTH, CHAIN_CYCLE, CHAIN_DEADLOCK };
-static const struct sp_answer_column waits_chain_columns[] = {
-    [CHAIN_WORDS] = {"words", SP_COL_TEXT, .flags = SP_COL_NO_JSON, .doc = "the chain in a line"},
-    [CHAIN_LENGTH] = {"length", SP_COL_COUNT, .doc = "how many waits it has"},
-    [CHAIN_CYCLE] = {"cycle_from", SP_COL_COUNT,
-                     .doc = "the number of the step that its end comes back to; null: none"},
-    [CHAIN_DEADLOCK] = {"deadlock", SP_COL_BOOL, .doc = "a cycle of locks that named threads held"},
-};
-const struct sp_table_decl sp_waits_chains = {
-    "chains", waits_chain_columns, sizeof waits_chain_columns / sizeof *waits_chain_columns,
-    .doc = "from threads that nobody waits for through the heaviest wait of each holder", .noun = "chains"};
-
-enum { STEP_WAIT = WHOS, STEP_BY_PROCESS = STEP_WAIT + WAIT_COLUMNS };
-static const struct sp_answer_column waits_step_columns[] = {
-    WHO_COLUMNS(0),
-    WAIT_COLUMNS_AT(STEP_WAIT),
-    [STEP_BY_PROCESS] = {"through_main_thread", SP_COL_BOOL,
-                         .doc = "the holder is known by its process alone; it goes on with its main thread"},
-};
-const struct sp_table_decl sp_waits_steps = {"steps", waits_step_columns,
-                                             sizeof waits_step_columns / sizeof *waits_step_columns,
-                                             .of = "chains", .doc = "its waits, from where it begins"};
-
-struct waits {
-    struct sp_asked a;
-    struct sp_selection whole; /* the event, where filters narrow it */
-    bool narrowed;
-    struct sp_waits w;
-    struct sp_waiters ws;
-    size_t limit;
-};
-
-static struct sp_str waits_comm(const struct waits *x, const struct sp_wait_thread *t)
+struct sp_str sp_reported_comm(const struct sp_reported *x, const struct sp_wait_thread *t)
 {
     return sp_pstr(x->w.profile, t->comm);
 }
@@ -140,13 +74,13 @@ static struct sp_str waits_comm(const struct waits *x, const struct sp_wait_thre
 /* ---- cells of JSON ---- */
 
 /* A thread, or so many threads of a pool; `of`: one of them. */
-static void put_waiter(struct waits *x, struct sp_answer_table *t, uint32_t of, uint32_t pool,
-                       uint32_t threads)
+void sp_reported_put_waiter(struct sp_reported *x, struct sp_answer_table *t, uint32_t of, uint32_t pool,
+                            uint32_t threads)
 {
     const struct sp_wait_thread *thread = &x->w.threads.v[of];
     const struct sp_reported_thread *f = sp_thread_info_thread(&x->w.info, thread->tid);
     struct sp_answer *a = x->a.out;
-    sp_put_str(a, t, WHO_PROCESS, waits_comm(x, thread));
+    sp_put_str(a, t, WHO_PROCESS, sp_reported_comm(x, thread));
     sp_put_int(t, WHO_PID, thread->pid);
     if (threads > 1) {
         struct sp_pool some = pool == SP_NONE ? (struct sp_pool){0} : x->ws.pools->pools.v[pool];
@@ -161,8 +95,8 @@ static void put_waiter(struct waits *x, struct sp_answer_table *t, uint32_t of, 
     }
 }
 
-static void put_wait(struct waits *x, struct sp_answer_table *t, size_t at, const struct sp_wait *w,
-                     int64_t weight)
+void sp_reported_put_wait(struct sp_reported *x, struct sp_answer_table *t, size_t at,
+                          const struct sp_wait *w, int64_t weight)
 {
     const struct sp_profile *p = x->w.profile;
     struct sp_answer *a = x->a.out;
@@ -172,7 +106,11 @@ static void put_wait(struct waits *x, struct sp_answer_table *t, size_t at, cons
     if (x->w.counts_samples)
         sp_put_int(t, at + WAIT_SAMPLES, weight);
     sp_put_str(a, t, at + WAIT_TEXT, sp_pstr(p, w->text));
-    if (w->holder_pid == SP_ABSENT)
+    sp_put_int(t, at + WAIT_HOPS, w->hops);
+    if (x->w.threads.v[w->waiter].weight > 0)
+        sp_put_scaled(t, at + WAIT_PERCENT,
+                      (int64_t)sp_ratio(weight, x->w.threads.v[w->waiter].weight, 10000), 2);
+    if (w->holder_pid == SP_ABSENT && w->holder_tid == SP_ABSENT)
         return;
     sp_put_str(a, t, at + WAIT_HOLDER, sp_pstr(p, w->holder_name));
     sp_put_int(t, at + WAIT_HOLDER_PID, w->holder_pid);
@@ -183,28 +121,30 @@ static void put_wait(struct waits *x, struct sp_answer_table *t, size_t at, cons
 /* ---- words ---- */
 
 /* "Safari [412] 0x3fd504", "main.main 1": in the digits that the profiler prints. */
-static void say_thread(const struct waits *x, struct sp_buf *b, struct sp_str name, int64_t pid, int64_t tid)
+void sp_reported_say_thread(const struct sp_reported *x, struct sp_buf *b, struct sp_str name, int64_t pid,
+                            int64_t tid)
 {
     bool hex = sp_str_is(sp_pstr(x->w.profile, x->w.profile->header.source_tool), "spindump");
     sp_buf_add(b, name.p, name.n);
     if (pid != SP_ABSENT)
         sp_buf_printf(b, "%s[%lld]", name.n ? " " : "", (long long)pid);
     if (tid != SP_ABSENT)
-        sp_buf_printf(b, hex ? " 0x%llx" : " %lld", (long long)tid);
+        sp_buf_printf(b, hex ? "%s0x%llx" : "%s%lld", name.n || pid != SP_ABSENT ? " " : "", (long long)tid);
 }
 
 /* "Safari [412] 0x3fd504", "java [412] http-* (38 of 40)" */
-static void say_waiter(struct waits *x, struct sp_buf *b, uint32_t of, uint32_t pool, uint32_t threads)
+void sp_reported_say_waiter(struct sp_reported *x, struct sp_buf *b, uint32_t of, uint32_t pool,
+                            uint32_t threads)
 {
     const struct sp_wait_thread *t = &x->w.threads.v[of];
     if (threads < 2) {
-        say_thread(x, b, waits_comm(x, t), t->pid, t->tid);
+        sp_reported_say_thread(x, b, sp_reported_comm(x, t), t->pid, t->tid);
         return;
     }
     const struct sp_pool *all = &x->ws.pools->pools.v[pool];
     struct sp_str pattern = sp_str_at(&x->ws.pools->names, all->pattern);
-    if (t->pid != SP_ABSENT || sp_str_cmp(waits_comm(x, t), pattern) != 0) {
-        say_thread(x, b, waits_comm(x, t), t->pid, SP_ABSENT);
+    if (t->pid != SP_ABSENT || sp_str_cmp(sp_reported_comm(x, t), pattern) != 0) {
+        sp_reported_say_thread(x, b, sp_reported_comm(x, t), t->pid, SP_ABSENT);
         sp_buf_ch(b, ' ');
     }
     sp_buf_add(b, pattern.p, pattern.n);
@@ -214,33 +154,17 @@ static void say_waiter(struct waits *x, struct sp_buf *b, uint32_t of, uint32_t 
     sp_buf_ch(b, ')');
 }
 
-static void say_holder(struct waits *x, struct sp_buf *b, const struct sp_wait *w, const char *otherwise)
+static void say_holder(struct sp_reported *x, struct sp_buf *b, const struct sp_wait *w,
+                       const char *otherwise)
 {
-    if (w->holder_pid == SP_ABSENT)
+    if (w->holder_pid == SP_ABSENT && w->holder_tid == SP_ABSENT)
         sp_buf_puts(b, otherwise);
     else
-        say_thread(x, b, sp_pstr(x->w.profile, w->holder_name), w->holder_pid, w->holder_tid);
-}
-
-/* "deadlock: Editor [10] 0xa1 -(turnstile)-> Helper [20] 0xb2" */
-static void say_chain(struct waits *x, struct sp_buf *b, const struct sp_waiter_chain *from)
-{
-    const struct sp_wait_chain *chain = &x->w.chains.v[from->chain];
-    sp_buf_puts(b, chain->deadlock ? "deadlock: " : chain->cycle != SP_NONE ? "cycle: " : "chain: ");
-    for (uint32_t k = 0; k < chain->n; k++) {
-        const struct sp_wait *w = &x->w.waits.v[x->w.steps.v[chain->first + k]];
-        struct sp_str on = sp_pstr(x->w.profile, w->on);
-        if (!k)
-            say_waiter(x, b, w->waiter, from->pool, from->threads);
-        sp_buf_puts(b, " -(");
-        sp_buf_add(b, on.p, on.n);
-        sp_buf_puts(b, ")-> ");
-        say_holder(x, b, w, "?");
-    }
+        sp_reported_say_thread(x, b, sp_pstr(x->w.profile, w->holder_name), w->holder_pid, w->holder_tid);
 }
 
 /* Numbers of samples are exact. */
-static void say_waited(struct waits *x, struct sp_buf *b, int64_t v)
+void sp_reported_say_weight(struct sp_reported *x, struct sp_buf *b, int64_t v)
 {
     char t[64];
     if (x->w.counts_samples)
@@ -249,14 +173,14 @@ static void say_waited(struct waits *x, struct sp_buf *b, int64_t v)
         sp_text_weight(b, x->a.s.unit, x->a.s.scale, v);
 }
 
-static void say_sums(struct waits *x, uint64_t deadlocks)
+static void say_sums(struct sp_reported *x, int64_t deadlocks)
 {
     const struct sp_selection *s = &x->a.s;
     struct sp_buf *b = &x->a.b;
     sp_buf_clear(b);
-    say_waited(x, b, x->w.waiting);
+    sp_reported_say_weight(x, b, x->w.waiting);
     sp_buf_puts(b, " of ");
-    say_waited(x, b, x->w.weight);
+    sp_reported_say_weight(x, b, x->w.weight);
     if (x->w.counts_samples) {
         sp_buf_puts(b, " samples");
     } else if (!sp_str_is(s->unit, "ns") && !sp_str_is(s->unit, "bytes")) { /* these stand with the number */
@@ -266,16 +190,15 @@ static void say_sums(struct waits *x, uint64_t deadlocks)
         sp_buf_add(b, unit.p, unit.n);
     }
     sp_buf_puts(b, " waited for something named, ");
-    say_waited(x, b, x->w.unexplained);
-    sp_buf_printf(b, " for nothing named; %llu deadlock%s", (unsigned long long)deadlocks,
-                  deadlocks == 1 ? "" : "s");
+    sp_reported_say_weight(x, b, x->w.unexplained);
+    sp_buf_printf(b, " for nothing named; %lld deadlock%s", (long long)deadlocks, deadlocks == 1 ? "" : "s");
     sp_answer_line_buf(x->a.out, b);
     sp_buf_clear(b);
 }
 
 /* ---- tables ---- */
 
-static void put_wait_row(struct waits *x, struct sp_answer_table *t, const struct sp_waiter *who,
+static void put_wait_row(struct sp_reported *x, struct sp_answer_table *t, const struct sp_waiter *who,
                          const struct sp_waiter_wait *wait)
 {
     const struct sp_wait *w = &x->w.waits.v[wait->wait];
@@ -288,7 +211,7 @@ static void put_wait_row(struct waits *x, struct sp_answer_table *t, const struc
     sp_put_int(t, ROW_WEIGHT, wait->weight);
     if (wait->of)
         sp_put_scaled(t, ROW_SHARE, (int64_t)sp_ratio(wait->weight, wait->of, 10000), 2);
-    say_waiter(x, b, who->thread, who->pool, who->threads);
+    sp_reported_say_waiter(x, b, who->thread, who->pool, who->threads);
     if (f && f->name) {
         struct sp_str name = sp_pstr(x->w.profile, f->name);
         sp_buf_ch(b, ' ');
@@ -306,10 +229,10 @@ static void put_wait_row(struct waits *x, struct sp_answer_table *t, const struc
     sp_put_int(t, ROW_PID, thread->pid);
     sp_put_int(t, ROW_TID, who->threads > 1 ? SP_ABSENT : thread->tid);
     sp_put_int(t, ROW_HOLDER_PID, w->holder_pid);
-    sp_put_int(t, ROW_HOLDER_TID, w->holder_pid == SP_ABSENT ? SP_ABSENT : w->holder_tid);
+    sp_put_int(t, ROW_HOLDER_TID, w->holder_tid);
 }
 
-static void put_wait_rows(struct waits *x)
+static void put_wait_rows(struct sp_reported *x)
 {
     struct sp_answer_table *t = sp_answer_table(x->a.out, &sp_waits_rows);
     sp_buf_clear(&x->a.b);
@@ -325,7 +248,7 @@ static void put_wait_rows(struct waits *x)
     t->limit = x->limit;
 }
 
-static void put_waiters(struct waits *x)
+static void put_waiters(struct sp_reported *x)
 {
     struct sp_answer *a = x->a.out;
     struct sp_answer_table *t = sp_answer_table(a, &sp_waits_waiters),
@@ -334,7 +257,7 @@ static void put_waiters(struct waits *x)
         const struct sp_waiter *who = &x->ws.list.v[i];
         const struct sp_wait_thread *thread = &x->w.threads.v[who->thread];
         sp_table_row(a, t);
-        put_waiter(x, t, who->thread, who->pool, who->threads);
+        sp_reported_put_waiter(x, t, who->thread, who->pool, who->threads);
         sp_put_int(t, WAITER_WEIGHT, who->weight);
         if (x->w.counts_samples)
             sp_put_int(t, WAITER_SAMPLES, who->weight);
@@ -345,55 +268,17 @@ static void put_waiters(struct waits *x)
         for (uint32_t k = who->first; k < who->first + who->n; k++) {
             const struct sp_waiter_wait *wait = &x->ws.waits.v[k];
             sp_table_row(a, waits);
-            put_wait(x, waits, 0, &x->w.waits.v[wait->wait], wait->weight);
+            sp_reported_put_wait(x, waits, 0, &x->w.waits.v[wait->wait], wait->weight);
         }
     }
     if (t)
         t->limit = x->limit;
 }
 
-static void put_steps(struct waits *x, struct sp_answer_table *t, const struct sp_waiter_chain *from)
-{
-    const struct sp_wait_chain *chain = &x->w.chains.v[from->chain];
-    for (uint32_t k = 0; k < chain->n; k++) {
-        const struct sp_wait *w = &x->w.waits.v[x->w.steps.v[chain->first + k]];
-        sp_table_row(x->a.out, t);
-        put_waiter(x, t, w->waiter, from->pool, k ? 1 : from->threads);
-        put_wait(x, t, STEP_WAIT, w, k ? w->weight : from->weight);
-        sp_put_int(t, STEP_BY_PROCESS, w->by_process && w->holder != SP_NONE);
-    }
-}
-
-/* To people, chains of one wait say no more than its row. */
-static void put_chains(struct waits *x)
-{
-    struct sp_answer *a = x->a.out;
-    struct sp_answer_table *t = sp_answer_table(a, &sp_waits_chains),
-                           *steps = sp_answer_detail(a, &sp_waits_steps, t);
-    if (!t || !steps)
-        return;
-    if (x->a.q->brief)
-        sp_table_title(a, t, CHAIN_WORDS, "chains");
-    for (size_t i = 0; i < x->ws.chains.n; i++) {
-        const struct sp_waiter_chain *from = &x->ws.chains.v[i];
-        const struct sp_wait_chain *chain = &x->w.chains.v[from->chain];
-        if (x->a.q->brief && chain->n < 2 && chain->cycle == SP_NONE)
-            continue;
-        sp_table_row(a, t);
-        say_chain(x, &x->a.b, from);
-        sp_put_buf(a, t, CHAIN_WORDS, &x->a.b);
-        sp_put_int(t, CHAIN_LENGTH, chain->n);
-        sp_put_int(t, CHAIN_CYCLE, chain->cycle == SP_NONE ? SP_ABSENT : (int64_t)chain->cycle);
-        sp_put_int(t, CHAIN_DEADLOCK, chain->deadlock);
-        put_steps(x, steps, from);
-    }
-    t->limit = x->limit;
-}
-
 /* ---- the question ---- */
 
 /* What is asked about, in any state unless some are named, and all of the event where filters narrow that. */
-static spaa_status waits_select(struct waits *x, struct sp_ask *q, struct sp_answer *out)
+static spaa_status waits_select(struct sp_reported *x, struct sp_ask *q, struct sp_answer *out)
 {
     struct sp_select_opts o,
         event = {.event = q->options->event, .metric = q->options->metric, .any_state = true};
@@ -409,7 +294,7 @@ static spaa_status waits_select(struct waits *x, struct sp_ask *q, struct sp_ans
 }
 
 /* A sum of nothing would say that nothing waited. */
-static bool say_switches_missing(struct waits *x)
+static bool say_switches_missing(struct sp_reported *x)
 {
     const struct sp_profile *p = x->a.s.profile;
     if (x->w.waiting || x->w.unexplained || x->ws.chains.n || !sp_sched_has(p, SP_SCHED_SWITCH) ||
@@ -421,41 +306,44 @@ static bool say_switches_missing(struct waits *x)
     return true;
 }
 
-static void waits_put(struct waits *x)
+static void waits_put(struct sp_reported *x)
 {
-    uint64_t deadlocks = 0;
+    int64_t deadlocks = sp_reported_deadlocks(x);
     struct sp_answer *a = x->a.out;
-    for (size_t i = 0; i < x->ws.chains.n; i++)
-        deadlocks += x->w.chains.v[x->ws.chains.v[i].chain].deadlock;
     sp_fact_weight(a, "waiting", x->a.measure, x->w.waiting);
     sp_fact_weight(a, "waiting_for_nothing_named", x->a.measure, x->w.unexplained);
-    sp_fact_count(a, "deadlocks", (int64_t)deadlocks);
+    sp_fact_count(a, "deadlocks", deadlocks);
     if (!say_switches_missing(x))
         say_sums(x, deadlocks);
     put_wait_rows(x);
     put_waiters(x);
-    put_chains(x);
+    sp_reported_put_chains(x);
     sp_answer_next(a, "top", NULL, "--by state --view all");
 }
 
-static spaa_status waits_answer(struct waits *x, struct sp_diags *d)
+static spaa_status waits_answer(struct sp_reported *x, struct sp_diags *d)
 {
     spaa_status st = sp_waits_of(&x->a.s, x->narrowed ? &x->whole : NULL, d, &x->w);
     if (st)
         return st;
     st = sp_waiters_of(&x->w, &x->a.s.pools, d, &x->ws);
-    if (!st) {
+    if (!st)
+        st = sp_held_rows_of(x->narrowed ? &x->whole : &x->a.s, d, &x->held);
+    if (!st)
+        st = sp_asked_own(&x->a);
+    if (!st)
         waits_put(x);
-        sp_waiters_free(&x->ws);
-    }
+    sp_held_rows_free(&x->held);
+    sp_waiters_free(&x->ws);
     sp_waits_free(&x->w);
     return st ? st : sp_asked_end(&x->a);
 }
 
 spaa_status sp_waits_reported(struct sp_ask *q, struct sp_answer *out)
 {
-    struct waits x = {.narrowed = false};
-    if (!sp_ask_limit(q, 22, &x.limit))
+    struct sp_reported x = {.narrowed = false};
+    if (!sp_ask_limit(q, q->brief ? ROWS_BRIEF : ROWS, &x.limit) ||
+        !sp_ask_limit(q, q->brief ? CHAINS_BRIEF : ROWS, &x.chains))
         return SPAA_ERR_USAGE;
     spaa_status st = waits_select(&x, q, out);
     if (!st)

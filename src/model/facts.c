@@ -64,6 +64,9 @@ const struct sp_fact sp_wait_facts[] = {
     TEXT(sp_wait_fact, holder_name),
     NUMBER(sp_wait_fact, holder_pid),
     NUMBER(sp_wait_fact, holder_tid),
+    NUMBER(sp_wait_fact, hops),
+    FLAG(sp_wait_fact, self, SP_FACT_SELF),
+    FLAG(sp_wait_fact, deadlock, SP_FACT_DEADLOCK),
     {0},
 };
 

@@ -131,7 +131,9 @@ enum sp_fact_flag {
     SP_FACT_FRONTMOST = 1, /* a process: it was what the user looked at */
     SP_FACT_SUSPENDED = 2, /* a process */
     SP_FACT_KERNEL = 4,    /* an image */
-    SP_FACT_LOCK = 8, /* a wait: for something that one thread holds, so that a ring of them is a deadlock */
+    SP_FACT_LOCK = 8,  /* a wait: for something that one thread holds, so that a ring of them is a deadlock */
+    SP_FACT_SELF = 16, /* a wait: its holder is the thread that waits */
+    SP_FACT_DEADLOCK = 32, /* a wait: the profiler itself calls it a part of a deadlock */
 };
 
 /* As often as they were reported: a pid may be used again. */
@@ -157,6 +159,7 @@ struct sp_image {
 /* What the samples of a context waited for, and who held it. */
 struct sp_wait_fact {
     int64_t holder_pid, holder_tid;
+    int64_t hops;         /* so many waits lie between it and the holder; SP_ABSENT: it is not said */
     uint32_t text;        /* as the profiler says it */
     uint32_t on;          /* "turnstile", "unfair lock", "wait4", … */
     uint32_t holder_name; /* of its process */

@@ -60,7 +60,7 @@ def steps(chain):
 
 def test_who_waits_for_what_held_by_whom(report):
     answer = ask("waits", report)
-    assert answer["schema"] == "spaa.waits/3"
+    assert answer["schema"] == "spaa.waits/4"
     assert [(w["process"], w["tid"], w["waiting"], w["samples"], w["chain_length"], w["cycle"]) for w in answer["waiters"]] == [
         ("Editor", 0xa1, 9, 10, 3, True), ("Helper (GPU)", 0xb1, 10, 10, 2, True), ("Helper (GPU)", 0xb2, 10, 10, 2, True),
         ("make", 0xc1, 10, 10, 2, False), ("cc", 0xd1, 6, 10, 1, False)]
@@ -86,7 +86,7 @@ def test_chains_go_across_threads_and_processes_and_deadlocks_are_named(report):
 
 def test_the_table_the_csv_and_the_markdown(report):
     table = unwrapped(run("waits", report, code=0).out)
-    assert "deadlock: Editor [10] 0xa1 -(turnstile)-> Helper (GPU) [20] 0xb2" in table
+    assert "deadlock: Editor [10] 0xa1 -(turnstile, 2 hops)-> Helper (GPU) [20] 0xb2 -(krwlock for writing)-> 0xb1" in table
     assert "45 of 50 samples waited for something named" in table
     rows = list(csv.reader(io.StringIO(run("waits", report, "--format", "csv", code=0).out)))
     assert rows[0] == ["weight", "percent_of_thread", "waiter", "on", "held_by", "chain"] and len(rows) == 6

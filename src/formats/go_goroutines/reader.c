@@ -96,7 +96,8 @@ static bool gor_make_frames(struct gor_reader *r)
 static uint32_t gor_wait(struct gor_reader *r, const char *state)
 {
     static const char *const off[] = {"WAITING", "TIMED_WAITING", "BLOCKED", "IDLE", NULL};
-    struct sp_wait_fact w = {.holder_pid = SP_ABSENT, .holder_tid = SP_ABSENT, .on = r->status};
+    struct sp_wait_fact w = {
+        .holder_pid = SP_ABSENT, .holder_tid = SP_ABSENT, .hops = SP_ABSENT, .on = r->status};
     struct sp_buf b;
     if (sp_name_index(off, state, strlen(state)) < 0)
         return 0;

@@ -1,0 +1,189 @@
+/*
+ * Whether threads that wait for each other stand still for good.
+ *
+ * Two threads that take two locks over and over are seen to wait for each other, too, in some of their
+ * samples: a ring of waits alone proves nothing. It is a deadlock where its waits are there at once and do
+ * not end:
+ *
+ *   each is in all samples of its thread, and the threads were seen at the same time; or
+ *   steps are known (step_ranges.h), and from some step on all of them are there until the end, for long
+ *   enough that it is no chance; or
+ *   the profiler itself says so, and nothing that came later contradicts it.
+ *
+ * All of them must be for something that one named thread holds: a lock, a turnstile, a queue that is worked
+ * off. What follows from a process alone (its main thread was meant, maybe) is a cycle, and no more.
+ */
+#include "analysis/waits.h"
+
+#include <stdlib.h>
+
+enum { DEADLOCK_STEPS = 10, DEADLOCK_PART = 10 /* at least a tenth of all steps */ };
+
+static bool deadlock_can_be(const struct sp_wait *x)
+{
+    return x->lock && !x->by_process && x->holder != SP_NONE;
+}
+
+/* What a thread was seen to wait for one holder, in whatever words. */
+static int64_t deadlock_weight(const struct sp_waits *w, const struct sp_wait_thread *t, uint32_t holder)
+{
+    int64_t sum = 0;
+    for (uint32_t i = t->first; i < t->first + t->n; i++)
+        if (deadlock_can_be(&w->waits.v[i]) && w->waits.v[i].holder == holder &&
+            __builtin_add_overflow(sum, w->waits.v[i].all, &sum))
+            return INT64_MAX;
+    return sum;
+}
+
+/* A wait of the thread that lasts until its end. */
+static bool deadlock_look_at(struct sp_waits *w, uint32_t thread, uint32_t wait)
+{
+    struct sp_wait_thread *t = &w->threads.v[thread];
+    uint32_t holder = w->waits.v[wait].holder;
+    struct sp_wait_steps steps;
+    if (deadlock_weight(w, t, holder) == t->all) {
+        t->stuck = wait;
+        t->stuck_all = true;
+        t->since = t->begin;
+        return true;
+    }
+    if (!t->nsteps)
+        return true;
+    if (!sp_wait_steps_of(w, thread, holder, &steps))
+        return false;
+    if (steps.v.n && steps.v.v[steps.v.n - 1].to == t->last) {
+        t->stuck = wait;
+        t->since = steps.v.v[steps.v.n - 1].from;
+    }
+    sp_vec_free(&steps.v);
+    return true;
+}
+
+bool sp_waits_find_stuck(struct sp_waits *w)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < w->threads.n; i++) {
+        struct sp_wait_thread *t = &w->threads.v[i];
+        for (uint32_t k = t->first; ok && t->stuck == SP_NONE && k < t->first + t->n; k++)
+            ok = !deadlock_can_be(&w->waits.v[k]) || deadlock_look_at(w, i, k);
+    }
+    /* Where it does not lead into a ring of such waits, what a thread did last is no better than the rest. */
+    unsigned char *mark = calloc(w->threads.n + 1, 1);
+    for (uint32_t i = 0; ok && mark && i < w->threads.n; i++) {
+        uint32_t t = i, turns = 0;
+        while (t != SP_NONE && w->threads.v[t].stuck != SP_NONE && !mark[i] && turns++ <= w->threads.n) {
+            t = w->waits.v[w->threads.v[t].stuck].holder;
+            if (t == i)
+                mark[i] = 1;
+        }
+    }
+    for (uint32_t i = 0; ok && mark && i < w->threads.n; i++)
+        if (!mark[i] && !w->threads.v[i].stuck_all)
+            w->threads.v[i].stuck = SP_NONE;
+    ok = ok && mark;
+    free(mark);
+    return ok;
+}
+
+static const struct sp_wait *deadlock_step(const struct sp_waits *w, const struct sp_wait_chain *c,
+                                           uint32_t i)
+{
+    return &w->waits.v[w->steps.v[c->first + i]];
+}
+
+/* Keeps what both have. */
+static bool deadlock_cut(struct sp_wait_steps *a, const struct sp_wait_steps *b)
+{
+    struct sp_wait_steps x = {0};
+    for (size_t i = 0, k = 0; i < a->v.n && k < b->v.n;) {
+        const struct sp_step_range *p = &a->v.v[i], *q = &b->v.v[k];
+        struct sp_step_range both = {.from = p->from > q->from ? p->from : q->from,
+                                     .to = p->to < q->to ? p->to : q->to};
+        if (both.from <= both.to && !sp_vec_push(&x.v, both)) {
+            sp_vec_free(&x.v);
+            return false;
+        }
+        if (p->to < q->to)
+            i++;
+        else
+            k++;
+    }
+    sp_vec_free(&a->v);
+    *a = x;
+    return true;
+}
+
+static bool deadlock_at_once(const struct sp_waits *w, struct sp_wait_chain *c)
+{
+    struct sp_wait_steps all = {0}, one;
+    bool ok = true, known = true;
+    for (uint32_t i = c->cycle; ok && known && i < c->n; i++) {
+        const struct sp_wait *x = deadlock_step(w, c, i);
+        known = w->threads.v[x->waiter].nsteps;
+        if (!known || !(ok = sp_wait_steps_of(w, x->waiter, x->holder, i == c->cycle ? &all : &one)))
+            break;
+        if (i > c->cycle) {
+            ok = deadlock_cut(&all, &one);
+            sp_vec_free(&one.v);
+        }
+    }
+    if (ok && known) {
+        c->at_once = 0;
+        for (size_t i = 0; i < all.v.n; i++)
+            c->at_once += all.v.v[i].to - all.v.v[i].from + 1;
+        c->from = all.v.n ? all.v.v[0].from : SP_ABSENT;
+        c->to = all.v.n ? all.v.v[all.v.n - 1].to : SP_ABSENT;
+    }
+    sp_vec_free(&all.v);
+    return ok;
+}
+
+/* Of a ring of waits that do not end. */
+static enum sp_deadlock deadlock_told(const struct sp_waits *w, const struct sp_wait_chain *c, bool *sure)
+{
+    int64_t since = SP_ABSENT, end = INT64_MAX, last = SP_ABSENT;
+    bool all = true, known = true;
+    for (uint32_t i = c->cycle; i < c->n; i++) {
+        const struct sp_wait *x = deadlock_step(w, c, i);
+        const struct sp_wait_thread *t = &w->threads.v[x->waiter];
+        if (!deadlock_can_be(x) || t->stuck == SP_NONE || w->waits.v[t->stuck].holder != x->holder)
+            return SP_DEADLOCK_NONE;
+        all = all && t->stuck_all;
+        known = known && t->since != SP_ABSENT;
+        since = t->since > since ? t->since : since;
+        end = t->last < end ? t->last : end;
+        last = t->last > last ? t->last : last;
+        *sure = *sure && t->stuck_all && (x->hops == SP_ABSENT || x->hops == 0) && t->all > 1;
+    }
+    if (known && (since > end || end + 1 < last)) /* never at once, or one of them went away */
+        return SP_DEADLOCK_NONE;
+    if (all)
+        return SP_DEADLOCK_ALL;
+    int64_t n = end - since + 1;
+    return n >= DEADLOCK_STEPS && n >= w->ranges.last / DEADLOCK_PART ? SP_DEADLOCK_TO_END : SP_DEADLOCK_NONE;
+}
+
+/* The profiler calls one of its waits a part of a deadlock, and the thread was not seen to go on from there.
+ */
+static bool deadlock_reported(const struct sp_waits *w, const struct sp_wait_chain *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct sp_wait *x = deadlock_step(w, c, i);
+        const struct sp_wait_thread *t = &w->threads.v[x->waiter];
+        if (x->reported && (!t->nsteps || t->stuck != SP_NONE || x->all == t->all))
+            return true;
+    }
+    return false;
+}
+
+bool sp_waits_judge(struct sp_waits *w, struct sp_wait_chain *c)
+{
+    bool ring = c->cycle != SP_NONE;
+    c->at_once = c->from = c->to = SP_ABSENT;
+    c->sure = ring;
+    c->deadlock = ring ? deadlock_told(w, c, &c->sure) : SP_DEADLOCK_NONE;
+    if (c->deadlock == SP_DEADLOCK_NONE && deadlock_reported(w, c))
+        c->deadlock = SP_DEADLOCK_REPORTED;
+    c->sure = c->sure && c->deadlock == SP_DEADLOCK_ALL;
+    return !ring || deadlock_at_once(w, c);
+}

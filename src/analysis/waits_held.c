@@ -1,0 +1,213 @@
+#include "analysis/waits_held.h"
+
+#include <stdlib.h>
+
+/* A row of the thread at hand, its functions root first. */
+struct held_stack {
+    uint32_t first, n, fact;
+    enum sp_held_state state;
+    int64_t weight;
+};
+
+struct held_thread {
+    SP_VEC(struct held_stack) stacks;
+    SP_VEC(uint32_t) functions;
+};
+
+enum sp_held_state sp_held_state_of(struct sp_str state)
+{
+    static const char *const ran[] = {"RUNNABLE", "NATIVE", "WALL_TIME"};
+    for (size_t i = 0; i < sizeof ran / sizeof *ran; i++)
+        if (sp_str_is(state, ran[i]))
+            return SP_HELD_RAN;
+    return sp_str_is(state, "RUN_QUEUE")   ? SP_HELD_READY
+           : sp_str_is(state, "SUSPENDED") ? SP_HELD_SUSPENDED
+                                           : SP_HELD_WAITED;
+}
+
+/* ---- rows by thread ---- */
+
+static int held_by_tid(const void *va, const void *vb)
+{
+    const struct sp_held_row *a = va, *b = vb;
+    if (a->tid != b->tid)
+        return a->tid < b->tid ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+spaa_status sp_held_rows_of(struct sp_selection *s, struct sp_diags *d, struct sp_held_rows *out)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_held_rows r = {.s = s};
+    for (uint32_t i = 0; i < s->rows.n; i++) {
+        struct sp_held_row x = {p->contexts.v[p->stacks.v[s->rows.v[i].stack].context].tid, i};
+        if (x.tid != SP_ABSENT && !sp_vec_push(&r.v, x)) {
+            sp_vec_free(&r.v);
+            return sp_nomem(d);
+        }
+    }
+    if (r.v.n)
+        qsort(r.v.v, r.v.n, sizeof *r.v.v, held_by_tid);
+    *out = r;
+    return SPAA_OK;
+}
+
+void sp_held_rows_free(struct sp_held_rows *r)
+{
+    sp_vec_free(&r->v);
+}
+
+static size_t held_first(const struct sp_held_rows *r, int64_t tid)
+{
+    size_t lo = 0, hi = r->v.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (r->v.v[mid].tid < tid)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* ---- the stacks of a thread ---- */
+
+static bool held_add(const struct sp_held_rows *r, struct held_thread *t, uint32_t row, int64_t weight)
+{
+    const struct sp_profile *p = r->s->profile;
+    const struct sp_context *c = &p->contexts.v[p->stacks.v[r->s->rows.v[row].stack].context];
+    struct held_stack x = {.first = (uint32_t)t->functions.n,
+                           .fact = c->wait,
+                           .state = sp_held_state_of(sp_pstr(p, c->state)),
+                           .weight = weight};
+    size_t n;
+    const uint32_t *frames = sp_selected_frames(r->s, row, &n);
+    bool ok = frames != NULL;
+    for (size_t i = n; ok && i-- > 0; x.n++)
+        ok = sp_vec_push(&t->functions, p->frames.v[frames[i]].function);
+    return ok && sp_vec_push(&t->stacks, x);
+}
+
+/* Of a stack's samples, those within the steps; where others lie between, as many as can be. */
+static int64_t held_within(const struct sp_waits *w, const struct sp_wait_thread *t, uint32_t stack,
+                           const struct sp_wait_steps *steps)
+{
+    int64_t sum = 0;
+    for (uint32_t i = t->steps; i < t->steps + t->nsteps; i++) {
+        const struct sp_step_range *r = &w->ranges.v.v[i];
+        int64_t both = 0;
+        for (size_t k = 0; r->stack == stack && k < steps->v.n; k++) {
+            const struct sp_step_range *q = &steps->v.v[k];
+            int64_t from = q->from > r->from ? q->from : r->from, to = q->to < r->to ? q->to : r->to;
+            both += to >= from ? to - from + 1 : 0;
+        }
+        sum += both < r->count ? both : r->count;
+    }
+    return sum;
+}
+
+static bool held_gather(const struct sp_held_rows *r, const struct sp_waits *w, int64_t tid,
+                        const struct sp_wait_steps *steps, uint32_t thread, struct held_thread *out)
+{
+    bool ok = true;
+    for (size_t i = held_first(r, tid); ok && i < r->v.n && r->v.v[i].tid == tid; i++) {
+        const struct sp_selected *x = &r->s->rows.v[r->v.v[i].row];
+        int64_t weight = steps ? held_within(w, &w->threads.v[thread], x->stack, steps) : x->weight;
+        ok = weight <= 0 || held_add(r, out, r->v.v[i].row, weight);
+    }
+    return ok;
+}
+
+/* ---- its heaviest stack ---- */
+
+struct held_next {
+    uint32_t function, stack;
+};
+
+static int held_by_function(const void *va, const void *vb)
+{
+    const struct held_next *a = va, *b = vb;
+    if (a->function != b->function)
+        return a->function < b->function ? -1 : 1;
+    return (a->stack > b->stack) - (a->stack < b->stack);
+}
+
+/* Of the stacks that go on at this depth, those of the heaviest function; how many are left. */
+static size_t held_descend(const struct held_thread *t, struct held_next *alive, size_t n, uint32_t depth,
+                           int64_t *weight)
+{
+    size_t kept = 0, best = 0, best_n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct held_stack *s = &t->stacks.v[alive[i].stack];
+        if (depth < s->n)
+            alive[kept++] = (struct held_next){t->functions.v[s->first + depth], alive[i].stack};
+    }
+    if (kept)
+        qsort(alive, kept, sizeof *alive, held_by_function);
+    *weight = 0;
+    for (size_t i = 0, k; i < kept; i = k) {
+        int64_t sum = 0;
+        for (k = i; k < kept && alive[k].function == alive[i].function; k++)
+            sum += t->stacks.v[alive[k].stack].weight;
+        if (sum > *weight) {
+            *weight = sum;
+            best = i;
+            best_n = k - i;
+        }
+    }
+    memmove(alive, alive + best, best_n * sizeof *alive);
+    return best_n;
+}
+
+static bool held_path(const struct held_thread *t, const struct sp_own *own, struct sp_held *out)
+{
+    struct held_next *alive = malloc((t->stacks.n + 1) * sizeof *alive);
+    size_t n = 0;
+    if (!alive)
+        return false;
+    for (uint32_t i = 0; i < t->stacks.n; i++)
+        if (t->stacks.v[i].state == out->most)
+            alive[n++] = (struct held_next){0, i};
+    while (out->n < SP_HELD_FRAMES) {
+        size_t left = held_descend(t, alive, n, out->n, &out->at[out->n]);
+        if (!left)
+            break;
+        n = left;
+        out->path[out->n] = alive[0].function;
+        if (sp_is_own(own, alive[0].function) && !own->all)
+            out->own = out->n;
+        out->n++;
+    }
+    int64_t most = -1;
+    for (size_t i = 0; i < n; i++)
+        if (t->stacks.v[alive[i].stack].weight > most) {
+            most = t->stacks.v[alive[i].stack].weight;
+            out->fact = t->stacks.v[alive[i].stack].fact;
+        }
+    free(alive);
+    return true;
+}
+
+bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w, int64_t tid,
+                uint32_t waiter, struct sp_held *out)
+{
+    struct held_thread t = {0};
+    struct sp_wait_steps steps = {0};
+    uint32_t thread = w && waiter != SP_NONE && w->ranges.v.n ? sp_waits_thread(w, tid) : SP_NONE;
+    *out = (struct sp_held){.own = SP_NONE};
+    if (thread != SP_NONE && thread != waiter && !sp_wait_steps_of(w, waiter, thread, &steps))
+        return false;
+    out->in_steps = steps.v.n > 0;
+    bool ok = held_gather(r, w, tid, out->in_steps ? &steps : NULL, thread, &t);
+    sp_vec_free(&steps.v);
+    for (size_t i = 0; ok && i < t.stacks.n; i++) {
+        out->weight += t.stacks.v[i].weight;
+        out->by[t.stacks.v[i].state] += t.stacks.v[i].weight;
+    }
+    for (unsigned i = 0; i < SP_HELD_STATES; i++)
+        out->most = out->by[i] > out->by[out->most] ? (enum sp_held_state)i : out->most;
+    ok = ok && held_path(&t, own, out);
+    sp_vec_free(&t.stacks);
+    sp_vec_free(&t.functions);
+    return ok;
+}

@@ -1,0 +1,50 @@
+/*
+ * What a thread did, all in all or while another one waited for it: how often it ran, was ready to run, or
+ * waited, and its heaviest stack: from the root on, of the functions called there the one with most samples.
+ */
+#ifndef SP_WAITS_HELD_H
+#define SP_WAITS_HELD_H
+
+#include "analysis/own.h"
+#include "analysis/waits.h"
+
+/* The rows of a selection by thread, so that threads are asked about one by one. */
+struct sp_held_row {
+    int64_t tid;
+    uint32_t row;
+};
+struct sp_held_rows {
+    struct sp_selection *s; /* lent */
+    SP_VEC(struct sp_held_row) v;
+};
+/* SPAA_ERR_NOMEM. `s`: all of the event, in any state. */
+spaa_status sp_held_rows_of(struct sp_selection *s, struct sp_diags *d, struct sp_held_rows *out);
+void sp_held_rows_free(struct sp_held_rows *r);
+
+enum sp_held_state { SP_HELD_RAN, SP_HELD_READY, SP_HELD_WAITED, SP_HELD_SUSPENDED, SP_HELD_STATES };
+enum { SP_HELD_FRAMES = 256 };
+
+struct sp_held {
+    int64_t weight; /* what was looked at */
+    bool in_steps;  /* only while it was waited for; else all of its samples */
+    int64_t by[SP_HELD_STATES];
+    enum sp_held_state most;
+    uint32_t path[SP_HELD_FRAMES]; /* functions of the heaviest stack in the state `most`, root first */
+    int64_t at[SP_HELD_FRAMES];    /* weight of the stacks that begin so */
+    uint32_t n;
+    uint32_t own;  /* place in path of the last function that is the program's own; SP_NONE: none is */
+    uint32_t fact; /* of that stack: 1 + the wait in the profile; 0: none is stated */
+};
+
+/*
+ * What thread `tid` did while `waiter` (in w->threads) waited for it, where steps are known and say so, else
+ * in all of its samples. w NULL, or waiter SP_NONE: all. weight 0: nothing is known of it. False: no memory,
+ * or the call is to be left.
+ */
+bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w, int64_t tid,
+                uint32_t waiter, struct sp_held *out);
+
+/* The class of an x_state. */
+enum sp_held_state sp_held_state_of(struct sp_str state);
+
+#endif

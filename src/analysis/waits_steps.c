@@ -1,0 +1,108 @@
+/*
+ * When threads waited, of reports that say which samples saw a stack (model/step_ranges.h), and between which
+ * samples they were seen, which the others say, too.
+ */
+#include "analysis/waits.h"
+
+#include "base/num.h"
+#include "json/find.h"
+
+#include <stdlib.h>
+
+static uint32_t steps_thread_of(const struct sp_waits *w, const struct sp_step_range *r)
+{
+    return sp_waits_thread(w, w->profile->contexts.v[w->profile->stacks.v[r->stack].context].tid);
+}
+
+static int steps_by_thread(const void *va, const void *vb, void *arg)
+{
+    const struct sp_step_range *a = va, *b = vb;
+    uint32_t x = steps_thread_of(arg, a), y = steps_thread_of(arg, b);
+    if (x != y)
+        return x < y ? -1 : 1;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->stack > b->stack) - (a->stack < b->stack);
+}
+
+static void steps_seen(struct sp_wait_thread *t, int64_t from, int64_t to)
+{
+    t->begin = t->begin == SP_ABSENT || from < t->begin ? from : t->begin;
+    t->last = to > t->last ? to : t->last; /* SP_ABSENT is less than any */
+}
+
+/* "1-341", "3", "1-8 with gaps of 4" of the thread's line. */
+static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
+{
+    uint32_t i = t->tid == SP_ABSENT ? SP_NONE : sp_waits_thread(w, t->tid);
+    struct sp_str extra = sp_pstr(w->profile, t->extra_json);
+    struct sp_span raw;
+    int64_t from, to;
+    if (i == SP_NONE || !extra.n ||
+        !sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "range", &raw) || raw.n < 3)
+        return;
+    const char *p = raw.p + 1, *end = raw.p + raw.n;
+    size_t n = sp_parse_i64(p, end, &from);
+    if (!n)
+        return;
+    p += n;
+    to = from;
+    if (p < end && *p == '-' && !sp_parse_i64(p + 1, end, &to))
+        return;
+    if (from >= 1 && to >= from)
+        steps_seen(&w->threads.v[i], from, to);
+}
+
+spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d)
+{
+    const struct sp_profile *p = w->profile;
+    spaa_status st = sp_step_ranges_of(p, d, &w->ranges);
+    if (st)
+        return st;
+    if (w->ranges.v.n)
+        qsort_r(w->ranges.v.v, w->ranges.v.n, sizeof *w->ranges.v.v, steps_by_thread, w);
+    for (size_t i = 0; i < w->ranges.v.n; i++) {
+        const struct sp_step_range *r = &w->ranges.v.v[i];
+        uint32_t thread = steps_thread_of(w, r);
+        if (thread == SP_NONE)
+            continue;
+        struct sp_wait_thread *t = &w->threads.v[thread];
+        if (!t->nsteps++)
+            t->steps = (uint32_t)i;
+        steps_seen(t, r->from, r->to);
+    }
+    for (size_t i = 0; i < p->threads.n; i++)
+        steps_of_line(w, &p->threads.v[i]);
+    return SPAA_OK;
+}
+
+/* A stack of the thread waits for the holder. */
+static bool steps_wait_for(const struct sp_waits *w, uint32_t thread, uint32_t stack, uint32_t holder)
+{
+    const struct sp_wait_thread *t = &w->threads.v[thread];
+    uint32_t fact = w->profile->contexts.v[w->profile->stacks.v[stack].context].wait;
+    for (uint32_t i = t->first; fact && i < t->first + t->n; i++)
+        if (w->waits.v[i].fact == fact && w->waits.v[i].holder == holder)
+            return true;
+    return false;
+}
+
+bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder, struct sp_wait_steps *out)
+{
+    const struct sp_wait_thread *t = &w->threads.v[thread];
+    struct sp_wait_steps x = {0};
+    for (uint32_t i = t->steps; i < t->steps + t->nsteps; i++) {
+        const struct sp_step_range *r = &w->ranges.v.v[i];
+        struct sp_step_range *before = x.v.n ? &x.v.v[x.v.n - 1] : NULL;
+        if (r->count != r->to - r->from + 1 || !steps_wait_for(w, thread, r->stack, holder))
+            continue; /* where others' steps lie between, it is not known which are its own */
+        if (before && r->from <= before->to + 1) {
+            before->to = r->to > before->to ? r->to : before->to;
+        } else if (!sp_vec_push(&x.v, *r)) {
+            sp_vec_free(&x.v);
+            return false;
+        }
+    }
+    *out = x;
+    return true;
+}

@@ -1,0 +1,142 @@
+"""waits of hang reports: who holds what, which rings are deadlocks, what holders did (fixtures/spindump)."""
+
+import os
+
+import pytest
+
+from conftest import ROOT, ask, run, unwrapped
+
+FIXTURES = os.path.join(ROOT, "tests", "fixtures", "spindump")
+
+
+def fixture(name):
+    return os.path.join(FIXTURES, name + ".spindump.txt")
+
+
+def chain(name):
+    answer = ask("waits", fixture(name))
+    return answer, answer["chains"][0]
+
+
+def test_two_queues_that_wait_for_each_other_are_a_deadlock():
+    answer, first = chain("dispatch_deadlock")
+    assert answer["deadlocks"] == 1
+    assert (first["kind"], first["deadlock"], first["sure"], first["cycle_from"]) == ("deadlock", True, True, 1)
+    assert [(s["tid"], s["on"], s["holder"]["tid"], s["holder"]["pid"]) for s in first["steps"]] == [
+        (0x1a03, "unfair lock", 0x1a02, 412), (0x1a02, "queue", 0x1a01, 412), (0x1a01, 'queue "com.example.store"', 0x1a02, 412)]
+    text = unwrapped(run("waits", fixture("dispatch_deadlock"), code=0).out)
+    assert "deadlock: Editor [412] 0x1a03 -(unfair lock)-> 0x1a02 -(queue)-> 0x1a01" in text
+    assert "sure: each wait is in every sample of its thread" in text
+    assert "Editor [412] 0x1a02 waited 100 of 100, in -[Store write] > -[Store notify]" in text
+
+
+def test_a_thread_that_waits_for_itself():
+    answer, first = chain("self_lock")
+    assert answer["deadlocks"] == 1 and first["deadlock"] and first["sure"] and first["length"] == 1
+    assert first["steps"][0]["holder"]["tid"] == first["steps"][0]["tid"] == 0x1b01
+    assert "0x1b01 -(turnstile)-> itself" in run("waits", fixture("self_lock"), code=0).out
+
+
+def test_a_wait_in_several_words_is_one_for_its_holder():
+    answer, first = chain("abba_deadlock")
+    assert answer["deadlocks"] == 1 and first["sure"]
+    assert {s["on"] for s in first["steps"]} == {"turnstile"}
+
+
+def test_busy_threads_that_cross_at_times_are_no_deadlock():
+    answer, first = chain("contention")
+    assert answer["deadlocks"] == 0 and first["kind"] == "contention" and not first["deadlock"] and first["sure"] is None
+    assert first["at_once"] is None
+    assert first["evidence"] == ("0x1d01 waits so in 10 of 1000 (1.0 %), 0x1d02 waits so in 10 of 1000 (1.0 %); at once or not is not "
+                                 "known: spindump -i FILE -timeline tells")
+    assert [(h["tid"], h["did"], h["ran"], h["weight"]) for h in first["holders"]] == [(0x1d02, "ran", 990, 1000), (0x1d01, "ran", 990, 1000)]
+
+
+@pytest.mark.parametrize("name, at_once, did", [("contention_apart", (0, None, None), "ran"), ("contention_at_once", (8, 102, 109), "waited")])
+def test_a_timeline_tells_whether_waits_were_at_once(name, at_once, did):
+    answer, first = chain(name)
+    assert answer["deadlocks"] == 0 and first["kind"] == "contention"
+    assert (first["at_once"], first["at_once_from"], first["at_once_to"]) == at_once
+    assert [(h["meanwhile"], h["weight"], h["did"]) for h in first["holders"]] == [(True, 10, did)] * 2
+
+
+def test_a_deadlock_that_begins_while_it_is_recorded():
+    answer, first = chain("deadlock_from_step")
+    assert answer["deadlocks"] == 1 and first["deadlock"] and first["sure"] is False
+    assert first["evidence"] == "likely: all waits are there at once from step 301 to the end, in 700 of 1000 steps"
+
+
+def test_a_timeline_after_spaa_is_judged_alike(tmp_path):
+    for name in ("deadlock_from_step", "contention_at_once", "dispatch_deadlock", "self_lock"):
+        run("convert", fixture(name), "-o", tmp_path / "x.spaa", code=0)
+        assert ask("waits", tmp_path / "x.spaa")["chains"] == ask("waits", fixture(name))["chains"]
+
+
+def test_what_is_known_by_its_process_stays_in_doubt():
+    _, first = chain("waiting_xpc")
+    (step,) = first["steps"]
+    assert step["hops"] == 2 and step["through_main_thread"] is True and step["holder"]["tid"] is None
+    assert first["holders"][0]["own"] == ["main", "serve(request)", "query(db)"]
+    assert "-(turnstile, 2 hops)-> accountd [88] (its main thread?)" in run("waits", fixture("waiting_xpc"), code=0).out
+    _, first = chain("waiting_child")
+    assert first["steps"][0]["through_main_thread"] is True and first["kind"] == "chain"
+
+
+@pytest.mark.parametrize("name", sorted(n[:-13] for n in os.listdir(FIXTURES)))
+def test_answers_are_short_and_fit(name):
+    out = run("waits", fixture(name)).out
+    assert len(out.encode()) <= 3584 and all(len(line) <= 120 for line in out.splitlines())
+
+
+def report(a, b, words_b="20-20"):
+    """Two threads: [(count, state)] each, with their ranges."""
+    text = "Steps: 20\n\nProcess:          X [12]\n"
+    for tid, (rows, rng) in ((0xa, a), (0xb, b)):
+        n = sum(c for c, _ in rows)
+        text += "\n  Thread 0x%x    %d samples (%s)\n    %d  f + 1 (X + 2) [0x3]\n" % (tid, n, rng, n)
+        text += "".join("      %d  g + 1 (X + %d) [0x9]%s\n" % (c, 9 + i, s and " (%s)" % s) for i, (c, s) in enumerate(rows))
+    return text
+
+
+@pytest.mark.parametrize("a, b, kind, sure", [
+    ("unfair lock owned by X [12] thread 0xb", "unfair lock owned by X [12] thread 0xa", "deadlock", True),
+    ("blocked by turnstile waiting for thread 0xb", "blocked by turnstile waiting for X [12] thread 0xa after 1 hop", "deadlock", False),
+    ('blocked by queue "a on b owned by c" processed by X [12] thread 0xb', "blocked by dispatch queue processed by thread 0xa",
+     "deadlock", True),
+    ("blocked by wait4 on X [12]", "unfair lock owned by X [12] thread 0xa", "cycle", None),
+])
+def test_rings_by_their_words(a, b, kind, sure, tmp_path):
+    path = tmp_path / "r.txt"
+    path.write_text(report(([(10, a)], "1-10"), ([(10, b)], "1-10")))
+    first = ask("waits", path)["chains"][0]
+    if kind == "cycle":  # wait4 on its own process: the main thread is meant, maybe
+        assert first["deadlock"] is False
+        return
+    assert (first["kind"], first["sure"]) == (kind, sure)
+
+
+def test_threads_that_were_never_there_together_are_no_deadlock(tmp_path):
+    path = tmp_path / "r.txt"
+    a, b = "unfair lock owned by X [12] thread 0xb", "unfair lock owned by X [12] thread 0xa"
+    path.write_text(report(([(10, a)], "1-10"), ([(10, b)], "11-20")))
+    assert ask("waits", path)["deadlocks"] == 0
+    path.write_text(report(([(10, a)], "1-10"), ([(9, b), (1, "running")], "1-10")))
+    assert ask("waits", path)["deadlocks"] == 0
+    assert ask("waits", path, "--focus", "^g$")["deadlocks"] == 0
+    assert ask("waits", path, "--state", "BLOCKED")["deadlocks"] == 0
+
+
+def test_what_the_report_itself_calls_a_deadlock(tmp_path):
+    path = tmp_path / "r.txt"
+    path.write_text(report(([(10, "blocked by turnstile waiting for this thread - part of a deadlock")], "1-10"), ([(10, "running")], "1-10")))
+    first = ask("waits", path)["chains"][0]
+    assert first["deadlock"] and first["steps"][0]["holder"]["tid"] == 0xa
+    path.write_text(report(([(10, "blocked by turnstile waiting for Y [13] thread 0xc - part of a deadlock")], "1-10"), ([(10, "running")], "1-10")))
+    first = ask("waits", path)["chains"][0]
+    assert first["deadlock"] and not first["sure"] and "the report itself" in first["evidence"]
+
+
+@pytest.mark.parametrize("thread, tids", [("0x1a02", [0x1a02]), ("Autosave", [0x1a03]), ("com.example.store", [0x1a02]),
+                                          ("com.apple.main-thread", [0x1a01]), ("com.example.*", [0x1a02])])
+def test_threads_are_asked_for_as_they_are_printed(thread, tids):
+    assert [w["tid"] for w in ask("waits", fixture("dispatch_deadlock"), "--thread", thread)["waiters"]] == tids
