@@ -28,6 +28,10 @@ static void summary_next(struct sp_summary *x)
         sp_answer_next(a, sp_waiting_of(x->x.s.profile, &event, &metric) ? "waits" : "top", NULL, NULL);
         return;
     }
+    if (x->hang.known) {
+        sp_summary_hang_next(x);
+        return;
+    }
     if (summary_lacks_names(x) && !sp_summary_memory_unseen(x)) {
         if (!sp_summary_lacks_jit_names(x)) /* else nothing that can be asked of this profile says more */
             sp_answer_next(a, "top", NULL, "--by dso");

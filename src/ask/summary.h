@@ -7,6 +7,7 @@
 #include "analysis/top.h"
 #include "ask/common.h"
 #include "ask/findings_words.h"
+#include "ask/summary_hang.h"
 #include "ask/summary_memory.h"
 
 /* Rows that a table has at most. */
@@ -59,6 +60,7 @@ struct sp_summary {
     bool driver;                         /* the command was a shell, a build: it runs what is measured */
     SP_VEC(struct sp_recorded) recorded; /* processes by name, heaviest first */
     struct sp_summary_memory memory;
+    struct sp_summary_hang hang;
     const char *noun; /* what shares are of: "CPU", "allocated bytes" */
     bool all_cpus;    /* recorded of all CPUs, whatever was started */
     bool cpu;         /* the weight is time or cycles of CPUs, or samples of running threads */
@@ -92,6 +94,13 @@ bool sp_summary_lacks_jit_names(const struct sp_summary *x);
 /* summary_names.c: a function as the brief calls it, and its file and line: "srv.cpp:23". */
 void sp_summary_name(struct sp_buf *b, const struct sp_summary *x, uint32_t function);
 void sp_summary_place(struct sp_buf *b, const struct sp_summary *x, uint32_t function);
+
+/* Whether the brief has the own functions: of a hang report where they are what took the time. */
+static inline bool sp_summary_shows_own(const struct sp_summary *x)
+{
+    return !x->hang.known ||
+           (x->hang.own_rows && (x->hang.verdict == SP_HANG_RAN || x->hang.verdict == SP_HANG_UNKNOWN));
+}
 
 /* summary_own.c: own functions as a call tree, at most `rows` of them, line by line to `take`. */
 void sp_summary_own_lines(const struct sp_summary *x, size_t rows,

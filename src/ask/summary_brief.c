@@ -68,10 +68,16 @@ static void brief_head(struct brief *b)
     struct sp_summary *x = b->x;
     struct sp_buf *line = &x->x.b;
     const struct sp_selection *s = &x->x.s;
+    if (x->hang.known) {
+        sp_summary_hang_lines(x, brief_take, b);
+    } else {
+        sp_buf_clear(line);
+        sp_summary_head_text(line, x);
+        brief_take(b, SP_LINE_HEAD, line);
+    }
     sp_buf_clear(line);
-    sp_summary_head_text(line, x);
-    brief_take(b, SP_LINE_HEAD, line);
-    sp_buf_clear(line);
+    if (!sp_summary_shows_own(x)) /* nothing below is of what they keep */
+        return;
     if (s->filters.len || s->kept != s->event_whole)
         sp_kept_text(line, s, "of it: ");
     if (line->len)
@@ -126,6 +132,8 @@ static void brief_findings(struct brief *b)
     const struct sp_findings *all = &x->findings;
     struct sp_buf beneath;
     b->findings = 0;
+    if (x->hang.known) /* they are about time of CPUs */
+        return;
     for (size_t i = 0; i < all->list.n; i++) {
         b->first = true;
         if (sp_finding_is_rule(all->list.v[i].kind))
@@ -270,7 +278,7 @@ static void brief_compose(struct brief *b, const struct brief_size *whole)
     if (b->x->memory.known) {
         sp_summary_memory_own(b->x, b->size.rows, brief_take, b);
         sp_summary_memory_leaks(b->x, b->size.leaks, brief_take, b);
-    } else if (b->size.rows || !whole->rows) {
+    } else if (sp_summary_shows_own(b->x) && (b->size.rows || !whole->rows)) {
         sp_summary_own_lines(b->x, b->size.rows, brief_take, b);
     }
     brief_unknowns(b);
@@ -343,7 +351,9 @@ spaa_status sp_summary_brief(struct sp_summary *x)
     sp_buf_init(&b.text, 0);
     b.size = (struct brief_size){brief_count(x, true),
                                  SIZE_MAX,
-                                 x->memory.known ? x->memory.nowners : x->calls.n,
+                                 x->memory.known           ? x->memory.nowners
+                                 : sp_summary_shows_own(x) ? x->calls.n
+                                                           : 0,
                                  x->memory.nleaks,
                                  brief_count(x, false),
                                  brief_count_notes(x)};

@@ -150,6 +150,7 @@ static void caution_missing(struct sp_summary *x, struct sp_buf *b)
 spaa_status sp_summary_cautions(struct sp_summary *x)
 {
     struct sp_buf b;
+    bool rows = !x->hang.known || sp_summary_shows_own(x);
     sp_buf_init(&b, 0);
     caution_missing(x, &b);
     if (!sp_is_off_cpu(&x->x.s)) /* others wait, too: that is nobody's fault */
@@ -157,13 +158,19 @@ spaa_status sp_summary_cautions(struct sp_summary *x)
     sp_caution_callers(x);
     sp_caution_unchecked(x, &b);
     sp_caution_no_callers(x);
-    sp_caution_names(x, &b);
+    if (rows)
+        sp_caution_names(x, &b);
     sp_caution_losses(x, &b);
-    sp_caution_few(x, &b);
+    if (rows)
+        sp_caution_few(x, &b);
     caution_interrupts(x, &b);
     caution_idle(x, &b);
-    caution_waits(x, &b);
-    caution_off_cpu(x, &b);
+    if (x->hang.known) {
+        sp_summary_hang_unknowns(x);
+    } else { /* what perf would record */
+        caution_waits(x, &b);
+        caution_off_cpu(x, &b);
+    }
     sp_summary_memory_cautions(x);
     x->x.out->failed |= b.failed;
     sp_buf_free(&b);

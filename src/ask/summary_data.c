@@ -288,7 +288,8 @@ void sp_caution_few(struct sp_summary *x, struct sp_buf *b)
     enum { WIDE = 8, VERY_FEW = 100 };
     const struct sp_finding *few = sp_caution_finding(x, SP_FIND_FEW);
     double lo = 0, hi = 0;
-    if (!few || (x->memory.known && x->memory.m.period > 1) || !few->part || x->x.s.cannot_add || x->x.s.whole <= 0)
+    if (!few || (x->memory.known && x->memory.m.period > 1) || !few->part || x->x.s.cannot_add ||
+        x->x.s.whole <= 0)
         return;
     struct caution_widest w = caution_widest_of(x);
     sp_share_interval(w.share, few->part, &lo, &hi);

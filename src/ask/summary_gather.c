@@ -49,6 +49,8 @@ spaa_status sp_summary_gather(struct sp_summary *x)
         st = sp_summary_memory(x);
     if (!st)
         st = sp_summary_waits(x);
+    if (!st)
+        st = sp_summary_hang(x);
     if (!st && !summary_names(x))
         st = sp_nomem(d);
     return st ? st : sp_said_shorten(&x->names, &x->x);
@@ -57,6 +59,7 @@ spaa_status sp_summary_gather(struct sp_summary *x)
 void sp_summary_free(struct sp_summary *x)
 {
     sp_summary_memory_free(x);
+    sp_summary_hang_free(x);
     sp_vec_free(&x->recorded);
     sp_vec_free(&x->cautions);
     sp_said_free(&x->names);

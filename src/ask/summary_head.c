@@ -302,6 +302,10 @@ void sp_summary_head_text(struct sp_buf *b, const struct sp_summary *x)
     bool shares = !x->x.s.cannot_add, processes = x->processes.rows.n > 1;
     size_t n = p->threads.n ? head_threads(x) : 0;
     struct sp_str name = x->program;
+    if (x->hang.known) {
+        sp_summary_hang_head(b, x);
+        return;
+    }
     head_measure(b, x);
     if (!name.n && x->recorded.n == 1 && p->threads.n)
         name = x->recorded.v[0].name;

@@ -26,6 +26,48 @@ const struct sp_answer_column sp_summary_facts[] = {
      .doc = "waiting for work by the look of it, which nothing shows; not in idle"},
     {"waits.unseen_ns", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
      .doc = "blocked, and where they left the CPU was not recorded; in none of these"},
+    SOMETIMES("hang.event", SP_COL_TEXT,
+              "of hang reports, from here on: what happened, `hang`, `cpu usage`; null: it is not said"),
+    SOMETIMES("hang.process", SP_COL_TEXT, "whom the report is about; null: not known"),
+    SOMETIMES("hang.pid", SP_COL_COUNT, "its number"),
+    SOMETIMES("hang.action", SP_COL_TEXT, "what the system did about it; null: nothing"),
+    SOMETIMES("hang.measured", SP_COL_TEXT, "what went past a limit, as the report says it; null: nothing"),
+    SOMETIMES("hang.limit", SP_COL_TEXT, "the limit, likewise"),
+    SOMETIMES("hang.times_limit", SP_COL_NUMBER, "the rate that was measured in parts of the one allowed"),
+    SOMETIMES("hang.unresponsive", SP_COL_TEXT, "how long before sampling; null: not said"),
+    SOMETIMES("hang.duration", SP_COL_TEXT, "of the event, as it is said"),
+    SOMETIMES("hang.sampled", SP_COL_TEXT, "of that with samples"),
+    SOMETIMES("hang.steps", SP_COL_TEXT, "how many, and how often"),
+    SOMETIMES("hang.steps_lost", SP_COL_COUNT, "steps without samples; null: not said"),
+    SOMETIMES("hang.footprint_before_bytes", SP_COL_COUNT, "memory of the process at first; null: not said"),
+    SOMETIMES("hang.footprint_bytes", SP_COL_COUNT, "and at the end"),
+    SOMETIMES(
+        "hang.verdict", SP_COL_TEXT,
+        "what its main thread did most: ran, starved (ready, without a CPU), waited, suspended, idle (in "
+        "its run loop); null: not known"),
+    SOMETIMES("hang.deadlock", SP_COL_BOOL, "it waits in a deadlock, or for one"),
+    SOMETIMES("hang.deadlock_sure", SP_COL_BOOL, "false: it is the likely one; null: there is none"),
+    SOMETIMES("hang.main.tid", SP_COL_COUNT, "its main thread; null: not known"),
+    SOMETIMES("hang.main.weight", SP_COL_WEIGHT, "of all its samples"),
+    SOMETIMES("hang.main.ran", SP_COL_WEIGHT, "on a CPU; null: states are not known"),
+    SOMETIMES("hang.main.ready", SP_COL_WEIGHT, "ready, without a CPU"),
+    SOMETIMES("hang.main.waited", SP_COL_WEIGHT, "for anything else"),
+    SOMETIMES("hang.main.suspended", SP_COL_WEIGHT, "stopped by somebody"),
+    SOMETIMES("hang.main.stack", SP_COL_TEXT,
+              "its heaviest stack while it did what the verdict says: own functions, without any all, "
+              "callers first"),
+    SOMETIMES("hang.waited_for", SP_COL_TEXT, "what it waited for most; null: nothing is stated"),
+    SOMETIMES("hang.holder.process", SP_COL_TEXT,
+              "who held it, or held that up in the end; null: not stated"),
+    SOMETIMES("hang.holder.pid", SP_COL_COUNT, "its process"),
+    SOMETIMES("hang.holder.tid", SP_COL_COUNT, "its thread; null: the report does not have it"),
+    SOMETIMES("hang.holder.through_main_thread", SP_COL_BOOL,
+              "the process alone is known; its main thread is looked at"),
+    SOMETIMES("hang.holder.hops", SP_COL_COUNT, "waits of others that lie between; null: not stated"),
+    SOMETIMES("hang.holder.waits_on", SP_COL_COUNT, "how many waits lead from the main thread to it"),
+    SOMETIMES("hang.holder.did", SP_COL_TEXT,
+              "what it did most meanwhile: ran, ready, waited, suspended; null: not known"),
+    SOMETIMES("hang.holder.stack", SP_COL_TEXT, "its heaviest stack while it did that"),
     SOMETIMES("memory.ranked_by", SP_COL_TEXT,
               "of memory, from here on: the metric that sorts memory_owners, what matters most in this file"),
     SOMETIMES("memory.live_bytes", SP_COL_COUNT,
@@ -386,6 +428,7 @@ static void put_own(struct sp_summary *x)
 void sp_summary_put(struct sp_summary *x)
 {
     put_head(x);
+    sp_summary_hang_put(x);
     put_cautions(x);
     put_all_shares(x);
     put_hot(x);

@@ -1,0 +1,283 @@
+/*
+ * The brief of a hang report: which process it is about, and what its main thread did: it ran, it was ready
+ * and had no CPU, or it waited, for whom. Words: summary_hang_words.c.
+ */
+#include "ask/summary.h"
+
+#include "base/num.h"
+#include "json/find.h"
+
+#include <stdlib.h>
+
+/* ---- which process ---- */
+
+static const struct sp_process_fact *hang_fact(const struct sp_profile *p, int64_t pid)
+{
+    for (size_t i = 0; i < p->processes.n; i++)
+        if (p->processes.v[i].pid == pid)
+            return &p->processes.v[i];
+    return NULL;
+}
+
+/* That of the filter, of the header, in front, or the only one. */
+static int64_t hang_pid(const struct sp_summary *x)
+{
+    const struct sp_profile *p = x->x.q->profiles[0];
+    const char *asked = x->x.q->options->pid;
+    int64_t pid = SP_ABSENT;
+    if (asked && sp_parse_i64(asked, asked + strlen(asked), &pid) == strlen(asked))
+        return pid;
+    if (x->hang.e.pid != SP_ABSENT)
+        return x->hang.e.pid;
+    for (size_t i = 0; i < p->processes.n; i++)
+        if (p->processes.v[i].flags & SP_FACT_FRONTMOST)
+            return p->processes.v[i].pid;
+    return p->processes.n == 1 ? p->processes.v[0].pid : SP_ABSENT;
+}
+
+static void hang_process(struct sp_summary *x)
+{
+    struct sp_summary_hang *h = &x->hang;
+    const struct sp_profile *p = x->x.q->profiles[0];
+    h->pid = hang_pid(x);
+    h->footprint = h->footprint_before = SP_ABSENT;
+    const struct sp_process_fact *f = h->pid == SP_ABSENT ? NULL : hang_fact(p, h->pid);
+    if (!f) {
+        if (h->e.command)
+            h->process = (struct sp_str){h->e.command, (uint32_t)strlen(h->e.command)};
+        return;
+    }
+    struct sp_str extra = sp_pstr(p, f->extra_json);
+    struct sp_span raw;
+    h->process = sp_pstr(p, f->name);
+    h->footprint = f->footprint_bytes;
+    if (extra.n &&
+        sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "footprint_before_bytes", &raw) &&
+        sp_parse_i64(raw.p, raw.p + raw.n, &h->footprint_before) != raw.n)
+        h->footprint_before = SP_ABSENT;
+}
+
+/* ---- what its main thread did ---- */
+
+/* It stood in its run loop, for anything to do. */
+static bool hang_is_idle(const struct sp_summary *x)
+{
+    const struct sp_profile *p = x->x.q->profiles[0];
+    const struct sp_held *h = &x->hang.main;
+    for (uint32_t i = 0; i < h->n; i++)
+        if (sp_str_is(sp_pstr(p, p->functions.v[h->path[i]].name), "__CFRunLoopServiceMachPort"))
+            return !h->fact && h->at[i] * 2 >= h->weight;
+    return false;
+}
+
+static void hang_judge(struct sp_summary *x)
+{
+    static const enum sp_hang_verdict verdicts[] = {[SP_HELD_RAN] = SP_HANG_RAN,
+                                                    [SP_HELD_READY] = SP_HANG_STARVED,
+                                                    [SP_HELD_WAITED] = SP_HANG_WAITED,
+                                                    [SP_HELD_SUSPENDED] = SP_HANG_SUSPENDED};
+    struct sp_summary_hang *h = &x->hang;
+    if (!h->main.weight || !h->states)
+        return;
+    h->verdict = verdicts[h->main.most];
+    h->weight = h->main.by[h->main.most];
+    if (h->verdict == SP_HANG_WAITED && hang_is_idle(x))
+        h->verdict = SP_HANG_IDLE;
+}
+
+/* The wait that it was in most, or that of a deadlock. */
+static uint32_t hang_wait(const struct sp_waits *w, uint32_t thread)
+{
+    const struct sp_wait_thread *t = &w->threads.v[thread];
+    return t->stuck != SP_NONE ? t->stuck : t->n ? t->first : SP_NONE;
+}
+
+static const struct sp_wait_chain *hang_deadlock(const struct sp_waits *w, uint32_t thread, bool *in_ring)
+{
+    for (size_t i = 0; i < w->chains.n; i++) {
+        const struct sp_wait_chain *c = &w->chains.v[i];
+        for (uint32_t k = 0; c->deadlock && k < c->n; k++)
+            if (w->waits.v[w->steps.v[c->first + k]].waiter == thread) {
+                *in_ring = c->cycle != SP_NONE && k >= c->cycle;
+                return c;
+            }
+    }
+    return NULL;
+}
+
+/* The wait that leads on from a thread, where it is most of what that did. */
+static uint32_t hang_leads_on(const struct sp_waits *w, uint32_t thread)
+{
+    uint32_t wait = hang_wait(w, thread);
+    return wait != SP_NONE && w->waits.v[wait].all * 2 >= w->threads.v[thread].all ? wait : SP_NONE;
+}
+
+/* Follows who holds what to the last that is known, and looks what that did meanwhile. In a ring it is the
+ * first. */
+static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
+{
+    enum { FAR = 64 };
+    h->wait = h->last = hang_wait(&h->w, thread);
+    h->deadlock = hang_deadlock(&h->w, thread, &h->in_ring);
+    if (h->wait == SP_NONE)
+        return true;
+    h->steps = 1;
+    for (uint32_t t = h->w.waits.v[h->wait].holder; t != SP_NONE && !h->deadlock && h->steps < FAR;
+         h->steps++) {
+        uint32_t next = hang_leads_on(&h->w, t);
+        if (next == SP_NONE || h->w.waits.v[next].holder == thread)
+            break;
+        h->last = next;
+        t = h->w.waits.v[next].holder;
+    }
+    const struct sp_wait *last = &h->w.waits.v[h->last];
+    if (last->holder == SP_NONE)
+        return true;
+    h->holder_tid = h->w.threads.v[last->holder].tid;
+    return sp_held_of(&h->rows, &h->own, &h->w, h->holder_tid, last->waiter, &h->holder);
+}
+
+/* ---- who else ran ---- */
+
+/* "cc [500] 200, mds [77] 150": of the samples of threads that ran, without idle ones. */
+static void hang_others(struct sp_summary *x)
+{
+    enum { SHOWN = 3 };
+    struct sp_summary_hang *h = &x->hang;
+    const struct sp_profile *p = x->x.q->profiles[0];
+    struct sp_buf b;
+    struct {
+        int64_t pid, weight;
+        uint32_t comm;
+    } most[SHOWN] = {{0}};
+    sp_buf_init(&b, 0);
+    int64_t *ran = calloc(p->contexts.n + 1, sizeof *ran);
+    x->x.out->failed |= !ran;
+    for (size_t i = 0; ran && i < h->s.rows.n; i++) {
+        uint32_t c = p->stacks.v[h->s.rows.v[i].stack].context;
+        if (sp_held_state_of(sp_pstr(p, p->contexts.v[c].state)) == SP_HELD_RAN)
+            ran[c] += h->s.rows.v[i].weight;
+    }
+    for (uint32_t i = 0; ran && i < p->contexts.n; i++) {
+        int64_t pid = p->contexts.v[i].pid, sum = 0;
+        bool first = ran[i] > 0 && pid != h->pid && pid != SP_ABSENT && pid != 0;
+        for (uint32_t k = 0; first && k < p->contexts.n; k++) {
+            first = !(k < i && p->contexts.v[k].pid == pid && ran[k] > 0);
+            sum += p->contexts.v[k].pid == pid ? ran[k] : 0;
+        }
+        for (size_t k = 0; first && k < SHOWN; k++)
+            if (sum > most[k].weight) {
+                memmove(most + k + 1, most + k, (SHOWN - 1 - k) * sizeof *most);
+                most[k].pid = pid;
+                most[k].weight = sum;
+                most[k].comm = p->contexts.v[i].comm;
+                break;
+            }
+    }
+    for (size_t k = 0; k < SHOWN && most[k].weight; k++) {
+        struct sp_str name = sp_pstr(p, most[k].comm);
+        sp_buf_printf(&b, "%s%.*s [%lld] ", k ? ", " : "", (int)name.n, name.p, (long long)most[k].pid);
+        sp_text_grouped(&b, most[k].weight, h->s.scale);
+    }
+    if (b.len)
+        h->others = sp_arena_dup(&x->x.out->arena, sp_buf_cstr(&b), b.len + 1);
+    x->x.out->failed |= b.failed || (b.len && !h->others);
+    free(ran);
+    sp_buf_free(&b);
+}
+
+/* ---- the whole of it ---- */
+
+/* Own functions are worth a table where all that was selected ran, and is of one process. */
+static bool hang_own_rows(const struct sp_summary *x)
+{
+    const struct sp_selection *s = &x->x.s;
+    if (s->profile->processes.n > 1 && !x->x.q->options->pid)
+        return false;
+    for (size_t i = 0; !x->hang.e.microstackshots && i < s->rows.n; i++) {
+        const struct sp_context *c =
+            &s->profile->contexts.v[s->profile->stacks.v[s->rows.v[i].stack].context];
+        if (sp_held_state_of(sp_pstr(s->profile, c->state)) != SP_HELD_RAN)
+            return false;
+    }
+    return s->rows.n > 0;
+}
+
+static spaa_status hang_select(struct sp_summary *x)
+{
+    struct sp_summary_hang *h = &x->hang;
+    const struct sp_profile *p = x->x.q->profiles[0];
+    const struct sp_options *o = x->x.q->options;
+    struct sp_diags *d = x->x.q->diags;
+    const unsigned need = SP_BY_TID | SP_BY_STATE;
+    struct sp_select_opts how = {
+        .event = o->event, .metric = o->metric, .any_state = true, .may_be_empty = true};
+    spaa_status st = sp_select(p, &how, d, &h->s);
+    h->selected = !st;
+    if (!st)
+        st = sp_own_of(&h->s, o->own_re, d, &h->own);
+    h->has_own = !st;
+    if (!st)
+        st = sp_held_rows_of(&h->s, d, &h->rows);
+    if (!st && h->states && (p->header.group_by & need) == need) {
+        st = sp_waits_of(&h->s, NULL, d, &h->w);
+        h->has_waits = !st;
+    }
+    return st;
+}
+
+static spaa_status hang_main(struct sp_summary *x)
+{
+    struct sp_summary_hang *h = &x->hang;
+    struct sp_thread_info info;
+    spaa_status st = sp_thread_info_of(x->x.q->profiles[0], x->x.q->diags, &info);
+    if (st)
+        return st;
+    const struct sp_reported_process *p = h->pid == SP_ABSENT ? NULL : sp_thread_info_process(&info, h->pid);
+    h->tid = p && !h->e.microstackshots ? p->main : SP_ABSENT;
+    sp_thread_info_free(&info);
+    if (h->tid == SP_ABSENT)
+        return SPAA_OK;
+    bool ok = sp_held_of(&h->rows, &h->own, NULL, h->tid, SP_NONE, &h->main);
+    hang_judge(x);
+    uint32_t thread = h->has_waits ? sp_waits_thread(&h->w, h->tid) : SP_NONE;
+    if (ok && thread != SP_NONE && (h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED))
+        ok = hang_follow(h, thread);
+    if (h->verdict == SP_HANG_STARVED)
+        hang_others(x);
+    return ok ? SPAA_OK : sp_nomem(x->x.q->diags);
+}
+
+spaa_status sp_summary_hang(struct sp_summary *x)
+{
+    struct sp_summary_hang *h = &x->hang;
+    const struct sp_profile *p = x->x.q->profiles[0];
+    struct sp_str extra = sp_pstr(p, p->header.extra_json), tool = sp_pstr(p, p->header.source_tool);
+    struct sp_span fields = {"", 0};
+    bool spindump = sp_str_is(tool, "spindump");
+    if (x->x.q->nnames > 1 || (!spindump && !sp_str_is(tool, "sample")) || !p->processes.n)
+        return SPAA_OK;
+    if (spindump && !sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "fields", &fields))
+        return SPAA_OK;
+    h->known = true;
+    h->states = spindump;
+    h->wait = h->last = SP_NONE;
+    h->holder_tid = h->tid = SP_ABSENT;
+    sp_hang_event_of(x, fields, &h->e);
+    hang_process(x);
+    h->own_rows = spindump ? hang_own_rows(x) : true;
+    spaa_status st = hang_select(x);
+    return st ? st : hang_main(x);
+}
+
+void sp_summary_hang_free(struct sp_summary *x)
+{
+    struct sp_summary_hang *h = &x->hang;
+    if (h->has_waits)
+        sp_waits_free(&h->w);
+    sp_held_rows_free(&h->rows);
+    if (h->has_own)
+        sp_own_free(&h->own);
+    if (h->selected)
+        sp_selection_free(&h->s);
+}

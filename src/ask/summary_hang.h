@@ -1,0 +1,87 @@
+/*
+ * The brief of a hang report (spindump, sample): what happened to whom, and what its main thread did
+ * meanwhile.
+ */
+#ifndef SP_SUMMARY_HANG_H
+#define SP_SUMMARY_HANG_H
+
+#include "analysis/waits_held.h"
+#include "answer/answer.h"
+#include "json/json.h"
+
+struct sp_summary;
+struct sp_summary_hang;
+
+/* What the header of a report says; texts are the answer's, NULL: not said. Numbers SP_ABSENT likewise. */
+struct sp_hang_event {
+    const char *event;              /* "hang", "cpu usage" */
+    const char *action;             /* "Process killed"; NULL: none was taken */
+    const char *measured, *allowed; /* what was exceeded: "90 seconds cpu time over 130 seconds (69% …)" */
+    double times;             /* the rate that was measured, in parts of the one allowed; 0: not known */
+    const char *unresponsive; /* "3 seconds": before sampling began */
+    const char *duration, *sampled; /* "7.23s" */
+    const char *steps;              /* "200 (10ms sampling interval)" */
+    int64_t lost;                   /* steps */
+    const char *command;
+    int64_t pid;
+    bool microstackshots; /* samples are of threads that ran, and of no others */
+};
+
+enum sp_hang_verdict {
+    SP_HANG_UNKNOWN,
+    SP_HANG_RAN,
+    SP_HANG_STARVED,
+    SP_HANG_WAITED,
+    SP_HANG_SUSPENDED,
+    SP_HANG_IDLE, /* it waited for events: it could have answered */
+};
+
+struct sp_summary_hang {
+    bool known;  /* it is a report */
+    bool states; /* that tells what threads did */
+    struct sp_hang_event e;
+    struct sp_str process; /* n 0: which one is meant is not known */
+    int64_t pid, tid;      /* of it and its main thread */
+    int64_t footprint, footprint_before;
+    bool own_rows; /* the table of own functions is of what ran */
+
+    enum sp_hang_verdict verdict;
+    struct sp_held main; /* weight 0: nothing is known of it */
+    int64_t weight;      /* of the verdict */
+
+    /* What it waited for. */
+    uint32_t wait, steps; /* in w.waits, SP_NONE: nothing is stated; how many waits lead to the last holder */
+    uint32_t last;        /* the wait of that, in w.waits */
+    const struct sp_wait_chain *deadlock; /* that it is a part of, or waits for; NULL: none */
+    bool in_ring;                         /* a part */
+    int64_t holder_tid;                   /* the last holder; SP_ABSENT: the report does not have it */
+    struct sp_held holder;
+
+    /* Who ran most, beside it. */
+    const char *others;
+
+    struct sp_selection s; /* all of the event, in any state */
+    struct sp_waits w;
+    struct sp_held_rows rows;
+    struct sp_own own;
+    bool selected, has_waits, has_own;
+};
+
+/* summary_hang.c: x->hang; nothing of other profiles. */
+spaa_status sp_summary_hang(struct sp_summary *x);
+void sp_summary_hang_free(struct sp_summary *x);
+
+/* summary_hang_event.c: e of the header's fields, a list of [key, value]. */
+void sp_hang_event_of(struct sp_summary *x, struct sp_span fields, struct sp_hang_event *e);
+
+/* summary_hang_words.c */
+void sp_summary_hang_head(struct sp_buf *b, const struct sp_summary *x);
+void sp_summary_hang_lines(struct sp_summary *x,
+                           void (*take)(void *arg, enum sp_line_style style, const struct sp_buf *line),
+                           void *arg);
+void sp_summary_hang_unknowns(struct sp_summary *x); /* cautions */
+void sp_summary_hang_next(struct sp_summary *x);
+/* summary_hang_facts.c */
+void sp_summary_hang_put(struct sp_summary *x);
+
+#endif
