@@ -19,15 +19,6 @@ void sp_waits_free(struct sp_waits *w)
 
 /* ---- threads and their waits ---- */
 
-uint32_t sp_waits_thread(const struct sp_waits *w, int64_t tid)
-{
-    struct sp_probe at = sp_map_probe(&w->by_tid, sp_hash_mix((uint64_t)tid, 3));
-    for (uint32_t i; (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;)
-        if (w->threads.v[i].tid == tid)
-            return i;
-    return SP_NONE;
-}
-
 static uint32_t waits_thread_of(struct sp_waits *w, const struct sp_context *c)
 {
     uint32_t i = sp_waits_thread(w, c->tid);

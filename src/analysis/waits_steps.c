@@ -4,10 +4,18 @@
  */
 #include "analysis/waits.h"
 
-#include "base/num.h"
-#include "json/find.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
+
+uint32_t sp_waits_thread(const struct sp_waits *w, int64_t tid)
+{
+    struct sp_probe at = sp_map_probe(&w->by_tid, sp_hash_mix((uint64_t)tid, 3));
+    for (uint32_t i; (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;)
+        if (w->threads.v[i].tid == tid)
+            return i;
+    return SP_NONE;
+}
 
 static uint32_t steps_thread_of(const struct sp_waits *w, const struct sp_step_range *r)
 {
@@ -31,25 +39,11 @@ static void steps_seen(struct sp_wait_thread *t, int64_t from, int64_t to)
     t->last = to > t->last ? to : t->last; /* SP_ABSENT is less than any */
 }
 
-/* "1-341", "3", "1-8 with gaps of 4" of the thread's line. */
 static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
 {
     uint32_t i = t->tid == SP_ABSENT ? SP_NONE : sp_waits_thread(w, t->tid);
-    struct sp_str extra = sp_pstr(w->profile, t->extra_json);
-    struct sp_span raw;
     int64_t from, to;
-    if (i == SP_NONE || !extra.n ||
-        !sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "range", &raw) || raw.n < 3)
-        return;
-    const char *p = raw.p + 1, *end = raw.p + raw.n;
-    size_t n = sp_parse_i64(p, end, &from);
-    if (!n)
-        return;
-    p += n;
-    to = from;
-    if (p < end && *p == '-' && !sp_parse_i64(p + 1, end, &to))
-        return;
-    if (from >= 1 && to >= from)
+    if (i != SP_NONE && sp_step_ranges_of_thread(w->profile, t, &from, &to))
         steps_seen(&w->threads.v[i], from, to);
 }
 

@@ -79,6 +79,14 @@ void sp_summary_hang_head(struct sp_buf *b, const struct sp_summary *x);
 void sp_summary_hang_lines(struct sp_summary *x,
                            void (*take)(void *arg, enum sp_line_style style, const struct sp_buf *line),
                            void *arg);
+/* "in 170 of 200 samples (85 %)" */
+void sp_hang_share(struct sp_buf *b, const struct sp_summary *x, int64_t v, int64_t of);
+/* "Editor [412] 0x1a02" */
+void sp_hang_holder(struct sp_buf *b, const struct sp_summary *x, const struct sp_wait *w);
+bool sp_hang_has_holder(const struct sp_wait *w);
+/* It is for a process to end, whatever its threads do. */
+bool sp_hang_is_child(const struct sp_summary *x, const struct sp_wait *w);
+/* summary_hang_unknowns.c */
 void sp_summary_hang_unknowns(struct sp_summary *x); /* cautions */
 void sp_summary_hang_next(struct sp_summary *x);
 /* summary_hang_facts.c */

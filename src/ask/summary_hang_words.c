@@ -2,9 +2,6 @@
 #include "ask/summary.h"
 
 #include "answer/text.h"
-#include "ask/summary_cautions.h"
-
-#include <stdio.h>
 
 enum { HANG_SHOWN = 3, HANG_NAME_COLUMNS = 60 };
 
@@ -21,8 +18,7 @@ static void hang_count(struct sp_buf *b, const struct sp_summary *x, int64_t v)
     sp_text_grouped(b, v, x->hang.s.scale);
 }
 
-/* "in 170 of 200 samples (85 %)" */
-static void hang_share(struct sp_buf *b, const struct sp_summary *x, int64_t v, int64_t of)
+void sp_hang_share(struct sp_buf *b, const struct sp_summary *x, int64_t v, int64_t of)
 {
     sp_buf_puts(b, "in ");
     hang_count(b, x, v);
@@ -122,7 +118,7 @@ static void hang_verdict(struct sp_buf *b, const struct sp_summary *x)
     sp_buf_puts(b, "main thread ");
     hang_thread(b, x, h->tid);
     sp_buf_printf(b, " %s ", words[h->verdict]);
-    hang_share(b, x, h->verdict == SP_HANG_UNKNOWN ? h->main.weight : h->weight, h->main.weight);
+    sp_hang_share(b, x, h->verdict == SP_HANG_UNKNOWN ? h->main.weight : h->weight, h->main.weight);
     if (h->deadlock)
         sp_buf_printf(b, ", %s %s", h->in_ring ? "in" : "held up by",
                       h->deadlock->sure ? "a deadlock" : "what is likely a deadlock");
@@ -136,7 +132,7 @@ static void hang_in(struct sp_buf *b, const struct sp_summary *x)
     sp_buf_puts(b, x->hang.verdict == SP_HANG_RAN ? "it ran in " : "heaviest stack: ");
     hang_stack(b, x, m);
     sp_buf_puts(b, ", ");
-    hang_share(b, x, m->at[m->own == SP_NONE ? m->n - 1 : m->own], m->weight);
+    sp_hang_share(b, x, m->at[m->own == SP_NONE ? m->n - 1 : m->own], m->weight);
 }
 
 static void hang_rest(struct sp_buf *b, const struct sp_summary *x)
@@ -148,12 +144,11 @@ static void hang_rest(struct sp_buf *b, const struct sp_summary *x)
         sp_buf_puts(b, b->len ? ", it " : "otherwise it ");
         sp_buf_puts(b, hang_did[i]);
         sp_buf_ch(b, ' ');
-        hang_share(b, x, m->by[i], m->weight);
+        sp_hang_share(b, x, m->by[i], m->weight);
     }
 }
 
-/* "Editor [412] 0x1a02" */
-static void hang_holder(struct sp_buf *b, const struct sp_summary *x, const struct sp_wait *w)
+void sp_hang_holder(struct sp_buf *b, const struct sp_summary *x, const struct sp_wait *w)
 {
     struct sp_str name = hang_str(x, w->holder_name);
     if (w->self) {
@@ -171,13 +166,12 @@ static void hang_holder(struct sp_buf *b, const struct sp_summary *x, const stru
         sp_buf_printf(b, " (after %lld hop%s)", (long long)w->hops, w->hops == 1 ? "" : "s");
 }
 
-static bool hang_has_holder(const struct sp_wait *w)
+bool sp_hang_has_holder(const struct sp_wait *w)
 {
     return w->self || w->holder_pid != SP_ABSENT || w->holder_tid != SP_ABSENT;
 }
 
-/* For a process to end, whatever its threads do. */
-static bool hang_is_child(const struct sp_summary *x, const struct sp_wait *w)
+bool sp_hang_is_child(const struct sp_summary *x, const struct sp_wait *w)
 {
     struct sp_str on = hang_str(x, w->on);
     return on.n >= 5 && memcmp(on.p, "wait4", 5) == 0;
@@ -198,15 +192,15 @@ static void hang_for(struct sp_buf *b, const struct sp_summary *x)
             sum += h->w.waits.v[i].all;
     sp_buf_puts(b, "it waited for ");
     sp_buf_add(b, on.p, on.n);
-    if (hang_has_holder(w)) {
-        sp_buf_puts(b, hang_is_child(x, w) ? ", the end of " : ", held by ");
-        hang_holder(b, x, w);
+    if (sp_hang_has_holder(w)) {
+        sp_buf_puts(b, sp_hang_is_child(x, w) ? ", the end of " : ", held by ");
+        sp_hang_holder(b, x, w);
     }
     sp_buf_puts(b, ", ");
-    hang_share(b, x, sum, t->all);
-    if (last != w && hang_has_holder(last)) {
+    sp_hang_share(b, x, sum, t->all);
+    if (last != w && sp_hang_has_holder(last)) {
         sp_buf_puts(b, "; in the end for ");
-        hang_holder(b, x, last);
+        sp_hang_holder(b, x, last);
         sp_buf_printf(b, " (%u waits on)", h->steps);
     }
 }
@@ -239,7 +233,7 @@ static void hang_holder_did(struct sp_buf *b, const struct sp_summary *x)
                       hang_str(x, last->holder_name).p);
     hang_thread(b, x, h->holder_tid);
     sp_buf_printf(b, "%s %s ", last->by_process ? "," : "", hang_did[h->holder.most]);
-    hang_share(b, x, h->holder.by[h->holder.most], h->holder.weight);
+    sp_hang_share(b, x, h->holder.by[h->holder.most], h->holder.weight);
     sp_buf_puts(b, h->holder.in_steps ? " meanwhile: " : ": ");
     hang_stack(b, x, &h->holder);
 }
@@ -294,111 +288,4 @@ void sp_summary_hang_lines(struct sp_summary *x,
     }
     x->x.out->failed |= line.failed;
     sp_buf_free(&line);
-}
-
-/* ---- what cannot be known ---- */
-
-static void hang_unknown(struct sp_summary *x, const char *id, struct sp_buf *b, const char *settle)
-{
-    struct sp_buf s;
-    sp_buf_init(&s, 0);
-    sp_buf_puts(&s, settle);
-    sp_caution_add(x, id, NULL, b, &s);
-    sp_buf_free(&s);
-}
-
-/* Of its samples that waited, those whose states name nobody. */
-static int64_t hang_unnamed(const struct sp_summary *x)
-{
-    const struct sp_summary_hang *h = &x->hang;
-    int64_t all = h->main.by[SP_HELD_WAITED] + h->main.by[SP_HELD_SUSPENDED];
-    uint32_t thread = sp_waits_thread(&h->w, h->tid);
-    const struct sp_wait_thread *t = thread == SP_NONE ? NULL : &h->w.threads.v[thread];
-    for (uint32_t i = 0; t && i < t->n; i++)
-        if (hang_has_holder(&h->w.waits.v[t->first + i]))
-            all -= h->w.waits.v[t->first + i].all;
-    return all > 0 ? all : 0;
-}
-
-/* Of a wait: who held it, which thread of its process, what that did. */
-static void hang_unknown_holder(struct sp_summary *x, struct sp_buf *b)
-{
-    static const char trace[] = "xctrace record --template 'System Trace' --all-processes, while it hangs";
-    const struct sp_summary_hang *h = &x->hang;
-    const struct sp_wait *w = h->last == SP_NONE ? NULL : &h->w.waits.v[h->last];
-    int64_t unnamed = hang_unnamed(x);
-    if (h->deadlock)
-        return;
-    if (unnamed * 2 > h->main.by[SP_HELD_WAITED] + h->main.by[SP_HELD_SUSPENDED]) {
-        sp_buf_puts(b, "for whom it waited ");
-        hang_share(b, x, unnamed, h->main.weight);
-        sp_buf_puts(b, ": the states name nobody");
-        hang_unknown(x, "holder", b, trace);
-    }
-    if (!w || !hang_has_holder(w) || (hang_is_child(x, w) && w->holder != SP_NONE))
-        return;
-    if (w->holder == SP_NONE) {
-        sp_buf_puts(b, "what ");
-        hang_holder(b, x, w);
-        sp_buf_puts(b, " did meanwhile: the report has no samples of it");
-        hang_unknown(x, "holder_did", b, "sudo spindump -notarget, of all processes");
-    } else if (w->by_process || w->hops > 0) {
-        sp_buf_puts(b, w->by_process ? "which thread of " : "who lies between it and ");
-        hang_holder(b, x, w);
-        sp_buf_puts(b, w->by_process ? " it waited for: the report names the process alone" : "");
-        hang_unknown(x, "holder_thread", b, trace);
-    }
-}
-
-void sp_summary_hang_unknowns(struct sp_summary *x)
-{
-    const struct sp_summary_hang *h = &x->hang;
-    struct sp_buf b;
-    sp_buf_init(&b, 0);
-    if (!h->states) {
-        sp_buf_puts(&b, "whether its threads ran or waited: sample tells no states");
-        hang_unknown(x, "states", &b, "sudo spindump NAME");
-    } else if (h->e.microstackshots) {
-        sp_buf_puts(
-            &b, "what its threads waited for, and whether one was held up: samples are of threads that ran");
-        hang_unknown(x, "waits", &b, "sudo spindump NAME, while it happens");
-    } else if (!h->has_waits) {
-        sp_buf_puts(&b, "what threads did: their states were left out when the profile was written");
-        hang_unknown(x, "states", &b,
-                     "convert the report again with --group-by pid,tid,comm,state, the default");
-    }
-    if (h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED)
-        hang_unknown_holder(x, &b);
-    if (h->verdict == SP_HANG_STARVED && !h->others) {
-        sp_buf_puts(&b, "who had the CPUs: the report has no other process that ran");
-        hang_unknown(x, "cpus", &b, "sudo spindump -notarget, of all processes");
-    }
-    if (h->e.unresponsive) {
-        sp_buf_printf(&b, "what it did in the %s before sampling began", h->e.unresponsive);
-        hang_unknown(x, "before", &b,
-                     "sudo tailspin enable; after a hang sudo tailspin save FILE, spindump -i FILE");
-    }
-    x->x.out->failed |= b.failed;
-    sp_buf_free(&b);
-}
-
-void sp_summary_hang_next(struct sp_summary *x)
-{
-    const struct sp_summary_hang *h = &x->hang;
-    struct sp_answer *a = x->x.out;
-    char handle[32];
-    if (h->has_waits && (h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED)) {
-        sp_answer_next(a, "waits", NULL, NULL);
-    } else if (h->verdict == SP_HANG_STARVED) {
-        sp_answer_next(a, "top", NULL, "--by process");
-    } else if (h->verdict == SP_HANG_RAN && !h->own_rows) {
-        char tail[40];
-        snprintf(tail, sizeof tail, "--pid %lld", (long long)h->pid);
-        sp_answer_next(a, "top", NULL, tail);
-    } else if (h->own_rows && x->hottest != SP_NONE) {
-        sp_handle_text(&x->x.handles, x->hottest, handle);
-        sp_answer_next(a, "function", handle, NULL);
-    } else {
-        sp_answer_next(a, "top", NULL, "--by thread --view all");
-    }
 }

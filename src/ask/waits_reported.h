@@ -72,6 +72,20 @@ void sp_reported_say_waiter(struct sp_reported *x, struct sp_buf *b, uint32_t of
 void sp_reported_say_weight(struct sp_reported *x, struct sp_buf *b, int64_t v);
 struct sp_str sp_reported_comm(const struct sp_reported *x, const struct sp_wait_thread *t);
 
+/* waits_reported_words.c: chains in words. */
+const struct sp_wait *sp_reported_step(const struct sp_reported *x, const struct sp_wait_chain *c,
+                                       uint32_t k);
+const char *sp_reported_kind(const struct sp_reported *x, const struct sp_wait_chain *c);
+/* "deadlock: Editor [10] 0xa1 -(turnstile)-> Helper [20] 0xb2" */
+void sp_reported_say_chain(struct sp_reported *x, struct sp_buf *b, const struct sp_waiter_chain *from);
+/* What the kind of a chain rests on; nothing of one that comes to an end. */
+void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c);
+/* "  Editor [10] 0xb2 worker ran 8 of 10 meanwhile, in parse > lex" */
+void sp_reported_say_held(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_thread *t,
+                          const struct sp_held *h);
+extern const char *const sp_reported_did[SP_HELD_STATES];
+enum { SP_REPORTED_HOLDERS = 4 /* that people are shown of one chain */ };
+
 /* waits_reported_chains.c */
 void sp_reported_put_chains(struct sp_reported *x);
 int64_t sp_reported_deadlocks(const struct sp_reported *x); /* rings; several chains may lead into one */

@@ -6,8 +6,6 @@
 
 #include "base/num.h"
 
-enum { CHAIN_HOLDERS = 4 /* that people are shown of one chain */, HELD_SHOWN = 3 /* functions in words */ };
-
 /* ---- columns ---- */
 
 enum {
@@ -89,182 +87,6 @@ const struct sp_table_decl sp_waits_held = {
     .doc = "what those did that it ends at: the last holder, of a cycle all of them; those that the profile "
            "has"};
 
-/* ---- words ---- */
-
-static const struct sp_wait *chain_step(const struct sp_reported *x, const struct sp_wait_chain *c,
-                                        uint32_t k)
-{
-    return &x->w.waits.v[x->w.steps.v[c->first + k]];
-}
-
-/* Every wait of its cycle is for something that one named thread holds. */
-static bool chain_is_of_locks(const struct sp_reported *x, const struct sp_wait_chain *c)
-{
-    for (uint32_t k = c->cycle; k < c->n; k++)
-        if (!chain_step(x, c, k)->lock || chain_step(x, c, k)->by_process)
-            return false;
-    return true;
-}
-
-static const char *chain_kind(const struct sp_reported *x, const struct sp_wait_chain *c)
-{
-    return c->deadlock                                      ? "deadlock"
-           : c->cycle == SP_NONE                            ? "chain"
-           : c->n - c->cycle > 1 && chain_is_of_locks(x, c) ? "contention"
-                                                            : "cycle";
-}
-
-/* "Editor [10] 0xa1", and of the process that was just named the thread alone. */
-static void chain_say_holder(struct sp_reported *x, struct sp_buf *b, const struct sp_wait *w)
-{
-    const struct sp_wait_thread *t = &x->w.threads.v[w->waiter];
-    struct sp_str none = {"", 0};
-    if (w->self)
-        sp_buf_puts(b, "itself");
-    else if (w->holder_pid == SP_ABSENT && w->holder_tid == SP_ABSENT)
-        sp_buf_ch(b, '?');
-    else if (w->holder_pid == t->pid && w->holder_tid != SP_ABSENT && t->pid != SP_ABSENT)
-        sp_reported_say_thread(x, b, none, SP_ABSENT, w->holder_tid);
-    else
-        sp_reported_say_thread(x, b, sp_pstr(x->w.profile, w->holder_name), w->holder_pid, w->holder_tid);
-    if (w->by_process && w->holder != SP_NONE)
-        sp_buf_puts(b, " (its main thread?)");
-}
-
-/* "deadlock: Editor [10] 0xa1 -(turnstile)-> Helper [20] 0xb2" */
-static void chain_say(struct sp_reported *x, struct sp_buf *b, const struct sp_waiter_chain *from)
-{
-    const struct sp_wait_chain *c = &x->w.chains.v[from->chain];
-    sp_buf_printf(b, "%s: ", chain_kind(x, c));
-    for (uint32_t k = 0; k < c->n; k++) {
-        const struct sp_wait *w = chain_step(x, c, k);
-        struct sp_str on = sp_pstr(x->w.profile, w->on);
-        if (!k)
-            sp_reported_say_waiter(x, b, w->waiter, from->pool, from->threads);
-        sp_buf_puts(b, " -(");
-        sp_buf_add(b, on.p, on.n);
-        if (w->hops > 0)
-            sp_buf_printf(b, ", %lld hop%s", (long long)w->hops, w->hops == 1 ? "" : "s");
-        sp_buf_puts(b, ")-> ");
-        chain_say_holder(x, b, w);
-    }
-}
-
-/* "0xa1 10 of 1,000 samples (1 %)", for each wait of the cycle */
-static void chain_say_shares(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c)
-{
-    struct sp_str none = {"", 0};
-    for (uint32_t k = c->cycle; k < c->n && k < c->cycle + CHAIN_HOLDERS; k++) {
-        const struct sp_wait *w = chain_step(x, c, k);
-        const struct sp_wait_thread *t = &x->w.threads.v[w->waiter];
-        int64_t sum = 0;
-        for (uint32_t i = t->first; i < t->first + t->n; i++)
-            sum += x->w.waits.v[i].holder == w->holder ? x->w.waits.v[i].all : 0;
-        sp_buf_puts(b, k == c->cycle ? "" : ", ");
-        sp_reported_say_thread(x, b, none, SP_ABSENT, t->tid);
-        sp_buf_puts(b, " waits so in ");
-        sp_reported_say_weight(x, b, sum);
-        sp_buf_puts(b, " of ");
-        sp_reported_say_weight(x, b, t->all);
-        sp_buf_puts(b, " (");
-        sp_text_about(b, sum, t->all);
-        sp_buf_ch(b, ')');
-    }
-}
-
-static void chain_say_steps(struct sp_buf *b, const struct sp_wait_chain *c)
-{
-    if (c->at_once == SP_ABSENT)
-        return;
-    if (!c->at_once)
-        sp_buf_puts(b, ", never at once");
-    else
-        sp_buf_printf(b, ", at once in %lld step%s (%lld-%lld)", (long long)c->at_once,
-                      c->at_once == 1 ? "" : "s", (long long)c->from, (long long)c->to);
-}
-
-/* Why a deadlock is the likely one only. */
-static void chain_say_doubt(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c)
-{
-    bool hops = false, one = false;
-    for (uint32_t k = c->cycle == SP_NONE ? 0 : c->cycle; k < c->n; k++) {
-        hops = hops || chain_step(x, c, k)->hops > 0;
-        one = one || x->w.threads.v[chain_step(x, c, k)->waiter].all < 2;
-    }
-    sp_buf_puts(b, hops  ? "; threads that lie between are not named"
-                   : one ? "; it was seen once: a report of more samples tells"
-                         : "");
-}
-
-/* What the kind of a chain rests on; nothing of one that comes to an end. */
-static void chain_say_evidence(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c)
-{
-    if (c->deadlock == SP_DEADLOCK_NONE && c->cycle == SP_NONE)
-        return;
-    if (c->deadlock != SP_DEADLOCK_NONE)
-        sp_buf_puts(b, c->sure ? "sure: " : "likely: ");
-    switch (c->deadlock) {
-    case SP_DEADLOCK_REPORTED:
-        sp_buf_puts(b, "the report itself calls it a part of a deadlock");
-        break;
-    case SP_DEADLOCK_ALL:
-        sp_buf_puts(b, c->n - c->cycle > 1 ? "each wait is in every sample of its thread; "
-                                           : "the wait is in every sample of its thread; ");
-        chain_say_shares(x, b, c);
-        break;
-    case SP_DEADLOCK_TO_END:
-        sp_buf_printf(b, "all waits are there at once from step %lld to the end, in %lld of %lld steps",
-                      (long long)c->from, (long long)(c->to - c->from + 1), (long long)x->w.ranges.last);
-        break;
-    case SP_DEADLOCK_NONE:
-        chain_say_shares(x, b, c);
-        chain_say_steps(b, c);
-        if (c->at_once == SP_ABSENT)
-            sp_buf_puts(b, "; at once or not is not known: spindump -i FILE -timeline tells");
-        break;
-    }
-    if (c->deadlock != SP_DEADLOCK_NONE && !c->sure)
-        chain_say_doubt(x, b, c);
-}
-
-static const char *const held_words[SP_HELD_STATES] = {"ran", "ready", "waited", "suspended"};
-
-/* "-[Index rebuild] > -[Document text]": the last own functions, else the last of all */
-static void held_say_stack(const struct sp_reported *x, struct sp_buf *b, const struct sp_held *h)
-{
-    const struct sp_profile *p = x->w.profile;
-    uint32_t shown[HELD_SHOWN], n = 0;
-    for (uint32_t i = h->own == SP_NONE ? h->n : h->own + 1; i-- > 0 && n < HELD_SHOWN;)
-        if (h->own == SP_NONE || sp_is_own(&x->a.own, h->path[i]))
-            shown[n++] = h->path[i];
-    sp_buf_puts(b, n ? " in " : "");
-    while (n-- > 0) {
-        struct sp_str name = sp_pstr(p, p->functions.v[shown[n]].name);
-        sp_buf_add(b, name.p, name.n);
-        sp_buf_puts(b, n ? " > " : "");
-    }
-}
-
-/* "  0xb2 worker ran 8 of 10 meanwhile, most in parse > lex" */
-static void held_say(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_thread *t,
-                     const struct sp_held *h)
-{
-    const struct sp_reported_thread *f = sp_thread_info_thread(&x->w.info, t->tid);
-    struct sp_str name = sp_pstr(x->w.profile, f ? f->name : SP_STR_NONE);
-    sp_buf_puts(b, "  ");
-    sp_reported_say_thread(x, b, sp_reported_comm(x, t), t->pid, t->tid);
-    if (name.n)
-        sp_buf_printf(b, " %.*s", (int)name.n, name.p);
-    else if (f && f->main)
-        sp_buf_puts(b, " main");
-    sp_buf_printf(b, " %s ", held_words[h->most]);
-    sp_reported_say_weight(x, b, h->by[h->most]);
-    sp_buf_puts(b, " of ");
-    sp_reported_say_weight(x, b, h->weight);
-    sp_buf_puts(b, h->in_steps ? " meanwhile," : ",");
-    held_say_stack(x, b, h);
-}
-
 /* ---- cells ---- */
 
 static void held_put_stack(struct sp_reported *x, struct sp_answer_table *t, const struct sp_held *h)
@@ -293,7 +115,7 @@ static void held_put(struct sp_reported *x, struct sp_answer_table *t, uint32_t 
     sp_put_int(t, HELD_MEANWHILE, h->in_steps);
     for (unsigned i = 0; i < SP_HELD_STATES; i++)
         sp_put_int(t, HELD_RAN + i, h->by[i]);
-    sp_put_text(x->a.out, t, HELD_STATE, held_words[h->most], strlen(held_words[h->most]));
+    sp_put_text(x->a.out, t, HELD_STATE, sp_reported_did[h->most], strlen(sp_reported_did[h->most]));
     held_put_stack(x, t, h);
 }
 
@@ -302,7 +124,7 @@ static void chain_put_steps(struct sp_reported *x, struct sp_answer_table *t,
 {
     const struct sp_wait_chain *c = &x->w.chains.v[from->chain];
     for (uint32_t k = 0; k < c->n; k++) {
-        const struct sp_wait *w = chain_step(x, c, k);
+        const struct sp_wait *w = sp_reported_step(x, c, k);
         sp_table_row(x->a.out, t);
         sp_reported_put_waiter(x, t, w->waiter, from->pool, k ? 1 : from->threads);
         sp_reported_put_wait(x, t, STEP_WAIT, w, k ? w->weight : from->weight);
@@ -316,8 +138,9 @@ static void chain_put_holders(struct sp_reported *x, struct sp_answer_table *t, 
 {
     struct sp_held h;
     for (uint32_t k = c->cycle == SP_NONE ? c->n - 1 : c->cycle; k < c->n; k++) {
-        const struct sp_wait *w = chain_step(x, c, k);
-        if (w->holder == SP_NONE || (x->a.q->brief && k >= c->cycle + CHAIN_HOLDERS && c->cycle != SP_NONE))
+        const struct sp_wait *w = sp_reported_step(x, c, k);
+        if (w->holder == SP_NONE ||
+            (x->a.q->brief && k >= c->cycle + SP_REPORTED_HOLDERS && c->cycle != SP_NONE))
             continue;
         const struct sp_wait_thread *holder = &x->w.threads.v[w->holder];
         if (!sp_held_of(&x->held, &x->a.own, &x->w, holder->tid, w->waiter, &h)) {
@@ -329,7 +152,7 @@ static void chain_put_holders(struct sp_reported *x, struct sp_answer_table *t, 
         held_put(x, held, w->holder, &h);
         if (x->a.q->brief) {
             sp_table_row(x->a.out, t);
-            held_say(x, &x->a.b, holder, &h);
+            sp_reported_say_held(x, &x->a.b, holder, &h);
             sp_put_buf(x->a.out, t, CHAIN_WORDS, &x->a.b);
         }
     }
@@ -340,9 +163,9 @@ static void chain_put(struct sp_reported *x, struct sp_answer_table *t, struct s
 {
     const struct sp_wait_chain *c = &x->w.chains.v[from->chain];
     struct sp_answer *a = x->a.out;
-    const char *kind = chain_kind(x, c);
+    const char *kind = sp_reported_kind(x, c);
     sp_table_row(a, t);
-    chain_say(x, &x->a.b, from);
+    sp_reported_say_chain(x, &x->a.b, from);
     sp_put_buf(a, t, CHAIN_WORDS, &x->a.b);
     sp_put_text(a, t, CHAIN_KIND, kind, strlen(kind));
     sp_put_int(t, CHAIN_LENGTH, c->n);
@@ -354,7 +177,7 @@ static void chain_put(struct sp_reported *x, struct sp_answer_table *t, struct s
     sp_put_int(t, CHAIN_TO, c->to);
     sp_buf_puts(&x->a.b, x->a.q->brief ? "  " : "");
     size_t before = x->a.b.len;
-    chain_say_evidence(x, &x->a.b, c);
+    sp_reported_say_evidence(x, &x->a.b, c);
     bool said = x->a.b.len > before;
     if (said && x->a.q->brief)
         sp_table_row(a, t);
@@ -380,7 +203,7 @@ void sp_reported_put_chains(struct sp_reported *x)
     for (size_t i = 0; i < x->ws.chains.n; i++) {
         const struct sp_waiter_chain *from = &x->ws.chains.v[i];
         const struct sp_wait_chain *c = &x->w.chains.v[from->chain];
-        bool plain = c->n < 2 && c->cycle == SP_NONE && chain_step(x, c, 0)->holder == SP_NONE;
+        bool plain = c->n < 2 && c->cycle == SP_NONE && sp_reported_step(x, c, 0)->holder == SP_NONE;
         if (x->a.q->brief && (plain || shown >= x->chains))
             continue;
         chain_put(x, t, steps, held, from);
@@ -394,7 +217,7 @@ static uint32_t chain_ring(const struct sp_reported *x, const struct sp_wait_cha
 {
     uint32_t lowest = SP_NONE;
     for (uint32_t k = c->cycle == SP_NONE ? c->n - 1 : c->cycle; k < c->n; k++) {
-        uint32_t t = chain_step(x, c, k)->waiter;
+        uint32_t t = sp_reported_step(x, c, k)->waiter;
         lowest = t < lowest ? t : lowest;
     }
     return lowest;

@@ -63,6 +63,23 @@ spaa_status sp_step_ranges_of(const struct sp_profile *p, struct sp_diags *d, st
     return SPAA_OK;
 }
 
+/* "1-341", "3", "1-8 with gaps of 4" */
+bool sp_step_ranges_of_thread(const struct sp_profile *p, const struct sp_thread *t, int64_t *from,
+                              int64_t *to)
+{
+    struct sp_str extra = sp_pstr(p, t->extra_json);
+    struct sp_span raw;
+    if (!extra.n || !sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "range", &raw) ||
+        raw.n < 3)
+        return false;
+    const char *s = raw.p + 1, *end = raw.p + raw.n;
+    size_t n = sp_parse_i64(s, end, from);
+    *to = *from;
+    if (!n || (s + n < end && s[n] == '-' && !sp_parse_i64(s + n + 1, end, to)))
+        return false;
+    return *from >= 1 && *to >= *from;
+}
+
 void sp_step_ranges_free(struct sp_step_ranges *r)
 {
     sp_vec_free(&r->v);

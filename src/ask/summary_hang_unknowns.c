@@ -1,0 +1,111 @@
+/* What cannot be known from a hang report, which recording tells, and what to ask next. */
+#include "ask/summary.h"
+
+#include "ask/summary_cautions.h"
+
+#include <stdio.h>
+
+static void hang_unknown(struct sp_summary *x, const char *id, struct sp_buf *b, const char *settle)
+{
+    struct sp_buf s;
+    sp_buf_init(&s, 0);
+    sp_buf_puts(&s, settle);
+    sp_caution_add(x, id, NULL, b, &s);
+    sp_buf_free(&s);
+}
+
+/* Of its samples that waited, those whose states name nobody. */
+static int64_t hang_unnamed(const struct sp_summary *x)
+{
+    const struct sp_summary_hang *h = &x->hang;
+    int64_t all = h->main.by[SP_HELD_WAITED] + h->main.by[SP_HELD_SUSPENDED];
+    uint32_t thread = sp_waits_thread(&h->w, h->tid);
+    const struct sp_wait_thread *t = thread == SP_NONE ? NULL : &h->w.threads.v[thread];
+    for (uint32_t i = 0; t && i < t->n; i++)
+        if (sp_hang_has_holder(&h->w.waits.v[t->first + i]))
+            all -= h->w.waits.v[t->first + i].all;
+    return all > 0 ? all : 0;
+}
+
+/* Of a wait: who held it, which thread of its process, what that did. */
+static void hang_unknown_holder(struct sp_summary *x, struct sp_buf *b)
+{
+    static const char trace[] = "xctrace record --template 'System Trace' --all-processes, while it hangs";
+    const struct sp_summary_hang *h = &x->hang;
+    const struct sp_wait *w = h->last == SP_NONE ? NULL : &h->w.waits.v[h->last];
+    int64_t unnamed = hang_unnamed(x);
+    if (h->deadlock)
+        return;
+    if (unnamed * 2 > h->main.by[SP_HELD_WAITED] + h->main.by[SP_HELD_SUSPENDED]) {
+        sp_buf_puts(b, "for whom it waited ");
+        sp_hang_share(b, x, unnamed, h->main.weight);
+        sp_buf_puts(b, ": the states name nobody");
+        hang_unknown(x, "holder", b, trace);
+    }
+    if (!w || !sp_hang_has_holder(w) || (sp_hang_is_child(x, w) && w->holder != SP_NONE))
+        return;
+    if (w->holder == SP_NONE) {
+        sp_buf_puts(b, "what ");
+        sp_hang_holder(b, x, w);
+        sp_buf_puts(b, " did meanwhile: the report has no samples of it");
+        hang_unknown(x, "holder_did", b, "sudo spindump -notarget, of all processes");
+    } else if (w->by_process || w->hops > 0) {
+        sp_buf_puts(b, w->by_process ? "which thread of " : "who lies between it and ");
+        sp_hang_holder(b, x, w);
+        sp_buf_puts(b, w->by_process ? " it waited for: the report names the process alone" : "");
+        hang_unknown(x, "holder_thread", b, trace);
+    }
+}
+
+void sp_summary_hang_unknowns(struct sp_summary *x)
+{
+    const struct sp_summary_hang *h = &x->hang;
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    if (!h->states) {
+        sp_buf_puts(&b, "whether its threads ran or waited: sample tells no states");
+        hang_unknown(x, "states", &b, "sudo spindump NAME");
+    } else if (h->e.microstackshots) {
+        sp_buf_puts(
+            &b, "what its threads waited for, and whether one was held up: samples are of threads that ran");
+        hang_unknown(x, "waits", &b, "sudo spindump NAME, while it happens");
+    } else if (!h->has_waits) {
+        sp_buf_puts(&b, "what threads did: their states were left out when the profile was written");
+        hang_unknown(x, "states", &b,
+                     "convert the report again with --group-by pid,tid,comm,state, the default");
+    }
+    if (h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED)
+        hang_unknown_holder(x, &b);
+    if (h->verdict == SP_HANG_STARVED && !h->others) {
+        sp_buf_puts(&b, "who had the CPUs: the report has no other process that ran");
+        hang_unknown(x, "cpus", &b, "sudo spindump -notarget, of all processes");
+    }
+    if (h->e.unresponsive) {
+        sp_buf_printf(&b, "what it did in the %s before sampling began", h->e.unresponsive);
+        hang_unknown(x, "before", &b,
+                     "sudo tailspin enable; after a hang sudo tailspin save FILE, spindump -i FILE");
+    }
+    x->x.out->failed |= b.failed;
+    sp_buf_free(&b);
+}
+
+void sp_summary_hang_next(struct sp_summary *x)
+{
+    const struct sp_summary_hang *h = &x->hang;
+    struct sp_answer *a = x->x.out;
+    char handle[32];
+    if (h->has_waits && (h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED)) {
+        sp_answer_next(a, "waits", NULL, NULL);
+    } else if (h->verdict == SP_HANG_STARVED) {
+        sp_answer_next(a, "top", NULL, "--by process");
+    } else if (h->verdict == SP_HANG_RAN && !h->own_rows) {
+        char tail[40];
+        snprintf(tail, sizeof tail, "--pid %lld", (long long)h->pid);
+        sp_answer_next(a, "top", NULL, tail);
+    } else if (h->own_rows && x->hottest != SP_NONE) {
+        sp_handle_text(&x->x.handles, x->hottest, handle);
+        sp_answer_next(a, "function", handle, NULL);
+    } else {
+        sp_answer_next(a, "top", NULL, "--by thread --view all");
+    }
+}

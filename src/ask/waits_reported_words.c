@@ -1,0 +1,174 @@
+/* Chains of waits in words: who waits for whom, what tells that it is a deadlock, what holders did. */
+#include "ask/waits_reported.h"
+
+enum { HELD_SHOWN = 3 /* functions */ };
+
+const struct sp_wait *sp_reported_step(const struct sp_reported *x, const struct sp_wait_chain *c, uint32_t k)
+{
+    return &x->w.waits.v[x->w.steps.v[c->first + k]];
+}
+
+/* Every wait of its cycle is for something that one named thread holds. */
+static bool chain_is_of_locks(const struct sp_reported *x, const struct sp_wait_chain *c)
+{
+    for (uint32_t k = c->cycle; k < c->n; k++)
+        if (!sp_reported_step(x, c, k)->lock || sp_reported_step(x, c, k)->by_process)
+            return false;
+    return true;
+}
+
+const char *sp_reported_kind(const struct sp_reported *x, const struct sp_wait_chain *c)
+{
+    return c->deadlock                                      ? "deadlock"
+           : c->cycle == SP_NONE                            ? "chain"
+           : c->n - c->cycle > 1 && chain_is_of_locks(x, c) ? "contention"
+                                                            : "cycle";
+}
+
+/* "Editor [10] 0xa1", and of the process that was just named the thread alone. */
+static void chain_say_holder(struct sp_reported *x, struct sp_buf *b, const struct sp_wait *w)
+{
+    const struct sp_wait_thread *t = &x->w.threads.v[w->waiter];
+    struct sp_str none = {"", 0};
+    if (w->self)
+        sp_buf_puts(b, "itself");
+    else if (w->holder_pid == SP_ABSENT && w->holder_tid == SP_ABSENT)
+        sp_buf_ch(b, '?');
+    else if (w->holder_pid == t->pid && w->holder_tid != SP_ABSENT && t->pid != SP_ABSENT)
+        sp_reported_say_thread(x, b, none, SP_ABSENT, w->holder_tid);
+    else
+        sp_reported_say_thread(x, b, sp_pstr(x->w.profile, w->holder_name), w->holder_pid, w->holder_tid);
+    if (w->by_process && w->holder != SP_NONE)
+        sp_buf_puts(b, " (its main thread?)");
+}
+
+void sp_reported_say_chain(struct sp_reported *x, struct sp_buf *b, const struct sp_waiter_chain *from)
+{
+    const struct sp_wait_chain *c = &x->w.chains.v[from->chain];
+    sp_buf_printf(b, "%s: ", sp_reported_kind(x, c));
+    for (uint32_t k = 0; k < c->n; k++) {
+        const struct sp_wait *w = sp_reported_step(x, c, k);
+        struct sp_str on = sp_pstr(x->w.profile, w->on);
+        if (!k)
+            sp_reported_say_waiter(x, b, w->waiter, from->pool, from->threads);
+        sp_buf_puts(b, " -(");
+        sp_buf_add(b, on.p, on.n);
+        if (w->hops > 0)
+            sp_buf_printf(b, ", %lld hop%s", (long long)w->hops, w->hops == 1 ? "" : "s");
+        sp_buf_puts(b, ")-> ");
+        chain_say_holder(x, b, w);
+    }
+}
+
+/* "0xa1 10 of 1,000 samples (1 %)", for each wait of the cycle */
+static void chain_say_shares(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c)
+{
+    struct sp_str none = {"", 0};
+    for (uint32_t k = c->cycle; k < c->n && k < c->cycle + SP_REPORTED_HOLDERS; k++) {
+        const struct sp_wait *w = sp_reported_step(x, c, k);
+        const struct sp_wait_thread *t = &x->w.threads.v[w->waiter];
+        int64_t sum = 0;
+        for (uint32_t i = t->first; i < t->first + t->n; i++)
+            sum += x->w.waits.v[i].holder == w->holder ? x->w.waits.v[i].all : 0;
+        sp_buf_puts(b, k == c->cycle ? "" : ", ");
+        sp_reported_say_thread(x, b, none, SP_ABSENT, t->tid);
+        sp_buf_puts(b, " waits so in ");
+        sp_reported_say_weight(x, b, sum);
+        sp_buf_puts(b, " of ");
+        sp_reported_say_weight(x, b, t->all);
+        sp_buf_puts(b, " (");
+        sp_text_about(b, sum, t->all);
+        sp_buf_ch(b, ')');
+    }
+}
+
+static void chain_say_steps(struct sp_buf *b, const struct sp_wait_chain *c)
+{
+    if (c->at_once == SP_ABSENT)
+        return;
+    if (!c->at_once)
+        sp_buf_puts(b, ", never at once");
+    else
+        sp_buf_printf(b, ", at once in %lld step%s (%lld-%lld)", (long long)c->at_once,
+                      c->at_once == 1 ? "" : "s", (long long)c->from, (long long)c->to);
+}
+
+/* Why a deadlock is the likely one only. */
+static void chain_say_doubt(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c)
+{
+    bool hops = false, one = false;
+    for (uint32_t k = c->cycle == SP_NONE ? 0 : c->cycle; k < c->n; k++) {
+        hops = hops || sp_reported_step(x, c, k)->hops > 0;
+        one = one || x->w.threads.v[sp_reported_step(x, c, k)->waiter].all < 2;
+    }
+    sp_buf_puts(b, hops  ? "; threads that lie between are not named"
+                   : one ? "; it was seen once: a report of more samples tells"
+                         : "");
+}
+
+void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c)
+{
+    if (c->deadlock == SP_DEADLOCK_NONE && c->cycle == SP_NONE)
+        return;
+    if (c->deadlock != SP_DEADLOCK_NONE)
+        sp_buf_puts(b, c->sure ? "sure: " : "likely: ");
+    switch (c->deadlock) {
+    case SP_DEADLOCK_REPORTED:
+        sp_buf_puts(b, "the report itself calls it a part of a deadlock");
+        break;
+    case SP_DEADLOCK_ALL:
+        sp_buf_puts(b, c->n - c->cycle > 1 ? "each wait is in every sample of its thread; "
+                                           : "the wait is in every sample of its thread; ");
+        chain_say_shares(x, b, c);
+        break;
+    case SP_DEADLOCK_TO_END:
+        sp_buf_printf(b, "all waits are there at once from step %lld to the end, in %lld of %lld steps",
+                      (long long)c->from, (long long)(c->to - c->from + 1), (long long)x->w.ranges.last);
+        break;
+    case SP_DEADLOCK_NONE:
+        chain_say_shares(x, b, c);
+        chain_say_steps(b, c);
+        if (c->at_once == SP_ABSENT)
+            sp_buf_puts(b, "; at once or not is not known: spindump -i FILE -timeline tells");
+        break;
+    }
+    if (c->deadlock != SP_DEADLOCK_NONE && !c->sure)
+        chain_say_doubt(x, b, c);
+}
+
+const char *const sp_reported_did[SP_HELD_STATES] = {"ran", "ready", "waited", "suspended"};
+
+/* "-[Index rebuild] > -[Document text]": the last own functions, else the last of all */
+static void held_say_stack(const struct sp_reported *x, struct sp_buf *b, const struct sp_held *h)
+{
+    const struct sp_profile *p = x->w.profile;
+    uint32_t shown[HELD_SHOWN], n = 0;
+    for (uint32_t i = h->own == SP_NONE ? h->n : h->own + 1; i-- > 0 && n < HELD_SHOWN;)
+        if (h->own == SP_NONE || sp_is_own(&x->a.own, h->path[i]))
+            shown[n++] = h->path[i];
+    sp_buf_puts(b, n ? " in " : "");
+    while (n-- > 0) {
+        struct sp_str name = sp_pstr(p, p->functions.v[shown[n]].name);
+        sp_buf_add(b, name.p, name.n);
+        sp_buf_puts(b, n ? " > " : "");
+    }
+}
+
+void sp_reported_say_held(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_thread *t,
+                          const struct sp_held *h)
+{
+    const struct sp_reported_thread *f = sp_thread_info_thread(&x->w.info, t->tid);
+    struct sp_str name = sp_pstr(x->w.profile, f ? f->name : SP_STR_NONE);
+    sp_buf_puts(b, "  ");
+    sp_reported_say_thread(x, b, sp_reported_comm(x, t), t->pid, t->tid);
+    if (name.n)
+        sp_buf_printf(b, " %.*s", (int)name.n, name.p);
+    else if (f && f->main)
+        sp_buf_puts(b, " main");
+    sp_buf_printf(b, " %s ", sp_reported_did[h->most]);
+    sp_reported_say_weight(x, b, h->by[h->most]);
+    sp_buf_puts(b, " of ");
+    sp_reported_say_weight(x, b, h->weight);
+    sp_buf_puts(b, h->in_steps ? " meanwhile," : ",");
+    held_say_stack(x, b, h);
+}
