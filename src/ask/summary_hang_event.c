@@ -120,8 +120,8 @@ void sp_hang_event_of(struct sp_summary *x, struct sp_span fields, struct sp_han
         if (sp_json_next(&pair, &item) && sp_json_text_to(&key, item) && sp_json_next(&pair, &item) &&
             sp_json_text_to(&value, item))
             event_field(x, e, sp_buf_cstr(&key), sp_buf_cstr(&value));
+        x->x.out->failed |= key.failed || value.failed;
     }
-    x->x.out->failed |= key.failed || value.failed;
     sp_buf_free(&key);
     sp_buf_free(&value);
 }

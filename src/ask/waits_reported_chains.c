@@ -183,6 +183,7 @@ static void chain_put(struct sp_reported *x, struct sp_answer_table *t, struct s
         sp_table_row(a, t);
     if (said)
         sp_put_buf(a, t, x->a.q->brief ? CHAIN_WORDS : CHAIN_EVIDENCE, &x->a.b);
+    a->failed |= x->a.b.failed;
     sp_buf_clear(&x->a.b);
     chain_put_steps(x, steps, from);
     chain_put_holders(x, t, held, c);

@@ -67,6 +67,22 @@ static const char times[] =
     "a;main;-;schedule 8\na;main;entry_SYSCALL_64;schedule 0.5\nb;lock;schedule_[k] 9\n";
 static const char maps[] = "Attaching 1 probe...\n@[\n    schedule+3\n    do_syscall_64+1\n, a]: 12\n";
 
+/* A hang report: a deadlock that begins, a thread that waits for it, one that has no CPU. */
+static const char report[] =
+    "Event: cpu usage\nPID: 1\nCPU: 90 seconds (69% cpu average), exceeding limit of 50% cpu over 180 "
+    "seconds\n"
+    "Duration Sampled: 1s (process was unresponsive for 3 seconds before sampling)\n"
+    "Steps: 20 (10ms sampling interval, 3 samples lost)\n----------\nTimeline format: stacks are sorted "
+    "chronologically\n----------\n\nProcess: a [1]\nFootprint: 5 MB -> 6 MB (+1 MB)\n\n"
+    "  Thread 0x1    DispatchQueue \"com.apple.main-thread\"(1)    20 samples (1-20)\n"
+    "    2   f + 1 (a + 2) [0x3] (running) 1-2\n"
+    "    18  g + 1 (a + 9) [0x9] (unfair lock owned by a [1] thread 0x2) 3-20\n\n"
+    "  Thread 0x2    Thread name \"w\"    20 samples (1-20)\n"
+    "    20  h + 1 (a + 12) [0xc] (blocked by queue processed by a thread 0x1) 1-20\n\n"
+    "Process: b [2]\n\n  Thread 0x3    20 samples (1-20)\n"
+    "    15  x + 1 (b + 2) [0x3] (runnable) 1-15\n    5   x + 1 (b + 2) [0x3] (blocked by wait4 on a [1]) "
+    "16-20\n";
+
 /* Memory over time. */
 static const char heap_events[] =
     "v 10400 1\nX ./app\nI 1000 1000\ns app\ns grow\ns keep\ni 1000 1 2\ni 1001 1 3\nt 1 0\nt 2 0\n"
@@ -76,7 +92,7 @@ static const char heap_events[] =
 static char ht[] = "/tmp/spaa-sweep-XXXXXX",
             drawn[] = "-output=/tmp/spaa-sweep-XXXXXX.svg", *const picture = drawn + sizeof "-output=" - 1;
 static char off[] = "/tmp/spaa-sweep-XXXXXX", bt[] = "/tmp/spaa-sweep-XXXXXX",
-            sched[] = "/tmp/spaa-sweep-XXXXXX";
+            sched[] = "/tmp/spaa-sweep-XXXXXX", hang[] = "/tmp/spaa-sweep-XXXXXX";
 static char in[] = "/tmp/spaa-sweep-XXXXXX", mem[] = "/tmp/spaa-sweep-XXXXXX";
 static char install[] = "-install=/tmp/spaa-sweep-XXXXXX", *const folder = install + sizeof "-install=" - 1;
 
@@ -128,6 +144,12 @@ static const char *const commands[][6] = {
     {"timeline", ht},
     {"timeline", ht, drawn},
     {"leaks", ht, "-at=0.02"},
+    {"waits", hang},
+    {"waits", hang, "-json", "-thread=0x3"},
+    {"waits", hang, "-json"},
+    {"summary", hang},
+    {"summary", hang, "-json"},
+    {"summary", hang, "-pid=2"},
 };
 
 /* The answer as a number. */
@@ -207,7 +229,7 @@ int main(void)
     int bad = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!put(in, text) || !put(mem, memory) || !put(off, times) || !put(bt, maps) || !put(sched, switches) ||
-        !put(ht, heap_events) || mkstemps(picture, 4) < 0 || !mkdtemp(folder) ||
+        !put(ht, heap_events) || !put(hang, report) || mkstemps(picture, 4) < 0 || !mkdtemp(folder) ||
         spaa_profile_open(in, NULL, &given, NULL))
         return 1;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
@@ -222,6 +244,7 @@ int main(void)
     unlink(bt);
     unlink(sched);
     unlink(ht);
+    unlink(hang);
     unlink(picture);
     bad += nftw(folder, gone, 8, FTW_DEPTH | FTW_PHYS) != 0;
     return bad > 0;
