@@ -20,16 +20,6 @@ static bool bars_is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-size_t dt_bar_at(const char *p, const char *end)
-{
-    static const char ascii[] = "@_xXv ";
-    if (p < end && *p && strchr(ascii, *p))
-        return 1;
-    /* U+2580 to U+259F */
-    bool block = end - p >= 3 && memcmp(p, "\xE2\x96", 2) == 0 && (p[2] & 0xE0) == 0x80;
-    return block ? 3 : 0;
-}
-
 static struct dt_text bars_trimmed(const char *p, const char *end)
 {
     while (p < end && bars_is_blank(*p))

@@ -67,9 +67,10 @@ size_t dt_words(struct dt_text t, struct dt_text *out, size_t max);
 bool dt_integer(struct dt_text t, int64_t *out);
 /* "ffffffff8134f1d0": an address without 0x, which may be nothing but decimal digits. */
 bool dt_bare_address(struct dt_text t);
-
-/* bars.c: how long the piece of a bar at p is, 0: it is none. */
+/* How long the piece of a distribution's bar at p is, 0: it is none. */
 size_t dt_bar_at(const char *p, const char *end);
+
+/* bars.c */
 bool dt_is_barred(const char *p, size_t n, bool pack, struct dt_text *keys, struct dt_text *number);
 /*
  * A line of keys, a bar and a value, as dtrace prints keys and value without bars; false: it is no such line.

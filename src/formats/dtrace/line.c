@@ -126,6 +126,16 @@ static bool dtrace_is_frame(struct dt_text t, size_t indent)
     return true;
 }
 
+size_t dt_bar_at(const char *p, const char *end)
+{
+    static const char ascii[] = "@_xXv ";
+    if (p < end && *p && strchr(ascii, *p))
+        return 1;
+    /* U+2580 to U+259F */
+    bool block = end - p >= 3 && memcmp(p, "\xE2\x96", 2) == 0 && (p[2] & 0xE0) == 0x80;
+    return block ? 3 : 0;
+}
+
 /* "< 0 |@@ 3", "16 |@@@ 3", ">= 100 | 0" */
 static bool dtrace_is_row(struct dt_text t, struct dt_line *out)
 {
