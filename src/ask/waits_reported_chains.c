@@ -205,8 +205,12 @@ void sp_reported_put_chains(struct sp_reported *x)
         const struct sp_waiter_chain *from = &x->ws.chains.v[i];
         const struct sp_wait_chain *c = &x->w.chains.v[from->chain];
         bool plain = c->n < 2 && c->cycle == SP_NONE && sp_reported_step(x, c, 0)->holder == SP_NONE;
-        if (x->a.q->brief && (plain || shown >= x->chains))
+        if (x->a.q->brief && plain)
             continue;
+        if (x->a.q->brief && shown >= x->chains) {
+            t->left_out++;
+            continue;
+        }
         chain_put(x, t, steps, held, from);
         shown++;
     }

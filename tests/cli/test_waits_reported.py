@@ -88,6 +88,17 @@ def test_answers_are_short_and_fit(name):
     assert len(out.encode()) <= 3584 and all(len(line) <= 120 for line in out.splitlines())
 
 
+def test_chains_that_are_not_shown_are_told(tmp_path):
+    path = tmp_path / "r.txt"
+    text = "Steps: 2\n\nProcess:          X [12]\n"
+    for i in range(14):
+        text += "\n  Thread 0x%x    2 samples (1-2)\n    2  f + 1 (X + 2) [0x3] (unfair lock owned by X [12] thread 0x99)\n" % (16 * (i + 1))
+    path.write_text(text + "\n  Thread 0x99    2 samples (1-2)\n    2  g + 1 (X + 9) [0x9] (running)\n")
+    out = run("waits", path, code=0).out
+    assert "2 more rows" in out and "10 more chains" in out
+    assert len(ask("waits", path)["chains"]) == 14
+
+
 def report(a, b, words_b="20-20"):
     """Two threads: [(count, state)] each, with their ranges."""
     text = "Steps: 20\n\nProcess:          X [12]\n"
