@@ -47,6 +47,16 @@ static void fill(const struct sp_heap_series *h, size_t owner, enum sp_leak_metr
     }
 }
 
+/* What a sample stands for, on the average: the variance of a sum of samples is their size times the sum. */
+static double grain_of(const struct columns *c, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        if (c->y[i] > 0 && c->var[i] > 0)
+            most = fmax(most, c->var[i] / c->y[i]);
+    return most;
+}
+
 bool sp_heap_growth_of(const struct sp_heap_series *h, size_t owner, enum sp_leak_metric m,
                        struct sp_heap_growth *out)
 {
@@ -63,6 +73,7 @@ bool sp_heap_growth_of(const struct sp_heap_series *h, size_t owner, enum sp_lea
                                .y = c.y,
                                .var = c.var,
                                .step = c.step,
+                               .grain = grain_of(&c, n),
                                .born = turnover ? c.born : NULL,
                                .died = turnover ? c.died : NULL};
     bool ok = sp_leak_series_of(&v, out);

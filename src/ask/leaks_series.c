@@ -27,12 +27,21 @@ static int by_difference(const void *va, const void *vb, void *arg)
     return c ? c : (a->owner > b->owner) - (a->owner < b->owner);
 }
 
+/* Of few dumps what is kept tells more than the pace: what never gave much back comes first. */
+static bool keeps(const struct sp_growth_row *r)
+{
+    return r->g.kept >= 0.5;
+}
+
 static int by_least_rate(const void *va, const void *vb, void *arg)
 {
+    const struct sp_heap_series *h = arg;
     const struct sp_growth_row *a = va, *b = vb;
     bool up = sp_leak_trend_is_up(a->g.trend);
     if (up != sp_leak_trend_is_up(b->g.trend))
         return up ? -1 : 1;
+    if (h->dumps.n > 2 && h->dumps.n < SP_FEW_DUMPS && keeps(a) != keeps(b))
+        return keeps(a) ? -1 : 1;
     double x = fmax(a->g.lo, 0), y = fmax(b->g.lo, 0);
     if (x > y || x < y)
         return x > y ? -1 : 1;
@@ -136,12 +145,15 @@ static void say_row(struct sp_growth *x, struct sp_buf *b, const struct sp_growt
 
 static bool claimed(enum sp_leak_trend t)
 {
-    return t == SP_TREND_ONLY_GROWS || t == SP_TREND_GROWS || t == SP_TREND_UP;
+    return t == SP_TREND_ONLY_GROWS || t == SP_TREND_GROWS || t == SP_TREND_UP || t == SP_TREND_MAY_GROW;
 }
 
 static bool some_claimed(const struct sp_growth *x)
 {
-    return count_of(x, SP_TREND_ONLY_GROWS) || count_of(x, SP_TREND_GROWS) || count_of(x, SP_TREND_UP);
+    for (size_t i = 0; i < x->rows.n; i++)
+        if (claimed(x->rows.v[i].g.trend))
+            return true;
+    return false;
 }
 
 /* Who owns what grows changes, or many grow by little. */
@@ -166,10 +178,16 @@ static void say_whole_alone(struct sp_growth *x)
         sp_buf_printf(b, " (%s)", sp_leak_trend_names[r->g.trend]);
     }
     sp_answer_line_of(x->s.out, SP_LINE_HEAD, b);
-    if (x->s.h.dumps.v[0].v8)
-        sp_answer_line(x->s.out,
-                       "V8 may have inlined meanwhile, which moves memory to callers: recorded with "
-                       "node --no-turbo-inlining owners stay");
+}
+
+/* One stops where another goes on. */
+static void say_inlining(struct sp_growth *x)
+{
+    if (!x->s.h.dumps.v[0].v8 || !claimed(x->s.whole.trend) ||
+        !(whole_alone(x) || count_of(x, SP_TREND_SLOWS)))
+        return;
+    sp_answer_line(x->s.out, "V8 may have inlined meanwhile, which moves memory to callers: recorded with "
+                             "node --no-turbo-inlining owners stay");
 }
 
 /* Goroutines are never given back: where their number is what grows, their stacks tell more than memory. */
@@ -221,12 +239,15 @@ static void say_findings(struct sp_growth *x)
     snprintf(words, sizeof words, "up each time, which chance does 1 time in %d",
              n < 12 ? 1 << (n - 1) : 2048);
     say_kind(x, SP_TREND_UP, words);
+    say_kind(x, SP_TREND_MAY_GROW, "may grow, more dumps would tell");
+    say_kind(x, SP_TREND_SLOWS, "grew, then slowed down or stopped, as what fills up does");
     say_goroutines(x);
     if (whole_alone(x))
         say_whole_alone(x);
-    else if (!some_claimed(x))
+    else if (!some_claimed(x) && !count_of(x, SP_TREND_SLOWS))
         sp_answer_line(x->s.out,
                        "no function grows from dump to dump, beyond chance and what sampling explains");
+    say_inlining(x);
     if (x->s.whole.trend == SP_TREND_SLOWS || x->s.whole.trend == SP_TREND_GREW_ONCE)
         sp_answer_line(x->s.out,
                        "most of it grew early or at once: without the first dumps, before caches are "

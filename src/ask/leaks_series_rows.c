@@ -51,13 +51,15 @@ static const struct sp_answer_column growth_columns[] = {
     [LAST] = {"last", SP_COL_WEIGHT, "last", .doc = "in the last dump"},
     [SPARK] = {"dumps", SP_COL_TEXT, "dumps", .flags = SP_COL_NO_JSON | SP_COL_SPARE,
                .doc = "a block character for each dump"},
-    [KIND] = {"kind", SP_COL_TEXT, "kind",
-              .doc =
-                  "only grows, grows, up each time (chance would do that, too), slows down, grew once, new "
-                  "(in the last dump alone), varies, noise (of sampling), level, shrinks; of two: grew; not "
-                  "known: "
-                  "not of one process, or in no order; "
-                  "null: the files are of a run each, nothing grows between them"},
+    [KIND] =
+        {"kind", SP_COL_TEXT, "kind",
+         .doc =
+             "only grows, grows, up each time (chance would do that, too), may grow (more dumps would tell), "
+             "slows down, grew once, new (in the last dump alone), varies, noise (of sampling), level, "
+             "shrinks; of two: grew; not "
+             "known: "
+             "not of one process, or in no order; "
+             "null: the files are of a run each, nothing grows between them"},
     [CHANCE] = {"chance", SP_COL_NUMBER,
                 .doc = "how probable such an order is where nothing grows; null: it was not asked"},
     [ALLOCATED] = {"allocated", SP_COL_WEIGHT, .doc = "bytes allocated from the first dump to the last"},

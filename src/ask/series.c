@@ -357,23 +357,33 @@ static void small_rate(struct sp_buf *b, const struct sp_series *s, double v, bo
 }
 
 /* All of an answer by the same unit of time, so that they can be compared. */
+static void rate_amount(struct sp_buf *b, const struct sp_series *s, double v, bool sign)
+{
+    if (fabs(v) < 0.995 && v != 0)
+        small_rate(b, s, v, sign);
+    else
+        sp_series_amount(b, s->rank, v, sign);
+}
+
 void sp_series_rate(struct sp_buf *b, const struct sp_series *s, const struct sp_heap_growth *g)
 {
     double times = s->hourly ? 3600 : 1, rate = g->rate * times,
            half = fmax(g->hi - g->rate, g->rate - g->lo) * times;
-    bool small = fabs(rate) < 0.995 && rate != 0;
-    if (small)
-        small_rate(b, s, rate, true);
-    else
-        sp_series_amount(b, s->rank, rate, true);
+    bool small = fabs(rate) < 0.995 && rate != 0, one_sided = g->lo >= 0 || g->hi <= 0;
+    rate_amount(b, s, rate, true);
     sp_buf_puts(b, s->h.order != SP_HEAP_BY_TIME ? "/dump" : s->hourly ? "/h" : "/s");
     if (!g->interval || half < (small ? 0.005 : 0.5))
         return;
+    if (one_sided && half > fabs(rate)) { /* which is not as far both ways */
+        sp_buf_puts(b, " (");
+        rate_amount(b, s, g->lo * times, true);
+        sp_buf_puts(b, " to ");
+        rate_amount(b, s, g->hi * times, true);
+        sp_buf_ch(b, ')');
+        return;
+    }
     sp_buf_puts(b, " ± ");
-    if (half < 0.995)
-        small_rate(b, s, half, false);
-    else
-        sp_series_amount(b, s->rank, half, false);
+    rate_amount(b, s, half, false);
 }
 
 void sp_series_sparkline(struct sp_buf *b, const struct sp_heap_series *h, size_t owner,

@@ -46,7 +46,7 @@ extern const struct sp_table_decl sp_series_growth, sp_series_values, sp_series_
         {"series.concentrated_percent", SP_COL_NUMBER, .flags = SP_COL_SOMETIMES,                            \
          .doc = "what these have of it"},                                                                    \
         {"series.only_grow", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,                                        \
-         .doc = "rows that grow at each step, and not by chance"},                                           \
+         .doc = "rows that only grow, and not by chance"},                                                   \
         {"series.sparkline", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,                                         \
          .doc = "a block character for each dump, by what is live"},                                         \
     {                                                                                                        \

@@ -6,6 +6,8 @@
 #include "ask/common.h"
 #include "ask/series.h"
 
+enum { SP_FEW_DUMPS = 5 }; /* fewer may all be of one rise of what comes and goes */
+
 struct sp_series {
     struct sp_ask *q;
     struct sp_answer *out;
@@ -34,7 +36,8 @@ void sp_series_free(struct sp_series *s);
 bool sp_series_is_bytes(enum sp_leak_metric m);
 /* "12.00 MiB", "1,308"; of a difference with its sign. */
 void sp_series_amount(struct sp_buf *b, enum sp_leak_metric m, double v, bool sign);
-/* "+1.20 MiB/s ± 0.10 MiB", "+3.00 MiB a dump". */
+/* "+1.20 MiB/s ± 0.10 MiB", "+3.00 MiB/dump"; "+1.20 MiB/s (+0.20 MiB to +4.00 MiB)" where ± would have 0 in
+ * it. */
 void sp_series_rate(struct sp_buf *b, const struct sp_series *s, const struct sp_heap_growth *g);
 /* A rate that will be shown: the fastest of them chooses the unit of time of all. */
 void sp_series_rates_up_to(struct sp_series *s, double rate);

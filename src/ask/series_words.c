@@ -109,7 +109,7 @@ void sp_series_say_total(struct sp_series *s, const char *behind)
         sp_series_amount(b, s->rank, s->whole.growth, true);
         if (s->whole.sd > 0) {
             sp_buf_puts(b, " ± ");
-            sp_series_amount(b, s->rank, 1.96 * s->whole.sd, false);
+            sp_series_amount(b, s->rank, s->whole.unsure, false);
         }
     }
     if (judged)
@@ -297,7 +297,8 @@ static void say_sampling(struct sp_series *s)
         sp_buf_printf(b, "estimates of %sa sample per ", guessed ? "about " : "");
         sp_text_bytes(b, rate, 0);
         sp_buf_puts(b, guessed ? " (which the files do not say)" : "");
-        sp_buf_puts(b, ": ± is the 95 % that sampling and the steps leave; within it a row is called noise");
+        sp_buf_puts(
+            b, ": ± is the 95 % that sampling and the steps leave; what has 0 in it is not said to grow");
         doubt(s, SP_LINE_PLAIN);
     }
     if (go) {
@@ -317,11 +318,12 @@ void sp_series_say_doubts(struct sp_series *s)
     if (s->h.dumps.n == 2 && !s->runs && !s->h.apart) {
         sp_buf_puts(b, "two dumps tell a difference, no trend: a third would tell growth from a step");
         doubt(s, SP_LINE_PLAIN);
-    } else if (s->h.dumps.n < 5 && !s->runs && !s->h.apart && !s->h.mixed) {
-        sp_buf_printf(b,
-                      "%zu dumps may all be of one rise of what comes and goes (a cache, a heap before its "
-                      "collection): more would tell",
-                      s->h.dumps.n);
+    } else if (s->h.dumps.n < SP_FEW_DUMPS && !s->runs && !s->h.apart && !s->h.mixed) {
+        sp_buf_printf(
+            b,
+            "%zu dumps are few: all may be of one rise of what comes and goes (a cache, a heap before its "
+            "collection); more would tell",
+            s->h.dumps.n);
         doubt(s, SP_LINE_PLAIN);
     }
     say_sampling(s);

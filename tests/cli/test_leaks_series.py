@@ -126,6 +126,75 @@ def test_two_builds_at_two_places_are_one_function_and_a_doubt(tmp_path):
         assert any("several builds of app" in d for d in answer["doubts"])
 
 
+# Kinds, of values as they were recorded of programs whose truth is known
+
+SESSION = [0, 0, 372205, 714990, *[1055990] * 9, 1427339, 1772090, 2044890]
+
+
+def test_what_never_falls_only_grows_whatever_its_pace(tmp_path):
+    """Dumps of tcmalloc, by bytes allocated: a peak of something else makes many in which nothing is called."""
+    log = [0, 0, 2048, 4096, 8192, 8192]
+    answer = ask("leaks", *series(tmp_path, [{"put": v, "audit": log[min(i, 5)]} for i, v in enumerate(SESSION)]))
+    rows = growth(answer)
+    assert rows["put"]["kind"] == "only grows" and rows["put"]["rate_low"] > 0
+    said = run("leaks", *sorted(tmp_path.glob("d*.spaa")), code=0).out
+    assert "only ever grows: put" in said and "no function grows" not in said
+    few = [sorted(tmp_path.glob("d*.spaa"), key=lambda p: int(p.stem[1:]))[i] for i in (2, 3, 4, 13, 14, 15)]
+    assert growth(ask("leaks", *few))["put"]["kind"] == "only grows"
+
+
+def test_a_step_down_of_little_is_no_end_of_growth(tmp_path):
+    kept = [4224 + 2112 * i + (8192 if 6 <= i < 15 else 0) for i in range(20)]
+    rows = growth(ask("leaks", *series(tmp_path, [{"slow": (v, v // 64, 4224 * (i + 4), 66 * (i + 4))} for i, v in enumerate(kept)])))
+    assert rows["slow"]["kind"] == "grows" and rows["slow"]["rate_low"] > 0 and rows["slow"]["chance"] < 0.05
+
+
+def samples_of(n, each=524496):
+    return (n * each, n * 16384, n * each, n * 16384)
+
+
+@pytest.mark.parametrize("samples, kind", [
+    ([1, 3, 4, 5, 8, 12, 15, 15, 15, 19], "only grows"),
+    ([2, 3, 3, 8, 9, 10, 12, 12, 13, 15], "only grows"),
+    ([1, 2, 2, 2, 4, 4, 7, 10, 11, 13, 14, 13], "only grows"),
+    ([0, 1, 2, 4, 4, 4, 4, 4, 5, 7], "may grow"),
+])
+def test_sampled_growth_is_not_denied(samples, kind, tmp_path):
+    """As Go's heap profiles had it of functions that keep all they make, a sample per 512 KiB."""
+    values = []
+    for i, n in enumerate(samples): # as much again was allocated and freed
+        live, count, *_ = samples_of(n)
+        values.append({"leak": (live, count, *samples_of(3 * max(samples[:i + 1]))[2:])})
+    paths = series(tmp_path, values, times=[i + 1 for i in range(len(values))], period=524288)
+    row, said = growth(ask("leaks", *paths))["leak"], run("leaks", *paths, code=0).out
+    assert row["kind"] == kind and row["rate_low"] > 0 and "no function grows" not in said
+
+
+@pytest.mark.parametrize("values, kind", [
+    ([1, 12, 19], "up each time"), ([2, 10, 6], "noise"), ([3, 4, 15, 22], "up each time"), ([1, 20, 20], "grew once")])
+def test_grew_once_is_nine_tenths_in_one_step(values, kind, tmp_path):
+    """Of few dumps a step that is larger than sampling explains does not make the others nothing."""
+    paths = series(tmp_path, [{"f": samples_of(v)[:2]} for v in values], times=[1 + i for i in range(len(values))], period=524288)
+    assert growth(ask("leaks", *paths))["f"]["kind"] == kind
+
+
+@pytest.mark.parametrize("by", range(1, 12))
+def test_noise_is_what_has_0_within_its_interval(by, tmp_path):
+    paths = series(tmp_path, [{"f": (*samples_of(2)[:2], *samples_of(2)[2:])},
+                              {"f": (*samples_of(2 + by)[:2], *samples_of(2 + 2 * by)[2:])}], times=[1, 2], period=524288)
+    row = growth(ask("leaks", *paths))["f"]
+    assert (row["kind"] == "noise") == (row["rate_low"] <= 0) and (row["kind"] == "grew") == (row["rate_low"] > 0)
+
+
+def test_three_dumps_are_few(tmp_path):
+    """What comes and goes by the day stands behind what is kept, however fast it rose."""
+    paths = series(tmp_path, [{"leak": (100000 * (1 + 3 * i), 100 * (1 + 3 * i), 100000 * (1 + 3 * i), 100 * (1 + 3 * i)),
+                               "day": (272384 + 312000 * i, 2128 + 2437 * i, 10**6 * (1 + i), 10**4 * (1 + i))} for i in range(3)])
+    answer, said = ask("leaks", *paths), run("leaks", *paths, code=0).out
+    assert [(r["function"], r["kind"]) for r in answer["by_growth"]] == [("leak", "only grows"), ("day", "up each time")]
+    assert "3 dumps are few" in said
+
+
 # Callers
 
 def way(frames, *weights):
@@ -326,7 +395,8 @@ def test_v8s_bytes_are_estimates(tmp_path):
     moved = [dump(i, {"peek": int(i == 11), "leaf": 20 + 100 * min(i, 6) - i % 2, "caller": 1 + 100 * max(i - 6, 0) - i % 2}) for i in range(12)]
     answer, said = ask("leaks", *moved), run("leaks", *moved, code=0).out
     assert answer["series"]["kind"] == "only grows" and answer["by_growth"][0]["function"] == "leaf"
-    assert "the whole grows, but no function by itself" in said
+    assert growth(answer)["leaf"]["kind"] == "slows down" and growth(answer)["caller"]["kind"] == "only grows"
+    assert "only ever grows: caller" in said and "slowed down or stopped, as what fills up does: leaf" in said
     assert "--no-turbo-inlining" in said and "\nno function grows" not in said
 
 

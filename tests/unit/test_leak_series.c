@@ -98,6 +98,45 @@ static void test_known(void **state)
                      SP_TREND_GROWS);
 }
 
+/* What never falls grows, whatever its pace; what stops, or fills up once, does not go on. */
+static void test_pauses(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        JUDGED(0, 0, 372, 715, 1056, 1056, 1056, 1056, 1056, 1056, 1056, 1056, 1056, 1427, 1772, 2045).trend,
+        SP_TREND_ONLY_GROWS);
+    assert_int_equal(JUDGED(0, 100, 100, 100, 200, 200, 200, 300, 300, 300, 400, 400, 400, 500).trend,
+                     SP_TREND_ONLY_GROWS);
+    assert_int_equal(JUDGED(0, 50, 50, 100).trend, SP_TREND_MAY_GROW);
+    assert_int_equal(JUDGED(0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 90, 90, 90, 90).trend, SP_TREND_SLOWS);
+    assert_int_equal(JUDGED(0, 9, 0, 9, 0, 9, 0, 9, 0, 9, 0, 9).trend, SP_TREND_VARIES);
+}
+
+/* Of what is called growing the interval has no 0 in it; of what varies, or is noise, it has. */
+static void test_words_follow_intervals(void **state)
+{
+    uint64_t r = 11;
+    (void)state;
+    for (int i = 0; i < 4000; i++) {
+        struct series s = {.n = 2 + (size_t)(uniform(&r) * 20)};
+        double grain = uniform(&r) < 0.5 ? 0 : 10, slope = 10 * uniform(&r) - 2, live = 20;
+        for (size_t k = 0; k < s.n; k++) {
+            s.t[k] = (double)k;
+            live = fmax(live + slope + 15 * normal(&r), 0);
+            s.y[k] = live;
+            s.var[k] = grain * live;
+            if (k)
+                s.step[k - 1] = s.var[k - 1] + s.var[k];
+        }
+        struct sp_heap_growth g = judged(&s);
+        if (!g.interval || g.trend == SP_TREND_LEVEL)
+            continue;
+        assert_true(g.trend > SP_TREND_SLOWS || g.lo >= 0);
+        assert_true(sp_leak_trend_is_up(g.trend) || g.lo <= 0);
+        assert_true(g.trend != SP_TREND_SHRINKS || g.hi <= 0);
+    }
+}
+
 static void test_rate(void **state)
 {
     (void)state;
@@ -258,6 +297,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known),
+        cmocka_unit_test(test_pauses),
+        cmocka_unit_test(test_words_follow_intervals),
         cmocka_unit_test(test_rate),
         cmocka_unit_test(test_intervals_have_the_true_rate),
         cmocka_unit_test(test_what_is_sampled_is_noise),
