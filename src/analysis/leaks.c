@@ -252,5 +252,7 @@ void sp_leaks_free(struct sp_leaks *l)
     for (int k = 0; k < SP_LEAK_PARTS; k++)
         sp_vec_free(&l->parts[k]);
     free(l->of);
+    free(l->gained);
     l->of = NULL;
+    l->gained = NULL;
 }

@@ -107,6 +107,7 @@ struct sp_leaks {
     SP_VEC(struct sp_leak_row) rows;
     SP_VEC(struct sp_leak_part) parts[SP_LEAK_PARTS];
     struct sp_leak_of *of; /* per stack of the profile */
+    int64_t *gained;       /* per stack: live bytes gained in the last three quarters; NULL: not known */
     int64_t now_ns;
     uint64_t skipped;    /* records with allocators at the leaf */
     uint64_t suppressed; /* records whose live bytes and blocks are left out; all else of them counts */

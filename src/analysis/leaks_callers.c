@@ -1,5 +1,7 @@
 #include "analysis/leaks_callers.h"
 
+#include "analysis/tally.h"
+
 #include <stdlib.h>
 
 /* ---- the records of rows ---- */
@@ -15,7 +17,7 @@ spaa_status sp_leak_records_of(const struct sp_selection *s, const struct sp_lea
 {
     size_t n = l->rows.n;
     *out = (struct sp_leak_records){malloc((s->rows.n + 1) * sizeof *out->rows),
-                                    calloc(n + 2, sizeof *out->from)};
+                                    calloc(n + 2, sizeof *out->from), l->gained};
     if (!out->rows || !out->from) {
         sp_leak_records_free(out);
         return sp_nomem(d);
@@ -105,13 +107,14 @@ spaa_status sp_leak_callers_of(struct sp_selection *s, const struct sp_leak_reco
     size_t n = to - from;
     struct climber *c = malloc((n + 1) * sizeof *c);
     uint32_t function = row->function;
-    *out = (struct sp_leak_callers){0};
+    *out = (struct sp_leak_callers){.grew = records->gained && row->kind == SP_LEAK_GROWING};
     if (!c)
         return sp_nomem(d);
     for (size_t i = 0; i < n; i++) {
         const struct sp_selected *x = &s->rows.v[records->rows[from + i]];
-        c[i] = (struct climber){records->rows[from + i], SP_NONE, 0, x->weight};
-        out->whole += x->weight;
+        int64_t weight = out->grew ? records->gained[x->stack] : x->weight;
+        c[i] = (struct climber){records->rows[from + i], SP_NONE, 0, weight};
+        sp_tally_add(&out->whole, weight);
     }
     while (function != SP_NONE && out->n < SP_LEAK_CALLERS && n) {
         int64_t weight;

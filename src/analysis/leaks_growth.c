@@ -66,6 +66,12 @@ static int64_t gained(const struct sp_leak_builder *b, const struct sp_window_ro
     return never_freed ? allocated : SP_ABSENT;
 }
 
+/* Longer than a quarter and more, so that which of them its gains are of is not known. */
+static bool grow_is_long(const struct leak_grow *x, const struct sp_timed_window *w)
+{
+    return (__int128)(w->hi - w->lo) * (QUARTERS - 1) > (__int128)x->m.end - x->m.start;
+}
+
 /* All of the window was added: what was live before it tells whether it is flat only from its end on. */
 static void grow_close(const struct leak_grow *x, struct grower *g)
 {
@@ -75,6 +81,8 @@ static void grow_close(const struct leak_grow *x, struct grower *g)
     if (g->growth->flat_ns == SP_ABSENT && g->end != SP_ABSENT &&
         fabs((double)g->since) > fabs((double)g->end) / 20)
         g->growth->flat_ns = w->hi - x->m.start;
+    bool much = fabs((double)g->gain) > fabs((double)sp_leak_zero(g->end)) / QUARTERS;
+    g->unknown = g->unknown || (much && grow_is_long(x, w));
     if (grow_quarter(x, w)) {
         g->gg += (long double)g->gain * g->gain;
         g->gs += g->gain * grow_seconds(w);
@@ -111,8 +119,11 @@ static void grow_window(struct leak_grow *x, size_t window)
         const struct sp_window_row *r = &x->b->s->profile->window_rows.v[w->first + i];
         uint32_t row = r->stack == SP_NONE ? 0 : x->b->l.of[r->stack].row;
         uint32_t line = row ? x->b->line[r->stack] : 0;
+        int64_t v = row ? gained(x->b, r, x->rows[row - 1].never_freed) : SP_ABSENT;
         if (row)
-            grow_add(x, &x->rows[row - 1], window, gained(x->b, r, x->rows[row - 1].never_freed));
+            grow_add(x, &x->rows[row - 1], window, v);
+        if (v != SP_ABSENT && grow_quarter(x, timed))
+            sp_tally_add(&x->b->l.gained[r->stack], v);
         if (line)
             grow_add(x, &x->lines[line - 1], window, gained(x->b, r, x->lines[line - 1].never_freed));
     }
@@ -183,15 +194,17 @@ static bool grow_is_timed(const struct sp_profile *p)
     return false;
 }
 
-/* Only where there are enough windows. */
+/* Only where there are enough windows, and the last one says who holds what is live. */
 spaa_status sp_leak_grow(struct sp_leak_builder *b)
 {
     struct leak_grow x = {.b = b, .m = {.p = b->s->profile}};
-    if (b->s->profile->windows.n < QUARTERS || !grow_is_timed(x.m.p))
+    if (b->end_untold || b->s->profile->windows.n < QUARTERS || !grow_is_timed(x.m.p))
         return SPAA_OK;
     x.rows = calloc(b->l.rows.n + 1, sizeof *x.rows);
     x.lines = calloc(b->l.parts[SP_LEAK_LINES].n + 1, sizeof *x.lines);
-    spaa_status st = x.rows && x.lines ? sp_window_times_of(x.m.p, b->d, &x.m) : sp_nomem(b->d);
+    b->l.gained = calloc(b->s->profile->stacks.n + 1, sizeof *b->l.gained);
+    spaa_status st =
+        x.rows && x.lines && b->l.gained ? sp_window_times_of(x.m.p, b->d, &x.m) : sp_nomem(b->d);
     if (!st) {
         grow_walk(&x);
         sp_sample_times_free(&x.m);

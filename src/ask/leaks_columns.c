@@ -66,7 +66,8 @@ static const struct sp_answer_column leaks_columns[] = {
                                .doc = "such functions that are not in `through`"},
     [SP_LEAKS_CALLERS] =
         {"own_callers", SP_COL_TEXTS,
-         .doc = "the program's own functions above it, nearest first, along the way most of it goes"},
+         .doc = "the program's own functions above it, nearest first, along the way most of it goes, or of a "
+                "row that grows most of what it gained"},
     [SP_LEAKS_CALLERS_PERCENT] = {"own_callers_percent", SP_COL_NUMBER,
                                   .doc = "how much of the row goes that way; null: there are none"},
     [SP_LEAKS_CALLERS_OTHERS] =

@@ -47,6 +47,13 @@ static void say_callers(struct sp_buf *b, const struct sp_profile *p, const stru
 void sp_leak_callers_text(struct sp_buf *b, const struct sp_profile *p, const struct sp_leak_callers *c,
                           bool full)
 {
+    struct sp_leak_callers nearest = *c;
+    bool for_one = c->n && c->grew && c->others && !full;
+    nearest.n = for_one ? 1 : c->n;
+    nearest.others = for_one ? 0 : c->others;
+    if (for_one)
+        sp_buf_puts(b, "grew for ");
+    c = &nearest;
     say_callers(b, p, c, full);
     if (c->n && c->weight != c->whole) {
         sp_buf_ch(b, ' ');
@@ -111,7 +118,7 @@ static void say_state(struct sp_buf *b, const struct sp_leaks *l, const struct s
     sp_buf_puts(b, sp_leak_kind_names[r->kind]);
     if (r->kind == SP_LEAK_GROWING) {
         sp_buf_ch(b, ' ');
-        sp_leak_rate_text(b, r->growth.per_second, brief ? -1 : r->growth.doubt, l->grown_ns);
+        sp_leak_rate_text(b, r->growth.per_second, r->growth.doubt, l->grown_ns);
     }
     if (r->kind == SP_LEAK_NEVER_FREED && !r->never_freed)
         sp_buf_puts(b, " there");
@@ -287,7 +294,7 @@ void sp_leaks_say_doubts(struct sp_leaks_asked *x)
     if (cut)
         sp_answer_line(a,
                        "! CALLERS MISSING: %llu stacks end before main; "
-                       "ASAN_OPTIONS=fast_unwind_on_malloc=0 records them",
+                       "LSAN_OPTIONS=fast_unwind_on_malloc=0 records them",
                        (unsigned long long)cut);
 }
 
@@ -371,7 +378,7 @@ static void say_stopped(struct sp_leaks_asked *x)
     sp_buf_clear(b);
     say_amount(
         b, "", sum, SP_LEAK_LIVE_BYTES,
-        " end in the C library, whose caller the unwinder missed: ASAN_OPTIONS=fast_unwind_on_malloc=0");
+        " end in the C library, whose caller the unwinder missed: LSAN_OPTIONS=fast_unwind_on_malloc=0");
     sp_answer_line_buf(x->x->out, b);
 }
 

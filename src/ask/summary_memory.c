@@ -180,9 +180,11 @@ static spaa_status memory_rows(struct sp_summary *x, struct sp_selection *s)
     memory_header(y, x);
     sp_summary_memory_choose_rows(y);
     st = sp_leak_records_of(s, &y->m.leaks, d, &records);
+    records.gained = NULL; /* owners stand by what they hold */
     for (size_t i = 0; !st && i < y->nowners; i++)
         st = sp_leak_callers_of(s, &records, &x->x.own, &y->m.leaks.rows.v[y->m.rows.v[y->owners[i]].leak], d,
                                 &y->callers[i]);
+    records.gained = y->m.leaks.gained;
     for (size_t i = 0; !st && i < y->nleaks; i++)
         st = sp_leak_callers_of(s, &records, &x->x.own, &y->m.leaks.rows.v[y->leaks[i]], d,
                                 &y->leak_callers[i]);

@@ -102,8 +102,9 @@ static void caution_growth(struct sp_summary *x, struct sp_buf *b)
     if (m->leaks.growth || m->leaks.told || memory_of(x, SP_LEAK_LIVE_BYTES) <= 0 || x->x.q->nnames > 1)
         return;
     bool past = x->memory.moment != SP_MOMENT_UNTOLD && x->memory.moment != SP_MOMENT_STOPPED;
-    sp_buf_puts(b, past ? "what grew: the file has no windows of time, or too few"
-                        : "what grows: this is one moment");
+    sp_buf_puts(b, sp_end_without_stacks(x->x.s.profile) ? "what grew: the last snapshot has no stacks"
+                   : past ? "what grew: the file has no windows of time, or too few"
+                          : "what grows: this is one moment");
     caution_memory(x, "growth", b,
                    !past                             ? "a later profile, then spaa leaks FILE LATER"
                    : caution_is_tool(x, "heaptrack") ? "spaa convert RECORDING --windows 50; or a longer one"
@@ -138,7 +139,7 @@ static void caution_doubts(struct sp_summary *x, struct sp_buf *b)
         sp_buf_puts(b, "who called: ");
         sp_text_count(b, sp_leak_stacks_cut(p), "stack");
         sp_buf_puts(b, " ending before main");
-        caution_memory(x, "callers_cut", b, "ASAN_OPTIONS=fast_unwind_on_malloc=0");
+        caution_memory(x, "callers_cut", b, "LSAN_OPTIONS=fast_unwind_on_malloc=0");
     }
 }
 

@@ -148,6 +148,15 @@ struct most_suspect {
     int suspicion;
 };
 
+/* Of what grows the faster one comes first, else what holds more. */
+static bool more_suspect(const struct sp_summary_memory *y, size_t a, size_t b)
+{
+    const struct sp_leak_row *x = &y->m.leaks.rows.v[a], *z = &y->m.leaks.rows.v[b];
+    if (x->kind == SP_LEAK_GROWING && z->kind == SP_LEAK_GROWING)
+        return x->growth.per_second > z->growth.per_second;
+    return live_of(y, a) > live_of(y, b);
+}
+
 /* Of a hundredth of what is live at least. */
 static void most_suspect(void *arg, size_t leak, int is)
 {
@@ -157,7 +166,7 @@ static void most_suspect(void *arg, size_t leak, int is)
     if (live_of(y, leak) < y->m.leaks.now.v[SP_LEAK_LIVE_BYTES] / HUNDREDTH)
         return;
     if (best->leak != SIZE_MAX &&
-        (is < best->suspicion || (is == best->suspicion && live_of(y, leak) <= live_of(y, best->leak))))
+        (is < best->suspicion || (is == best->suspicion && !more_suspect(y, leak, best->leak))))
         return;
     best->leak = leak;
     best->suspicion = is;

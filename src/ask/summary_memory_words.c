@@ -1,6 +1,8 @@
 /* The memory of a summary in words: the whole, and the commands to ask next. */
 #include "ask/summary.h"
 
+#include "model/memory_doubts.h"
+
 #include "ask/next.h"
 #include "model/identity.h"
 
@@ -206,7 +208,7 @@ void sp_summary_memory_next(struct sp_summary *x)
         return;
     if (peaks && rank != SP_LEAK_PEAK_BYTES)
         sp_answer_next(a, "leaks", NULL, "--metric peak");
-    if (y->m.leaks.growth)
+    if (y->m.leaks.growth || sp_end_without_stacks(x->x.s.profile))
         sp_answer_next(a, "timeline", NULL, "--metric live_bytes");
     if (of(x, SP_LEAK_ALLOC_COUNT) > 0)
         sp_answer_next(a, "leaks", NULL, "--metric calls");

@@ -207,3 +207,77 @@ def test_growth_is_that_of_windows_which_were_written(tmp_path):
     read, written = ({r["function"]: r for r in ask("leaks", str(f), "-n", 0)["rows"]} for f in (MIX, spaa))
     for name, row in read.items():
         assert row["growth"] == written[name]["growth"] and row["live_bytes_by_quarter"] == written[name]["live_bytes_by_quarter"]
+
+
+# Time, as heaptrack has it
+
+def heaptrack(path, events, until):
+    """A recording of main calling own functions, some through a wrapper: {ms: [(function, bytes)]}; the clock stands
+    still where there is nothing, as it does while a process is stopped."""
+    names = ["wrapper", "cache", "log", "put", "main"]
+    out = ["v 10400 3", "X ./app", *["s %x %s" % (len(n), n) for n in names], "s 3 app"]
+    out += ["i %x 6 %x" % (0x10 * (k + 1), k + 1) for k in range(len(names))]
+    traces = {"main": 1}
+    out.append("t 5 0")
+    for name, parent in (("put", "main"), ("cache", "main"), ("log", "main")):
+        out.append("t %x %x" % (names.index(name) + 1, traces[parent]))
+        traces[name] = len(traces) + 1
+    for name in ("cache", "log"):
+        out.append("t 1 %x" % traces[name])
+        traces["wrapper " + name] = len(traces) + 1
+    infos = {}
+    for ms in sorted(events):
+        out.append("c %x" % ms)
+        for function, size in events[ms]:
+            key = traces[function], size
+            if key not in infos:
+                infos[key] = len(infos)
+                out.append("a %x %x" % (size, key[0]))
+            out.append("+ %x" % infos[key])
+    out.append("c %x" % until)
+    path.write_text("\n".join(out) + "\n")
+    return path
+
+
+def steps(first, to, *, each=50):
+    return {ms: [("put", 34000), ("wrapper log", 6000), ("wrapper log", 6000)] for ms in range(first, to, each)}
+
+
+@pytest.mark.parametrize("at", [2400, 2500, 2600, 2700])
+def test_a_stretch_without_a_clock_puts_nothing_into_another_quarter(at, tmp_path):
+    """A process that was stopped: what it allocated before is of the time before."""
+    path = heaptrack(tmp_path / "app.heaptrack", {10: [("wrapper cache", 4194304)], **steps(20, 240), **steps(1270, at)}, at)
+    for more in ([], ["--at", "%.2f" % (at / 1000 - 0.05)]):
+        rows = {r["function"]: r for r in ask("leaks", path, "--allocators", "wrapper", *more)["rows"]}
+        gained = [rows["cache"]["live_bytes_by_quarter.%d" % (q + 1)] if "live_bytes_by_quarter.1" in rows["cache"] else
+                  rows["cache"]["live_bytes_by_quarter"][q] for q in range(4)]
+        assert gained == [4194304, 0, 0, 0]
+        assert rows["cache"]["kind"] == "never freed"
+
+
+def test_a_wrapper_names_who_it_grew_for(tmp_path):
+    path = heaptrack(tmp_path / "app.heaptrack", {10: [("wrapper cache", 4194304)], **steps(20, 3000)}, 3000)
+    row = next(r for r in ask("leaks", path)["rows"] if r["function"] == "wrapper")
+    assert row["kind"] == "growing" and row["own_callers"][0] == "log" and float(row["own_callers_percent"]) == 100
+    assert row["own_callers_others"] == 0 or row["own_callers_others"] == 1
+    line = next(l for l in run("leaks", path, code=0).out.splitlines() if " wrapper " in l)
+    assert re.search(r"growing \+\S+ \S+ ± \S+ .*grew for log", line)
+    out = run("summary", path, code=0).out
+    assert re.search(r"may leak  wrapper .*growing \+\S+ \S+ ± \S+.* log", out)
+    assert out.index("may leak  put") < out.index("may leak  wrapper")  # the faster one first
+
+
+def test_growth_is_not_known_where_the_end_has_no_stacks(tmp_path):
+    """massif's snapshots have stacks each tenth by default: that nothing grows cannot be said."""
+    out = ["desc: --time-unit=ms", "cmd: ./app", "time_unit: ms"]
+    for i in range(40):
+        out += ["#-----------", "snapshot=%d" % i, "#-----------", "time=%d" % (10 * i), "mem_heap_B=%d" % (1000 * i),
+                "mem_heap_extra_B=0", "mem_stacks_B=0", "heap_tree=%s" % ("detailed" if i and i % 10 == 0 else "empty")]
+        if i and i % 10 == 0:
+            out += ["n1: %d (heap allocation functions) malloc/new/new[], --alloc-fns, etc." % (1000 * i),
+                    " n0: %d 0x10: leak (a.c:3)" % (1000 * i)]
+    path = tmp_path / "massif.out.1"
+    path.write_text("\n".join(out) + "\n")
+    answer, said = ask("summary", path), run("summary", path, code=0).out
+    assert answer["memory"]["growth_known"] is False and [c["id"] for c in answer["cannot_know"]] == ["growth"]
+    assert "nothing grows" not in said and "what grew: the last snapshot has no stacks" in said

@@ -79,6 +79,17 @@ static void heaptrack_window_forget_rows(struct sp_ht_windows *w)
         memset(w->at.v, 0, w->at.n * sizeof *w->at.v);
 }
 
+/*
+ * Whether two of them become one of about the new width. The clock stands still while nothing happens: what
+ * was there before such a stretch does not become a part of it.
+ */
+static bool heaptrack_windows_join(const struct sp_ht_windows *w, const struct sp_ht_window *a,
+                                   const struct sp_ht_window *b)
+{
+    enum { WIDER = 3 };
+    return !b->cut && b->end - a->start <= WIDER * 2 * w->width;
+}
+
 /* Each two windows become one, but where one is to begin. */
 static void heaptrack_windows_halve(struct sp_ht_windows *w)
 {
@@ -89,7 +100,7 @@ static void heaptrack_windows_halve(struct sp_ht_windows *w)
         struct sp_ht_window out = w->list.v[i];
         size_t end = out.first + out.n, first = w->rows.n;
         next = i + 1;
-        if (next < w->list.n && !w->list.v[next].cut) {
+        if (next < w->list.n && heaptrack_windows_join(w, &out, &w->list.v[next])) {
             const struct sp_ht_window *b = &w->list.v[next++];
             out.end = b->end;
             out.left = b->left;
@@ -121,7 +132,9 @@ static bool heaptrack_windows_are_many(const struct sp_ht *ht)
 static spaa_status heaptrack_windows_fit(struct sp_ht *ht)
 {
     struct sp_ht_windows *w = &ht->windows;
-    for (size_t before = SIZE_MAX; heaptrack_windows_are_many(ht) && w->list.n < before;) {
+    int64_t end = w->list.n ? w->list.v[w->list.n - 1].end : 0;
+    for (size_t before = SIZE_MAX;
+         heaptrack_windows_are_many(ht) && (w->list.n < before || w->width < end);) {
         before = w->list.n;
         heaptrack_windows_halve(w);
     }

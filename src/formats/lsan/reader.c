@@ -403,7 +403,7 @@ static void lsan_say(struct lsan_reader *r)
     if (r->cut)
         sp_emit_hint(
             r->d, SP_I322, SP_AT_NOTHING,
-            "record with ASAN_OPTIONS or LSAN_OPTIONS fast_unwind_on_malloc=0, or -fno-omit-frame-pointer",
+            "record with LSAN_OPTIONS=fast_unwind_on_malloc=0, or -fno-omit-frame-pointer",
             "%llu of %llu stacks end before main: who called is not known", (unsigned long long)r->cut,
             (unsigned long long)r->stacks);
     if (r->other_lines && !r->opts->keeper)
