@@ -207,9 +207,16 @@ bool sp_heap_order_of(struct sp_heap_series *h)
     struct sp_heap_dump *v = h->dumps.v, *to = malloc((n + 1) * sizeof *to);
     if (!to)
         return false;
-    h->order = all_timed(h) ? SP_HEAP_BY_TIME : all_numbered(h) ? SP_HEAP_BY_NAME : SP_HEAP_AS_GIVEN;
+    size_t runs = 0;
+    for (size_t i = 0; i < n; i++)
+        runs += v[i].of_run;
+    h->order = runs > 1          ? SP_HEAP_AS_GIVEN
+               : all_timed(h)    ? SP_HEAP_BY_TIME
+               : all_numbered(h) ? SP_HEAP_BY_NAME
+                                 : SP_HEAP_AS_GIVEN;
     h->lost = SIZE_MAX;
-    if (h->order == SP_HEAP_AS_GIVEN)
+    if (h->order == SP_HEAP_AS_GIVEN &&
+        runs < 2) /* what was given first is what the others are compared to */
         find_lost(h);
     for (size_t width = 1; h->order != SP_HEAP_AS_GIVEN && width < n; width *= 2) {
         for (size_t from = 0; from < n; from += 2 * width) {

@@ -32,7 +32,14 @@ spaa_status sp_leaks_choose(const struct sp_profile *p, struct sp_select_opts *o
     static const char *const wanted[] = {"live_bytes", "live_count", "alloc_bytes", "alloc_count", NULL};
     if (o->event && sp_event_find(p, o->event, strlen(o->event)) == SP_NONE)
         return SPAA_OK; /* the selection says so */
-    o->metric = metric_of_word(p, o->metric);
+    const char *word = o->metric;
+    o->metric = metric_of_word(p, word);
+    if (o->metric != word && sp_metric_find(p, o->metric, strlen(o->metric)) == SP_NONE) {
+        sp_emit_hint(d, SP_E031, SP_AT_NOTHING,
+                     "heaptrack records calls, temporary allocations and the peak, massif the peak",
+                     "%s (%s), which this file does not know", word, o->metric);
+        return SPAA_ERR_NOT_FOUND;
+    }
     for (int i = 0; wanted[i]; i++) {
         for (uint32_t e = 0; e < p->events.n; e++) {
             struct sp_str name = sp_pstr(p, p->events.v[e].name);

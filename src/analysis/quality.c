@@ -24,18 +24,22 @@ static bool is_rest(const struct sp_profile *p, uint32_t stack)
 enum { NO_NAME = 1, NO_LINES = 2 };
 
 /*
- * Go's text of goroutines (debug=1) names no functions of its runtime where a stack ends in them: what called
- * them is named, and they are no gap in what the profile knows.
+ * Go's text of goroutines and of its heap (debug=1) names no functions of its runtime where a stack ends in
+ * them: what called them is named, and they are no gap in what the profile knows. Nor is a malloc of which no
+ * binary is recorded: the owner of the memory is named.
  */
 static bool is_hidden_runtime(const struct sp_selection *s, const uint32_t *f, size_t n,
                               const unsigned char *lacks)
 {
+    enum { ALLOCATORS = 8 }; /* mallocgc, growslice, … */
     const struct sp_profile *p = s->profile;
-    bool goroutines = sp_str_is(sp_pstr(p, p->events.v[s->event].name), "goroutine");
+    const struct sp_event *e = &p->events.v[s->event];
     uint32_t dso = p->functions.v[p->frames.v[f[0]].function].dso;
-    if (!goroutines || !sp_str_is(sp_pstr(p, p->dsos.v[dso].name), "[unknown]"))
+    if (!sp_str_is(sp_pstr(p, p->dsos.v[dso].name), "[unknown]"))
         return false;
-    for (size_t k = 1; k < n; k++)
+    bool goroutine = sp_str_is(sp_pstr(p, e->name), "goroutine");
+    size_t most = goroutine ? n : e->kind == SP_ALLOCATION ? ALLOCATORS + 1 : 0;
+    for (size_t k = 1; k < n && k < most; k++)
         if (!(lacks[f[k]] & NO_NAME))
             return true;
     return false;

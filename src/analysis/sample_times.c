@@ -137,7 +137,14 @@ static void say_no_times(const struct sp_profile *p, struct sp_diags *d)
 {
     struct sp_str unit = p->windows.n ? sp_pstr(p, p->windows.v[0].unit) : (struct sp_str){"", 0};
     if (sample_times_digits_of(unit) >= 0) {
-        sp_emit(d, SP_E600, SP_AT_NOTHING, " ");
+        if (p->events.n && p->events.v[0].kind == SP_ALLOCATION)
+            sp_emit_hint(
+                d, SP_E600, SP_AT_NOTHING,
+                "`spaa timeline FIRST LATER…` of several dumps; or record with heaptrack, or valgrind "
+                "--tool=massif --time-unit=ms",
+                "it is of one moment");
+        else
+            sp_emit(d, SP_E600, SP_AT_NOTHING, " ");
         return;
     }
     sp_emit_hint(d, SP_E600, SP_AT_NOTHING, "record in time: valgrind --tool=massif --time-unit=ms",

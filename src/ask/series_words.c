@@ -167,8 +167,8 @@ static void say_order(struct sp_series *s)
 {
     const struct sp_heap_series *h = &s->h;
     struct sp_buf *b = &s->x.b;
-    if (h->mixed)
-        return; /* it was said first */
+    if (h->mixed || s->runs)
+        return; /* it was said first; runs have none */
     if (h->order == SP_HEAP_AS_GIVEN && timed(h))
         sp_buf_printf(b, "order: as given; %s, nor do numbers in their names tell it", why_no_times(h));
     else if (h->order == SP_HEAP_AS_GIVEN)

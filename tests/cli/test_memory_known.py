@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, run
+import profiles
+from conftest import ROOT, ask, run
 
 MEMORY = Path(ROOT) / "tests/memory"
 RECORDINGS = MEMORY / "recordings"
@@ -129,3 +130,33 @@ def test_relay_is_the_same_however_it_was_built():
     kinds = truth.relay()
     found = below("relay.heaptrack.zst", "live_bytes")
     assert of_them(kinds, found) == {f: sum(n for n, _ in by.values()) for f, by in kinds.items()}
+
+
+def test_who_asked_an_allocator_without_a_name_is_no_name_missing(tmp_path):
+    """Go's text (debug=1) leaves out its runtime: the owner is named, and that is what is asked for."""
+    text = "heap profile: 3: 3072 [3: 3072] @ heap/2\n3: 3072 [3: 3072] @ 0x10 0x11 0x20 0x30\n" \
+        "#\t0x1f\tmain.keep+0x1\t/srv/app/main.go:4\n#\t0x2f\tmain.main+0x1\t/srv/app/main.go:9\n\n"
+    path = tmp_path / "text.heap"
+    path.write_text(text)
+    out = run("summary", path, code=0).out
+    assert "main.keep" in out and "NAMES MISSING" not in out
+    bare = tmp_path / "bare.heap"
+    bare.write_text(text.split("#")[0] + "\n")
+    assert "NAMES MISSING" in run("summary", bare, code=0).out
+    said = run("timeline", path, code=None).err
+    assert "of one moment" in said and "timeline FIRST LATER" in said and "--samples" not in said
+    said = run("leaks", path, "--metric", "temporary", code=None).err
+    assert "temporary (x_temporary_count), which this file does not know" in said and "heaptrack" in said
+
+
+def test_recordings_of_a_run_each_stay_as_they_are_given(tmp_path):
+    """The first is what the second is compared to, whenever it was recorded."""
+    def recorded(name, live, end):
+        event = {"name": "malloc", "kind": "allocation", "sampling": {"mode": "event", "primary_metric": "live_bytes"}}
+        path = tmp_path / name
+        path.write_text(profiles.text([([{"func": "keep", "dso": "/bin/app"}], {"live_bytes": live, "live_count": 1})], [event],
+                                      tool="heaptrack", time_range={"start": 0, "end": end, "unit": "seconds"}))
+        return path
+    before, after = recorded("before.spaa", 1000, 20), recorded("after.spaa", 9000, 10)
+    assert ask("leaks", before, after)["series"]["growth"] == 8000
+    assert ask("leaks", after, before)["series"]["growth"] == -8000
