@@ -1,10 +1,11 @@
 """Logs of memcheck: against their own LEAK SUMMARY and a plain reading of their lines."""
 
+import json
 import re
 
 import pytest
 
-from conftest import run
+from conftest import ask, run
 from valgrind_files import Profile, fixture, lower, profile, records, text
 
 LOGS = ["all", "default", "summary", "nodebug", "cpp", "errors", "checks", "verbose", "supp", "rust", "folders"]
@@ -172,6 +173,21 @@ def test_cut_off_anywhere(name):
         assert answer.code in (0, 3, 4), (n, answer.err)
         if answer.code == 0 and n < len(data) - 600:
             assert "SPAA-L301" in answer.err, n
+
+
+@pytest.mark.parametrize("end", [r"by 0x\w+: reach", r"by 0x\w+: main \(/"])
+def test_a_record_that_is_cut_off_has_no_owner(end):
+    """Half a name with no callers is nobody's; its amount counts."""
+    data = ("==7== HEAP SUMMARY:\n==7== 64 bytes in 1 blocks are definitely lost in loss record 1 of 3\n"
+            "==7==    at 0x10: malloc (vg_replace_malloc.c:1)\n==7==    by 0x11: first (a.c:1)\n==7==    by 0x12: main (/a.c:9)\n==7== \n"
+            "==7== 4,096 bytes in 1 blocks are definitely lost in loss record 2 of 3\n"
+            "==7==    at 0x10: malloc (vg_replace_malloc.c:1)\n==7==    by 0x13: reach<int, long> (b.h:1)\n==7==    by 0x12: main (/a.c:9)\n")
+    whole = ask("leaks", "-", "--from", "memcheck", stdin=data)
+    assert {r["function"] for r in whole["rows"]} == {"first", "reach<int, long>"}
+    last = list(re.finditer(end, data))[-1].end()
+    part = run("leaks", "-", "--from", "memcheck", "--json", stdin=data[:last])
+    rows = {r["function"]: r["live_bytes"] for r in json.loads(part.out)["rows"]}
+    assert rows == {"first": 64, "[no stack]": 4096} and "SPAA-L301" in part.err
 
 
 def test_output_of_the_program_between_the_lines():

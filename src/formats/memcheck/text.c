@@ -78,6 +78,11 @@ static spaa_status mc_frame_line(struct sp_mc *m, struct sp_mc_process *x, struc
     x->headline = false;
     if (!x->open)
         return SPAA_OK;
+    if (m->lines.cut && s.n &&
+        s.p[s.n - 1] != ')') { /* half a name, and no callers: whose it is is not known */
+        x->path.n = 0;
+        return SPAA_OK;
+    }
     return sp_vg_frame(s.p, s.n, &f) ? sp_mc_frame(m, x, &f) : mc_bad(m, "a frame that is not understood");
 }
 
