@@ -166,8 +166,10 @@ static spaa_status sum_sides(struct sp_diff *d)
         for (size_t i = 0; i < x->runs; i++) {
             const struct sp_diff_run *r = d->runs[side].v[i];
             if (r->total <= 0) {
-                sp_emit(d->diags, SP_E632, SP_AT_NOTHING, "%s run %zu has a total weight of %lld",
-                        side == SP_BASE ? "base" : "new", i + 1, (long long)r->total);
+                sp_emit_hint(d->diags, SP_E632, SP_AT_NOTHING,
+                             d->memory ? "`spaa leaks BASE NEW` tells what only one of them holds" : NULL,
+                             "%s run %zu has a total weight of %lld", side == SP_BASE ? "base" : "new", i + 1,
+                             (long long)r->total);
                 return SPAA_ERR_INPUT;
             }
             x->whole += diff_at_scale(d, r, r->total);

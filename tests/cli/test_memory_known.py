@@ -160,3 +160,6 @@ def test_recordings_of_a_run_each_stay_as_they_are_given(tmp_path):
     before, after = recorded("before.spaa", 1000, 20), recorded("after.spaa", 9000, 10)
     assert ask("leaks", before, after)["series"]["growth"] == 8000
     assert ask("leaks", after, before)["series"]["growth"] == -8000
+    none = recorded("none.spaa", 0, 20)
+    assert ask("leaks", none, after)["series"]["growth"] == 9000
+    assert "spaa leaks BASE NEW" in run("diff", none, after, "--metric", "live_bytes", code=None).err

@@ -401,11 +401,10 @@ static void lsan_say(struct lsan_reader *r)
         sp_emit(r->d, SP_I321, SP_AT_NOTHING, "%lld suppressed bytes in %lld allocations, as in SUMMARY",
                 (long long)r->suppressed_bytes, (long long)r->suppressed_count);
     if (r->cut)
-        sp_emit_hint(
-            r->d, SP_I322, SP_AT_NOTHING,
-            "record with LSAN_OPTIONS=fast_unwind_on_malloc=0, or -fno-omit-frame-pointer",
-            "%llu of %llu stacks end before main: who called is not known", (unsigned long long)r->cut,
-            (unsigned long long)r->stacks);
+        sp_emit_hint(r->d, SP_I322, SP_AT_NOTHING,
+                     "record with LSAN_OPTIONS=fast_unwind_on_malloc=0, or -fno-omit-frame-pointer",
+                     "%llu of %llu stacks end before main: who called is not known",
+                     (unsigned long long)r->cut, (unsigned long long)r->stacks);
     if (r->other_lines && !r->opts->keeper)
         sp_emit_hint(r->d, SP_I321, SP_AT_NOTHING, "--lossless keeps them", "%llu lines of other text",
                      (unsigned long long)r->other_lines);
