@@ -9,6 +9,7 @@
 struct wait {
     uint32_t place;
     int64_t ns;
+    bool at_least;
 };
 
 /* A thread of the selection's contexts. */
@@ -212,46 +213,81 @@ static bool is_unseen(const struct accounts *x, const struct sp_wait_why *why)
 
 /* ---- from intervals ---- */
 
-static bool add_interval(struct accounts *x, uint32_t who, const struct sp_interval *i, bool cut_off)
+/* An interval within what is looked at: [start, until) of it for certain, [until, end) perhaps. */
+struct looked_at {
+    const struct sp_interval *of;
+    int64_t start, until, end;
+    bool at_least;
+};
+
+static bool look_at(const struct accounts *x, const struct sp_interval *i, bool cut_off,
+                    struct looked_at *out)
+{
+    int64_t start = i->start > x->out.begin ? i->start : x->out.begin,
+            end = i->end < x->out.end ? i->end : x->out.end, until = i->until < end ? i->until : end;
+    *out = (struct looked_at){i, start, until > start ? until : start, end, false};
+    out->at_least = cut_off || (i->flags & (SP_INTERVAL_BEFORE | SP_INTERVAL_OPEN)) || start != i->start ||
+                    end != i->end || out->until < end;
+    return end > start && (i->state != SP_RUN_BLOCKED || i->task != SP_TASK_DEAD);
+}
+
+/* Whether it ran is not recorded: of all that time. */
+static void add_unknown(struct accounts *x, uint32_t who, int64_t ns)
+{
+    struct sp_off_cpu_who *w = &x->out.who.v[who];
+    if (ns <= 0 || x->out.only_stacks)
+        return;
+    w->unknown += ns;
+    w->running_at_least = x->out.all.running_at_least = true;
+    x->out.all.unknown += ns;
+}
+
+static bool add_off(struct accounts *x, uint32_t who, const struct looked_at *l)
 {
     static const struct sp_wait_why unknown = {
         .function = SP_NONE, .call = SP_NONE, .frame = SP_NONE, .unseen = true};
-    bool blocked = i->state == SP_RUN_BLOCKED;
-    int64_t start = i->start > x->out.begin ? i->start : x->out.begin,
-            end = i->end < x->out.end ? i->end : x->out.end;
-    bool at_least =
-        cut_off || (i->flags & (SP_INTERVAL_BEFORE | SP_INTERVAL_OPEN)) || start != i->start || end != i->end;
-    if (end <= start || (blocked && i->task == SP_TASK_DEAD))
-        return true;
-    if (i->state == SP_RUN_RUNNING) {
-        struct sp_off_cpu_who *w = &x->out.who.v[who];
-        if (w->running != SP_ABSENT)
-            w->running += end - start;
-        return true;
-    }
-    if (i->stack == SP_NONE ? x->out.only_stacks : !x->asked[i->stack])
-        return true;
+    const struct sp_interval *i = l->of;
+    int64_t ns = l->until - l->start;
     struct sp_wait_why why = i->stack == SP_NONE ? unknown : x->why->of[i->stack];
-    if (blocked && is_unseen(x, &why)) {
-        x->out.who.v[who].unseen += end - start;
-        x->out.all.unseen += end - start;
-        x->out.unseen_later += i->flags & SP_INTERVAL_BEFORE ? 0 : end - start;
+    add_unknown(x, who, l->end - l->until);
+    if (i->state == SP_RUN_BLOCKED && is_unseen(x, &why)) {
+        x->out.who.v[who].unseen += ns;
+        x->out.all.unseen += ns;
+        x->out.unseen_later += i->flags & SP_INTERVAL_BEFORE ? 0 : ns;
         return true;
     }
     if (i->state == SP_RUN_RUNNABLE)
         why.reason = SP_WAIT_CPU;
-    if (!add_wait(x, who, &why, end - start, at_least))
+    if (!add_wait(x, who, &why, ns, l->at_least))
         return false;
     uint32_t place = place_of(x, who, &why);
     struct sp_off_cpu_place *at = &x->out.places.v[place];
     at->count = (at->count == SP_ABSENT ? 0 : at->count) + 1;
-    if (end - start > at->longest) {
-        at->longest = end - start;
-        at->longest_at_least = at_least;
-        at->last = end;
+    at->unknown += l->end - l->until;
+    if (ns > at->longest) {
+        at->longest = ns;
+        at->longest_at_least = l->at_least;
+        at->last = l->until;
     }
-    struct wait w = {place, end - start};
+    struct wait w = {place, ns, l->at_least};
     return sp_vec_push(&x->waits, w);
+}
+
+static bool add_interval(struct accounts *x, uint32_t who, const struct sp_interval *i, bool cut_off)
+{
+    struct looked_at l;
+    if (!look_at(x, i, cut_off, &l))
+        return true;
+    if (i->state == SP_RUN_RUNNING) {
+        struct sp_off_cpu_who *w = &x->out.who.v[who];
+        if (w->running != SP_ABSENT)
+            w->running += l.until - l.start;
+        add_unknown(x, who, l.end - l.until);
+        return true;
+    }
+    if (i->stack == SP_NONE ? x->out.only_stacks : !x->asked[i->stack])
+        return true;
+    return add_off(x, who, &l);
 }
 
 /* From thread k on, those of its process: whether all of them ended. */
@@ -281,6 +317,9 @@ static bool add_intervals(struct accounts *x, const struct sp_intervals *v, bool
             return false;
         x->out.all.threads++;
         x->out.who.v[who].threads += !x->out.who.v[who].pool;
+        int64_t left = t->n ? v->v.v[t->first].start : 0, from = left - t->maybe_ns;
+        from = from > x->out.begin ? from : x->out.begin;
+        add_unknown(x, who, (left < x->out.end ? left : x->out.end) - from);
         for (uint32_t i = t->first; i < t->first + t->n; i++)
             if (!add_interval(x, who, &v->v.v[i], t->exited && sp_wait_cut_off(x->p, v, i, over)))
                 return false;
@@ -288,23 +327,22 @@ static bool add_intervals(struct accounts *x, const struct sp_intervals *v, bool
     return true;
 }
 
-/* The CPUs are all known where their idle tasks are. */
+/* A CPU that was never idle has no idle task that was seen. */
 static void add_cpus(struct accounts *x, const struct sp_intervals *v)
 {
-    uint32_t seen = 0;
     int64_t busy = 0;
     for (size_t k = 0; k < v->threads.n; k++) {
         const struct sp_interval_thread *t = &v->threads.v[k];
-        seen += !t->tid && t->n;
         for (uint32_t i = t->first; t->tid && i < t->first + t->n; i++) {
-            const struct sp_interval *o = &v->v.v[i];
-            int64_t start = o->start > x->out.begin ? o->start : x->out.begin,
-                    end = o->end < x->out.end ? o->end : x->out.end;
-            if (o->state == SP_RUN_RUNNING && end > start)
-                busy += end - start;
+            struct looked_at l;
+            if (!look_at(x, &v->v.v[i], false, &l))
+                continue;
+            busy += v->v.v[i].state == SP_RUN_RUNNING ? l.until - l.start : 0;
+            x->out.busy_at_least |= l.until < l.end;
         }
     }
-    x->out.cpus = seen ? v->cpus : 0;
+    x->out.all_threads = v->all_threads;
+    x->out.cpus = v->all_threads ? v->cpus : 0;
     x->out.busy = busy;
 }
 
@@ -325,9 +363,14 @@ static void rank_waits(struct accounts *x)
     for (size_t from = 0, to; from < x->waits.n; from = to) {
         for (to = from; to < x->waits.n && v[to].place == v[from].place; to++) {
         }
-        size_t n = to - from;
-        x->out.places.v[v[from].place].median = v[from + (n + 1) / 2 - 1].ns;
-        x->out.places.v[v[from].place].p99 = v[from + (n * 99 + 99) / 100 - 1].ns;
+        size_t n = to - from, half = (n + 1) / 2, most = (n * 99 + 99) / 100;
+        struct sp_off_cpu_place *at = &x->out.places.v[v[from].place];
+        at->median = v[from + half - 1].ns;
+        at->p99 = v[from + most - 1].ns;
+        for (size_t k = 0; k < most; k++) { /* which may belong behind it */
+            at->median_at_least |= k < half && v[from + k].at_least;
+            at->p99_at_least |= v[from + k].at_least;
+        }
     }
 }
 
@@ -438,7 +481,7 @@ static int by_waiting(const void *va, const void *vb, void *arg)
 {
     const struct sp_off_cpu_accounts *x = arg;
     const struct sp_off_cpu_who *a = &x->who.v[*(const uint32_t *)va], *b = &x->who.v[*(const uint32_t *)vb];
-    int64_t wa = a->blocked + a->runnable, wb = b->blocked + b->runnable;
+    int64_t wa = a->blocked + a->runnable + a->unknown, wb = b->blocked + b->runnable + b->unknown;
     if (wa != wb)
         return wa < wb ? 1 : -1;
     int r = compare_names(&x->names, a->name, b->name);
@@ -451,8 +494,9 @@ static int by_ns(const void *va, const void *vb, void *arg)
     const struct sp_off_cpu_place *a = va, *b = vb;
     if (a->why.idle != b->why.idle)
         return a->why.idle ? 1 : -1;
-    if (a->ns != b->ns)
-        return a->ns < b->ns ? 1 : -1;
+    int64_t most_a = a->ns + a->unknown, most_b = b->ns + b->unknown;
+    if (most_a != most_b)
+        return most_a < most_b ? 1 : -1;
     if (a->who != b->who)
         return a->who < b->who ? -1 : 1;
     if (a->why.reason != b->why.reason)

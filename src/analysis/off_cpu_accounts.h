@@ -8,7 +8,8 @@
  *
  * Lengths in nanoseconds; SP_ABSENT: not known. p99 and the median are of nearest rank: the shortest wait
  * that is not shorter than 99 (50) percent of them. An interval that had begun before the recording or was
- * not over at its end counts with what was seen of it, and what it is part of is `at_least`.
+ * not over at its end counts with what was seen of it, and what it is part of is `at_least`; so does one of
+ * which it is not recorded until when it was (model/interval_until.h).
  */
 #ifndef SP_OFF_CPU_ACCOUNTS_H
 #define SP_OFF_CPU_ACCOUNTS_H
@@ -24,6 +25,7 @@ struct sp_off_cpu_who {
     uint32_t comm;                  /* a text of the profile; of pools 0 */
     uint32_t threads;               /* how many of them are in the selection */
     int64_t running;                /* SP_ABSENT: not known */
+    int64_t unknown;                /* it ran or waited: which is not recorded; in no other sum */
     int64_t runnable;               /* waiting for a CPU */
     int64_t blocked, idle;          /* idle is not in blocked, nor in `by` */
     int64_t maybe_idle;             /* likely idle, not shown to be; in neither */
@@ -31,6 +33,7 @@ struct sp_off_cpu_who {
     int64_t by[SP_WAIT_REASONS];    /* of blocked; [SP_WAIT_CPU] is runnable */
     bool at_least[SP_WAIT_REASONS]; /* some of these are longer than what was seen */
     bool idle_at_least, maybe_idle_at_least;
+    bool running_at_least; /* of some of `unknown` it may be that they ran */
 };
 
 /* Waits of these threads in one place for one reason. */
@@ -39,9 +42,10 @@ struct sp_off_cpu_place {
     struct sp_wait_why why; /* of its stacks; frame SP_NONE where their lines differ; of SP_WAIT_CPU without
                                all that */
     int64_t ns, count, median, p99, longest;
-    int64_t open; /* of count, those that began before the recording or were not over at its end */
-    int64_t last; /* when the longest ended, in the profile's clock; SP_ABSENT */
-    bool at_least, longest_at_least;
+    int64_t unknown; /* besides: they waited on, or ran */
+    int64_t open;    /* of count, those that began before the recording or were not over at its end */
+    int64_t last;    /* when the longest ended, in the profile's clock; SP_ABSENT */
+    bool at_least, median_at_least, p99_at_least, longest_at_least;
 };
 
 struct sp_off_cpu_accounts {
@@ -56,7 +60,9 @@ struct sp_off_cpu_accounts {
     bool has_wakes;     /* when a blocked thread was woken is known, so that waiting for a CPU is all there */
     int64_t begin, end; /* of what was looked at */
     uint32_t cpus;      /* 0: not all of the machine was recorded */
+    bool all_threads;   /* of the machine, or of CPUs, are recorded */
     int64_t busy;       /* on all these CPUs, whatever the selection */
+    bool busy_at_least;
     int64_t unseen_later; /* of all.unseen, what did not begin before the recording: events were lost */
     int64_t unsure;       /* of blocked and idle, with a reason that is only likely */
     uint64_t contradictions;

@@ -1,5 +1,7 @@
 #include "analysis/sched.h"
 
+#include "model/interval_until.h"
+
 #include <stdlib.h>
 
 void sp_sched_free(struct sp_sched *x)
@@ -80,51 +82,52 @@ static void count_run(struct sp_sched_row *r, const struct sp_sched *x, int32_t 
     *last_cpu = cpu >= 0 ? cpu : *last_cpu;
 }
 
-/* Off the CPU. */
-static void take_off(struct sp_sched_row *r, const struct sp_sched *x, const struct sp_cpu_segments *c,
-                     const struct sp_interval *i)
+/* Of [start, end) what is in the window. */
+static int64_t within(const struct sp_sched *x, int64_t start, int64_t end)
 {
-    int64_t end = sp_interval_off_until(c, i);
+    int64_t lo = start > x->lo ? start : x->lo, hi = end < x->hi ? end : x->hi;
+    return hi > lo ? hi - lo : 0;
+}
+
+static void take_off(struct sp_sched_row *r, const struct sp_sched *x, const struct sp_interval *i)
+{
     bool unseen = sp_interval_came_unseen(i),
          cut = unseen || i->flags & (SP_INTERVAL_BEFORE | SP_INTERVAL_OPEN);
     if (sp_interval_not_seen(i))
         return;
-    if (unseen) {
-        int64_t lo = end > x->lo ? end : x->lo, hi = i->end < x->hi ? i->end : x->hi;
-        r->unknown_ns += hi > lo ? hi - lo : 0;
-        r->unknown_runs += hi > lo && !(i->flags & SP_INTERVAL_OPEN);
-    }
+    int64_t unknown = within(x, i->until, i->end);
+    r->unknown_ns += unknown;
+    r->unknown_runs += unknown > 0 && !(i->flags & SP_INTERVAL_OPEN);
     if (i->state == SP_RUN_BLOCKED) {
         bool in = i->end > x->lo && i->end <= x->hi;
         r->wakes_missing += in && (i->flags & SP_INTERVAL_NO_WAKE || unseen);
-        add(&r->blocked, x, i->thread, i->start, end, cut);
+        add(&r->blocked, x, i->thread, i->start, i->until, cut);
     } else {
-        add(&r->delay, x, i->thread, i->start, end, cut);
+        add(&r->delay, x, i->thread, i->start, i->until, cut);
         if (i->task == SP_TASK_RUNNABLE) /* a new thread waits, too */
-            add(&r->preempted, x, i->thread, i->start, end, cut);
+            add(&r->preempted, x, i->thread, i->start, i->until, cut);
     }
 }
 
-/* On a CPU whose number is not recorded. */
-static void take_anywhere(struct sp_sched_row *r, const struct sp_sched *x, const struct sp_interval *i)
+static void take_run(struct sp_sched_row *r, const struct sp_sched *x, const struct sp_interval *i)
 {
-    int64_t lo = i->start > x->lo ? i->start : x->lo, hi = i->end < x->hi ? i->end : x->hi;
-    if (!(i->flags & (SP_INTERVAL_UNSURE | SP_INTERVAL_AT_MOST))) {
-        add(&r->run, x, i->thread, i->start, i->end, i->flags & (SP_INTERVAL_BEFORE | SP_INTERVAL_OPEN));
-    } else if (hi > lo) {
-        r->unknown_ns += hi - lo;
-        r->unknown_runs++;
-    }
+    int64_t unknown = within(x, i->until, i->end);
+    r->unknown_ns += unknown;
+    r->unknown_runs += unknown > 0;
+    add(&r->run, x, i->thread, i->start, i->until, i->flags & (SP_INTERVAL_BEFORE | SP_INTERVAL_OPEN));
 }
 
-static void take_thread(struct sp_sched_row *r, const struct sp_sched *x, const struct sp_intervals *v,
-                        const struct sp_cpu_segments *c)
+static void take_thread(struct sp_sched_row *r, const struct sp_sched *x, const struct sp_intervals *v)
 {
     const struct sp_interval_thread *t = &v->threads.v[r->thread];
     int32_t last_cpu = -1;
     r->threads = 1;
-    if (sp_thread_began_unseen(v, r->thread))
-        count_run(r, x, -1, v->v.v[t->first].start - 1, &last_cpu);
+    if (sp_thread_began_unseen(v, r->thread)) {
+        int64_t left = v->v.v[t->first].start, unknown = within(x, left - t->maybe_ns, left);
+        count_run(r, x, -1, left - 1, &last_cpu);
+        r->unknown_ns += unknown;
+        r->unknown_runs += unknown > 0;
+    }
     for (uint32_t k = t->first; k < t->first + t->n; k++) {
         const struct sp_interval *i = &v->v.v[k];
         if (i->state == SP_RUN_RUNNING)
@@ -132,39 +135,11 @@ static void take_thread(struct sp_sched_row *r, const struct sp_sched *x, const 
         else if (sp_interval_came_unseen(i) && !(i->flags & SP_INTERVAL_OPEN) &&
                  (k + 1 == t->first + t->n || v->v.v[k + 1].state != SP_RUN_RUNNING ||
                   v->v.v[k + 1].start != i->end))
-            count_run(r, x, sp_interval_cpu_then(c, i), i->end - 1, &last_cpu);
-        if (i->state != SP_RUN_RUNNING)
-            take_off(r, x, c, i);
-        else if (i->cpu < 0)
-            take_anywhere(r, x, i);
-    }
-}
-
-/* What a thread had of the CPUs. */
-struct on {
-    struct sp_sched_sum run;
-    int64_t unknown_ns;
-    uint64_t unknown_runs;
-};
-
-static void take_segments(const struct sp_cpu_segments *c, const struct sp_sched *x, struct on *on, size_t n)
-{
-    for (size_t k = 0; k < n; k++)
-        on[k] = (struct on){.run = no_sum};
-    for (size_t k = 0; k < c->v.n; k++) {
-        const struct sp_cpu_segment *s = &c->v.v[k];
-        int64_t lo = s->start > x->lo ? s->start : x->lo, hi = s->end < x->hi ? s->end : x->hi;
-        if (hi <= lo || s->state == SP_CPU_IDLE)
-            continue;
-        struct on *t = &on[s->thread];
-        if (s->unseen)
-            continue; /* counted where the thread was off the CPU */
-        if (s->state == SP_CPU_UNKNOWN) {
-            t->unknown_ns += hi - lo;
-            t->unknown_runs++;
-        } else {
-            add(&t->run, x, s->thread, s->start, s->end, s->cut);
-        }
+            count_run(r, x, sp_interval_cpu_then(v, i), i->end - 1, &last_cpu);
+        if (i->state == SP_RUN_RUNNING)
+            take_run(r, x, i);
+        else
+            take_off(r, x, i);
     }
 }
 
@@ -205,15 +180,14 @@ static int by_change(const void *va, const void *vb)
     return a->at != b->at ? (a->at < b->at ? -1 : 1) : a->by - b->by;
 }
 
-static bool take_queue(struct sp_sched *x, const struct sp_intervals *v, const struct sp_cpu_segments *c)
+static bool take_queue(struct sp_sched *x, const struct sp_intervals *v)
 {
     SP_VEC(struct change) all = {0};
     bool ok = true;
     uint32_t now = 0;
     for (size_t k = 0; ok && k < v->v.n; k++) {
         const struct sp_interval *i = &v->v.v[k];
-        int64_t end = sp_interval_off_until(c, i), lo = i->start > x->lo ? i->start : x->lo,
-                hi = end < x->hi ? end : x->hi;
+        int64_t lo = i->start > x->lo ? i->start : x->lo, hi = i->until < x->hi ? i->until : x->hi;
         if (i->state != SP_RUN_RUNNABLE || hi <= lo || sp_interval_not_seen(i))
             continue;
         x->queue.ns += hi - lo;
@@ -245,8 +219,7 @@ static int by_run(const void *va, const void *vb)
 }
 
 /* Threads one by one, or in the row of their pool. */
-static bool take_rows(struct sp_sched *x, const struct sp_intervals *v, const struct sp_cpu_segments *c,
-                      const struct sp_sched_opts *how, const struct on *on)
+static bool take_rows(struct sp_sched *x, const struct sp_intervals *v, const struct sp_sched_opts *how)
 {
     SP_VEC(uint32_t) row_of = {0}; /* per pool: 1 + its row */
     bool ok = true;
@@ -255,10 +228,7 @@ static bool take_rows(struct sp_sched *x, const struct sp_intervals *v, const st
         struct sp_sched_row r = empty_row(k, pool);
         if (!v->threads.v[k].tid || (how->keep && !how->keep[k]))
             continue;
-        take_thread(&r, x, v, c);
-        join(&r.run, &on[k].run);
-        r.unknown_ns += on[k].unknown_ns;
-        r.unknown_runs += on[k].unknown_runs;
+        take_thread(&r, x, v);
         if (!r.runs && !r.run.ns && !r.delay.ns && !r.blocked.ns && !r.unknown_ns)
             continue;
         join_row(&x->all, &r);
@@ -278,32 +248,13 @@ static bool take_rows(struct sp_sched *x, const struct sp_intervals *v, const st
     return ok;
 }
 
-/*
- * When the first switch was seen. A recorder's other events may begin long before: what threads did until
- * then is not known.
- */
-static int64_t first_switch(const struct sp_cpu_segments *c, int64_t otherwise)
-{
-    int64_t t = INT64_MAX;
-    for (size_t k = 0; k + 1 < c->marks_first.n; k++)
-        if (c->marks_first.v[k + 1] > c->marks_first.v[k] && c->marks.v[c->marks_first.v[k]] < t)
-            t = c->marks.v[c->marks_first.v[k]];
-    return t == INT64_MAX || t < otherwise ? otherwise : t;
-}
-
 bool sp_sched_of(const struct sp_intervals *v, const struct sp_cpu_segments *c,
                  const struct sp_sched_opts *how, struct sp_sched *out)
 {
-    int64_t first = first_switch(c, v->begin);
-    *out = (struct sp_sched){.lo = how->lo > first ? how->lo : first,
+    *out = (struct sp_sched){.lo = how->lo > v->begin ? how->lo : v->begin,
                              .hi = how->hi < v->end ? how->hi : v->end,
                              .all = empty_row(SP_NONE, SP_NONE)};
-    struct on *on = calloc(v->threads.n + 1, sizeof *on);
-    if (on)
-        take_segments(c, out, on, v->threads.n);
-    bool ok = on && take_rows(out, v, c, how, on) && take_cpus(out, c) && take_queue(out, v, c);
-    free(on);
-    return ok;
+    return take_rows(out, v, how) && take_cpus(out, c) && take_queue(out, v);
 }
 
 /* ---- pools ---- */

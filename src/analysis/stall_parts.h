@@ -45,6 +45,12 @@ static inline int64_t stall_overlap(const struct sp_interval *i, int64_t from, i
     return b > a ? b - a : 0;
 }
 
+/* The same of what is certain of it. */
+static inline int64_t stall_certain(const struct sp_interval *i, int64_t from, int64_t to)
+{
+    return stall_overlap(i, from, to < i->until ? to : i->until);
+}
+
 /* The first interval of a thread that ends after t, as a number; the end of its slice: none. */
 uint32_t stall_interval_after(const struct sp_intervals *v, uint32_t thread, int64_t t);
 /* Of a thread, ns of running in [from, to). */

@@ -27,6 +27,15 @@ static bool add_part(struct path *p, uint32_t thread, uint8_t state, uint8_t rea
     return ns <= 0 || sp_vec_push(&o->path, x);
 }
 
+/* [from, to) of an interval, as what it is for certain and what is not recorded. */
+static bool add_interval(struct path *p, uint32_t thread, const struct sp_interval *x, uint8_t state,
+                         uint8_t reason, int64_t from, int64_t to)
+{
+    int64_t sure = x->until < from ? from : x->until < to ? x->until : to;
+    return add_part(p, thread, state, reason, sure - from) &&
+           add_part(p, thread, SP_RUN_STATES, SP_WAIT_OTHER, to - sure);
+}
+
 static int by_ns(const void *va, const void *vb)
 {
     const struct sp_stall_part *a = va, *b = vb;
@@ -111,9 +120,9 @@ bool stall_path_of(struct stall_work *w, struct sp_stall *s)
         if (f.n && f.v[f.n - 1].bound > from)
             from = f.v[f.n - 1].bound;
         if (x->state == SP_RUN_BLOCKED && f.n && stood_still(w, x))
-            ok = add_part(&p, f.v[f.n - 1].thread, SP_RUN_BLOCKED, f.v[f.n - 1].reason, t - from);
+            ok = add_interval(&p, f.v[f.n - 1].thread, x, SP_RUN_BLOCKED, f.v[f.n - 1].reason, from, t);
         else
-            ok = add_part(&p, thread, x->state, reason, t - from);
+            ok = add_interval(&p, thread, x, x->state, reason, from, t);
         t = from;
         thread = come_back(&f, thread, t);
     }

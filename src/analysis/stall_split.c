@@ -34,7 +34,7 @@ void stall_split_of(struct stall_work *w, uint32_t thread, int64_t from, int64_t
         const struct sp_interval *x = &w->v->v.v[i];
         if (x->start >= to)
             break;
-        int64_t part = stall_overlap(x, from, to);
+        int64_t part = stall_certain(x, from, to);
         if (x->state == SP_RUN_RUNNING) {
             out->running += part;
         } else if (x->state == SP_RUN_RUNNABLE) {
@@ -71,9 +71,9 @@ static void add_cpu(struct stall_work *w, uint32_t cpu, int64_t from, int64_t to
         if (x->start >= to)
             break;
         if (w->v->threads.v[x->thread].tid)
-            sum[x->thread] += stall_overlap(x, from, to);
+            sum[x->thread] += stall_certain(x, from, to);
         else
-            *idle += stall_overlap(x, from, to);
+            *idle += stall_certain(x, from, to);
     }
 }
 
@@ -141,7 +141,7 @@ bool stall_takers_of(struct stall_work *w, struct sp_stall *s)
             break;
         if (x->state == SP_RUN_RUNNABLE)
             add_wait(w, x->start > s->split.from ? x->start : s->split.from,
-                     x->end < s->split.to ? x->end : s->split.to, x->cpu, &idle);
+                     x->until < s->split.to ? x->until : s->split.to, x->cpu, &idle);
     }
     return put_takers(w, s, &idle);
 }

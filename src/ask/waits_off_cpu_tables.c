@@ -15,6 +15,7 @@ enum {
 enum {
     WHO_NAME,
     WHO_RUNNING_SAID,
+    WHO_UNKNOWN_SAID,
     WHO_RUNNABLE_SAID,
     WHO_BLOCKED_SAID,
     WHO_IDLE_SAID,
@@ -24,6 +25,7 @@ enum {
     WHO_POOL,
     WHO_THREADS,
     WHO_RUNNING,
+    WHO_UNKNOWN,
     WHO_RUNNABLE,
     WHO_BLOCKED,
     WHO_IDLE,
@@ -38,6 +40,7 @@ static const struct sp_answer_column waits_thread_columns[] = {
     [WHO_NAME] = {"name", SP_COL_TEXT, "threads", .flags = SP_COL_FLEXIBLE,
                   .doc = "the pool, the threads of one name, or the thread"},
     [WHO_RUNNING_SAID] = SAID("said_running", "running"),
+    [WHO_UNKNOWN_SAID] = SAID("said_unknown", "ran or waited"),
     [WHO_RUNNABLE_SAID] = SAID("said_runnable", "waiting for a CPU"),
     [WHO_BLOCKED_SAID] = SAID("said_blocked", "blocked"),
     [WHO_IDLE_SAID] = SAID("said_idle", "idle"),
@@ -47,6 +50,8 @@ static const struct sp_answer_column waits_thread_columns[] = {
     [WHO_TID] = {"tid", SP_COL_COUNT, .doc = "the thread; null: several"},
     SP_POOL_COLUMNS(WHO_POOL),
     [WHO_RUNNING] = {"running", SP_COL_WEIGHT, .doc = "on CPUs; null: not known"},
+    [WHO_UNKNOWN] = {"unknown", SP_COL_WEIGHT,
+                     .doc = "running or waiting, which of them is not recorded; in no other sum"},
     [WHO_RUNNABLE] = {"runnable", SP_COL_WEIGHT,
                       .doc = "waiting for a CPU; without events of waking only where it was put off one"},
     [WHO_BLOCKED] = {"blocked", SP_COL_WEIGHT, .doc = "waiting for something, idle waits not counted"},
@@ -78,6 +83,7 @@ const struct sp_table_decl sp_waits_reasons = {"reasons", waits_reason_columns,
 
 enum {
     PLACE_SUM_SAID,
+    PLACE_MOST_SAID,
     PLACE_SHARE,
     PLACE_COUNT,
     PLACE_MEAN_SAID,
@@ -89,9 +95,12 @@ enum {
     PLACE_WHO,
     PLACE_SUM,
     PLACE_AT_LEAST,
+    PLACE_UNKNOWN,
     PLACE_MEAN,
     PLACE_MEDIAN,
+    PLACE_MEDIAN_AT_LEAST,
     PLACE_P99,
+    PLACE_P99_AT_LEAST,
     PLACE_LONGEST,
     PLACE_LONGEST_AT_LEAST,
     PLACE_OPEN,
@@ -105,6 +114,7 @@ enum {
 };
 static const struct sp_answer_column waits_place_columns[] = {
     [PLACE_SUM_SAID] = SAID("said_time", "time"),
+    [PLACE_MOST_SAID] = SAID("said_most", "at most"),
     [PLACE_SHARE] = {"percent", SP_COL_PERCENT, "%", "weight", .doc = "of all waiting that is in the answer"},
     [PLACE_COUNT] = {"count", SP_COL_COUNT, "waits", .doc = "how many; null: the source does not count"},
     [PLACE_MEAN_SAID] = {"said_mean", SP_COL_TEXT, "mean",
@@ -119,10 +129,18 @@ static const struct sp_answer_column waits_place_columns[] = {
     [PLACE_WHO] = {"waiter", SP_COL_TEXT, .doc = "the pool, or the thread: the name in the table of threads"},
     [PLACE_SUM] = {"weight", SP_COL_WEIGHT, .doc = "time that they waited so"},
     [PLACE_AT_LEAST] = {"at_least", SP_COL_BOOL,
-                        .doc = "some waits began before the recording or were not over at its end"},
-    [PLACE_MEAN] = {"mean", SP_COL_WEIGHT, .doc = "of one wait; null: not known"},
+                        .doc =
+                            "some waits began before the recording, were not over at its end, or it is not "
+                            "recorded when they were"},
+    [PLACE_UNKNOWN] = {"unknown", SP_COL_WEIGHT,
+                       .doc = "besides: until when they waited is not recorded, they did or ran"},
+    [PLACE_MEAN] = {"mean", SP_COL_WEIGHT,
+                    .doc = "of one wait, at least where at_least is true; null: not known"},
     [PLACE_MEDIAN] = {"median", SP_COL_WEIGHT, .doc = "nearest rank; null: single waits are not known"},
+    [PLACE_MEDIAN_AT_LEAST] = {"median_at_least", SP_COL_BOOL,
+                               .doc = "it may be longer: some wait up to there is longer than what was seen"},
     [PLACE_P99] = {"p99", SP_COL_WEIGHT, .doc = "nearest rank, likewise"},
+    [PLACE_P99_AT_LEAST] = {"p99_at_least", SP_COL_BOOL, .doc = "likewise"},
     [PLACE_LONGEST] = {"longest", SP_COL_WEIGHT, .doc = "the longest wait; null: not known"},
     [PLACE_LONGEST_AT_LEAST] = {"longest_at_least", SP_COL_BOOL,
                                 .doc = "that one is longer than what was seen of it"},
@@ -214,7 +232,8 @@ static void put_who(const struct sp_waits_asked *x, struct sp_answer_table *t,
     struct sp_answer *a = x->a->out;
     sp_table_row(a, t);
     sp_put_str(a, t, WHO_NAME, sp_str_at(&x->acc->names, w->name));
-    put_duration(x, t, WHO_RUNNING_SAID, w->running, false);
+    put_duration(x, t, WHO_RUNNING_SAID, w->running, w->running_at_least);
+    put_duration(x, t, WHO_UNKNOWN_SAID, w->unknown, false);
     put_duration(x, t, WHO_RUNNABLE_SAID, w->runnable, w->at_least[SP_WAIT_CPU]);
     put_duration(x, t, WHO_BLOCKED_SAID, w->blocked, any(w->at_least));
     put_duration(x, t, WHO_IDLE_SAID, w->idle + w->maybe_idle, w->idle_at_least || w->maybe_idle_at_least);
@@ -225,6 +244,7 @@ static void put_who(const struct sp_waits_asked *x, struct sp_answer_table *t,
     if (!w->pool)
         sp_put_int(t, WHO_THREADS, w->threads);
     sp_put_int(t, WHO_RUNNING, w->running);
+    sp_put_int(t, WHO_UNKNOWN, w->running == SP_ABSENT ? SP_ABSENT : w->unknown);
     sp_put_int(t, WHO_RUNNABLE, x->acc->has_runnable ? w->runnable : SP_ABSENT);
     sp_put_int(t, WHO_BLOCKED, w->blocked);
     sp_put_int(t, WHO_IDLE, w->idle);
@@ -260,9 +280,12 @@ static void put_threads(const struct sp_waits_asked *x)
         sp_table_title(a, t, WHO_IDLE_SAID, NULL);
     if (!x->acc->has_runnable)
         sp_table_title(a, t, WHO_RUNNABLE_SAID, NULL);
+    if (!sp_waits_much_unknown(x->acc))
+        sp_table_title(a, t, WHO_UNKNOWN_SAID, NULL);
     if (!x->acc->has_intervals || x->acc->only_stacks)
         sp_table_title(a, t, WHO_RUNNING_SAID, NULL);
     static const size_t numbers[][2] = {{WHO_RUNNING_SAID, WHO_RUNNING},
+                                        {WHO_UNKNOWN_SAID, WHO_UNKNOWN},
                                         {WHO_RUNNABLE_SAID, WHO_RUNNABLE},
                                         {WHO_BLOCKED_SAID, WHO_BLOCKED},
                                         {WHO_IDLE_SAID, WHO_IDLE}};
@@ -347,8 +370,10 @@ static void put_place(const struct sp_waits_asked *x, struct sp_answer_table *t,
     sp_table_row_measure(a, t, measure);
     put_duration(x, t, PLACE_SUM_SAID, o->ns, o->at_least);
     sp_put_int(t, PLACE_COUNT, o->count);
-    put_duration(x, t, PLACE_MEAN_SAID, mean, false);
-    put_duration(x, t, PLACE_P99_SAID, o->p99, false);
+    if (o->unknown)
+        put_duration(x, t, PLACE_MOST_SAID, o->ns + o->unknown, false);
+    put_duration(x, t, PLACE_MEAN_SAID, mean, o->at_least);
+    put_duration(x, t, PLACE_P99_SAID, o->p99, o->p99_at_least);
     put_duration(x, t, PLACE_LONGEST_SAID, o->longest, o->longest_at_least);
     put_reason(x, t, &o->why);
     say_where(x, b, names, &o->why);
@@ -361,9 +386,12 @@ static void put_place(const struct sp_waits_asked *x, struct sp_answer_table *t,
     sp_put_str(a, t, PLACE_WHO, sp_str_at(&x->acc->names, x->acc->who.v[o->who].name));
     sp_put_int(t, PLACE_SUM, o->ns);
     sp_put_int(t, PLACE_AT_LEAST, o->at_least);
+    sp_put_int(t, PLACE_UNKNOWN, x->acc->has_intervals ? o->unknown : SP_ABSENT);
     sp_put_int(t, PLACE_MEAN, mean);
     sp_put_int(t, PLACE_MEDIAN, o->median);
+    sp_put_int(t, PLACE_MEDIAN_AT_LEAST, o->median_at_least);
     sp_put_int(t, PLACE_P99, o->p99);
+    sp_put_int(t, PLACE_P99_AT_LEAST, o->p99_at_least);
     sp_put_int(t, PLACE_LONGEST, o->longest);
     sp_put_int(t, PLACE_LONGEST_AT_LEAST, o->longest_at_least);
     sp_put_int(t, PLACE_OPEN, x->acc->has_intervals ? o->open : SP_ABSENT);
@@ -402,9 +430,13 @@ static spaa_status put_places(const struct sp_waits_asked *x, struct sp_said_nam
         {PLACE_SUM_SAID, PLACE_SUM},         {PLACE_MEAN_SAID, PLACE_MEAN},     {PLACE_P99_SAID, PLACE_P99},
         {PLACE_LONGEST_SAID, PLACE_LONGEST}, {PLACE_REASON_SAID, PLACE_REASON}, {PLACE_WHO_SAID, PLACE_WHO}};
     shape_sheet(x, t, numbers, sizeof numbers / sizeof *numbers);
-    bool longest = false;
-    for (size_t i = 0; i < x->acc->places.n; i++)
+    bool longest = false, unknown = false;
+    for (size_t i = 0; i < x->acc->places.n; i++) {
         longest |= x->acc->places.v[i].longest != SP_ABSENT;
+        unknown |= x->acc->places.v[i].unknown && is_asked(x, &x->acc->places.v[i]);
+    }
+    if (!unknown || x->a->q->sheet)
+        sp_table_title(x->a->out, t, PLACE_MOST_SAID, NULL);
     if (!longest)
         sp_table_title(x->a->out, t, PLACE_LONGEST_SAID, NULL);
     if (!x->why->has_callers)

@@ -36,6 +36,7 @@ void sp_waits_facts(const struct sp_waits_asked *x)
     fact_ns(a, m, "duration", c->has_intervals ? c->end - c->begin : SP_ABSENT);
     sp_fact_count(a, "threads_seen", c->knows_threads ? (int64_t)c->all.threads : SP_ABSENT);
     fact_ns(a, m, "running", c->all.running);
+    fact_ns(a, m, "unknown", c->all.running == SP_ABSENT ? SP_ABSENT : c->all.unknown);
     fact_ns(a, m, "runnable", c->has_runnable ? c->all.runnable : SP_ABSENT);
     fact_ns(a, m, "blocked", c->all.blocked);
     fact_ns(a, m, "idle", c->all.idle);
@@ -64,19 +65,24 @@ static void say_running(const struct sp_waits_asked *x, struct sp_buf *b)
     const struct sp_off_cpu_accounts *c = x->acc;
     if (c->all.running == SP_ABSENT)
         return;
-    sp_waits_duration(b, c->all.running, false);
+    sp_waits_duration(b, c->all.running, c->all.running_at_least);
     sp_buf_puts(b, " on CPUs");
     int64_t room = (int64_t)c->cpus * (c->end - c->begin);
     if (room > 0) {
         sp_buf_printf(b, " (%u CPU%s", c->cpus, c->cpus == 1 ? "" : "s");
         if (c->busy <= room) { /* else events were lost */
-            sp_buf_puts(b, ", ");
+            sp_buf_puts(b, c->busy_at_least ? ", ≥ " : ", ");
             sp_text_about(b, c->busy, room);
             sp_buf_puts(b, c->busy == c->all.running ? " busy" : " busy with all threads");
         }
         sp_buf_ch(b, ')');
     }
     sp_buf_puts(b, ", ");
+}
+
+bool sp_waits_much_unknown(const struct sp_off_cpu_accounts *c)
+{
+    return c->all.unknown > 0 && c->all.unknown * 20 >= c->all.running + c->all.unknown;
 }
 
 struct part {
@@ -90,6 +96,7 @@ static void say_apart(const struct sp_waits_asked *x, struct sp_buf *b)
 {
     const struct sp_off_cpu_who *all = &x->acc->all;
     const struct part parts[] = {
+        {sp_waits_much_unknown(x->acc) ? all->unknown : 0, false, "running or waiting: not recorded which"},
         {all->idle, all->idle_at_least, x->idle ? "idle" : "idle (not below: --idle)"},
         {all->maybe_idle, all->maybe_idle_at_least,
          x->idle         ? "idle?, which nothing proves"
@@ -99,9 +106,10 @@ static void say_apart(const struct sp_waits_asked *x, struct sp_buf *b)
          x->acc->unseen_later > 0 ? "before a thread was first seen or where events are missing"
                                   : "before a thread was first seen"}};
     const char *before = ". Not in this: ";
-    if (x->bytes < SP_WAITS_LITTLE / 2 && all->idle + all->maybe_idle + all->unseen > 0) {
+    int64_t apart = all->idle + all->maybe_idle + all->unseen + all->unknown;
+    if (x->bytes < SP_WAITS_LITTLE / 2 && apart > 0) {
         sp_buf_puts(b, before);
-        sp_waits_duration(b, all->idle + all->maybe_idle + all->unseen, false);
+        sp_waits_duration(b, apart, false);
         sp_buf_puts(b, " idle or not seen");
         return;
     }
@@ -209,7 +217,7 @@ void sp_waits_unknown(const struct sp_waits_asked *x)
     if (x->bytes >= SP_WAITS_LITTLE && has_goroutines(x))
         say(x, "Go: threads do not show what goroutines wait for; its block and mutex profiles do "
                "(/debug/pprof/block, /debug/pprof/mutex)");
-    if (c->has_intervals && !c->cpus)
+    if (c->has_intervals && !c->all_threads)
         say(x, "Recorded of some processes: who had the CPUs meanwhile is not known; perf record -a tells");
     if (c->contradictions) {
         sp_text_count(b, c->contradictions, "contradiction");

@@ -26,7 +26,7 @@ static int64_t time_in(const struct stalls *x, uint32_t thread, enum sp_run_stat
     int64_t sum = 0;
     for (uint32_t i = t->first; i < t->first + t->n; i++) {
         const struct sp_interval *v = &x->v->v.v[i];
-        int64_t a = v->start > from ? v->start : from, b = v->end < to ? v->end : to;
+        int64_t a = v->start > from ? v->start : from, b = v->until < to ? v->until : to;
         sum += v->state == state && b > a ? b - a : 0;
     }
     return sum;

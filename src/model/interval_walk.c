@@ -240,6 +240,27 @@ static struct sp_walk_now fresh(const struct sp_walk_now *was, enum sp_walk_wher
 }
 
 /*
+ * It exited while it ran, before t, and that it left its CPU is not recorded: as much as is known it ran
+ * until then.
+ */
+static bool has_exited(const struct sp_walk *w, uint32_t thread, int64_t t)
+{
+    const struct sp_walk_now *n = &w->now.v[thread];
+    int64_t exit = w->exits.v[thread];
+    return n->where == SP_WALK_ON && exit != SP_ABSENT && exit >= n->since && exit <= t;
+}
+
+static bool push_exit(struct sp_walk *w, uint32_t thread)
+{
+    struct sp_walk_now *n = &w->now.v[thread];
+    bool ok = push_running(w, thread, w->exits.v[thread], 0);
+    *n = fresh(n, SP_WALK_OFF, w->exits.v[thread], n->cpu);
+    n->task = SP_TASK_DEAD;
+    w->out->threads.v[thread].exited = true;
+    return ok;
+}
+
+/*
  * Two threads never run on one CPU: the one that is taken to be there, whose leaving was not recorded, had
  * left at the latest when another one is seen to come.
  */
@@ -251,6 +272,8 @@ static bool vacate(struct sp_walk *w, uint32_t comes, int64_t t, int32_t cpu)
         return true;
     if (!w->out->all_threads && !n->mine)
         return sp_walk_gone(w, there, n->since, t);
+    if (has_exited(w, there, t))
+        return push_exit(w, there);
     /* Of an idle task that is no contradiction: a CPU was idle until another thread came. */
     bool idle = !w->out->threads.v[there].tid;
     if (!push_running(w, there, t, idle ? 0 : SP_INTERVAL_AT_MOST | SP_INTERVAL_UNSURE))
@@ -384,6 +407,8 @@ bool sp_walk_gone(struct sp_walk *w, uint32_t thread, int64_t t, int64_t until)
 {
     struct sp_walk_now *n = &w->now.v[thread];
     bool ok = true;
+    if (has_exited(w, thread, until))
+        return push_exit(w, thread);
     if (!w->out->all_threads) { /* of another process: its leaving is never recorded */
         *n = fresh(n, SP_WALK_NOT_SEEN, t, -1);
         return true;
@@ -419,13 +444,14 @@ static bool end_thread(struct sp_walk *w, uint32_t thread)
     if (n->where == SP_WALK_NOT_SEEN || th->exited || (n->where == SP_WALK_OFF && !th->tid))
         return true;
     if (n->where == SP_WALK_ON)
-        return (some && !n->mine) || (exit != SP_ABSENT && exit > n->since && exit < end
-                                          ? push_running(w, thread, exit, 0)
-                                          : push_running(w, thread, end, SP_INTERVAL_OPEN));
+        return (some && !n->mine) ||
+               (has_exited(w, thread, end) ? push_exit(w, thread)
+                                           : push_running(w, thread, end, SP_INTERVAL_OPEN));
+    w->out->threads.v[thread].exited = exit != SP_ABSENT && exit <= end;
     if (n->seen != SP_ABSENT)
         return push_off(w, thread, n->seen, -1, SP_INTERVAL_AT_MOST);
-    if (exit != SP_ABSENT && exit > n->since && exit < end)
-        return push_off(w, thread, exit, -1, SP_INTERVAL_AT_MOST);
+    if (exit != SP_ABSENT && exit <= end)
+        return exit <= n->since || push_off(w, thread, exit, -1, SP_INTERVAL_AT_MOST);
     return push_off(w, thread, end, -1, SP_INTERVAL_OPEN | (some ? SP_INTERVAL_AT_MOST : 0u));
 }
 

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "base/watch.h"
+#include "model/interval_until.h"
 #include "model/interval_walk.h"
 #include "model/off_cpu.h"
 
@@ -14,6 +15,8 @@ enum { CPUS_MAX = 65536 };
 void sp_intervals_free(struct sp_intervals *v)
 {
     sp_vec_free(&v->threads);
+    sp_vec_free(&v->marks);
+    sp_vec_free(&v->marks_first);
     if (v->map)
         munmap(v->map, v->mapped);
     *v = (struct sp_intervals){0};
@@ -131,10 +134,22 @@ static void leave_damaged(const struct sp_profile *p, struct sp_sample **rows, s
     *rows += skip > timed ? skip : 0;
 }
 
+/* The last that is recorded of a process may be that its threads exited. */
+static int64_t last_exit(const struct sp_profile *p, int64_t end)
+{
+    int64_t last = end;
+    for (size_t i = 0; i < p->threads.n; i++) {
+        int64_t exit = p->threads.v[i].exit_ns;
+        if (exit != SP_ABSENT && exit > last && exit - end <= FAR_NS)
+            last = exit;
+    }
+    return last;
+}
+
 /*
  * The recording lasts as long as its header says, and at least from its first sample to its last. One of all
  * threads begins with the first event of the scheduler: those may be recorded later than what other records
- * tell, and nobody knows what threads did before.
+ * tell, that some were lost among them, and nobody knows what threads did before.
  */
 static void find_ends(struct sp_walk *w, struct sp_sched_reader *r, const struct sp_sample *rows, size_t n)
 {
@@ -146,12 +161,14 @@ static void find_ends(struct sp_walk *w, struct sp_sched_reader *r, const struct
             out->end = rows[n - 1].time;
             break;
         }
+    out->end = last_exit(w->p, out->end);
     if (!header_ends(w->p, &start, &end))
         return;
     out->begin = start < out->begin ? start : out->begin;
     out->end = end > out->end ? end : out->end;
     for (size_t i = 0; out->all_threads && i < n; i++)
-        if (rows[i].flags & SP_SAMPLE_TIME && sp_sched_kind(r, &rows[i]) != SP_SCHED_OTHER) {
+        if (rows[i].flags & SP_SAMPLE_TIME && sp_sched_kind(r, &rows[i]) != SP_SCHED_OTHER &&
+            sp_sched_kind(r, &rows[i]) != SP_SCHED_LOST) {
             out->begin = rows[i].time;
             break;
         }
@@ -498,7 +515,9 @@ static spaa_status walk(struct sp_walk *w, struct sp_sched_reader *r)
         return w->failed;
     w->out->cpus = (uint32_t)w->cpus.n;
     st = settle(w);
-    return st ? st : give_stacks(w);
+    if (!st)
+        st = give_stacks(w);
+    return st || sp_interval_until_find(w->out) ? st : sp_nomem(w->d);
 }
 
 spaa_status sp_intervals_of(struct sp_profile *p, struct sp_diags *d, struct sp_intervals *out)

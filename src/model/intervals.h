@@ -14,7 +14,9 @@
  * Two kinds of recordings: of all threads of the CPUs (`perf record -a`, sp_intervals.all_threads), and of
  * some processes. In these only leaving the CPU is recorded, and coming only where a thread of theirs left
  * for it, or where there are PERF_RECORD_SWITCH records; else a thread had come at the latest when it is next
- * seen to run (SP_INTERVAL_AT_MOST), and from when on it ran is not known: there is a gap.
+ * seen to run (SP_INTERVAL_AT_MOST). From when on it may have run is `until` (model/interval_until.h): sums
+ * of a state are of [start, until), what is between `until` and `end` is time of which it is not known
+ * whether the thread ran.
  *
  * No two threads run on one CPU at one time: one whose leaving was not recorded had left when another came.
  * What a thread did before it was first seen is SP_TASK_UNKNOWN, but where it was woken, or is new.
@@ -49,6 +51,7 @@ enum sp_interval_flag {
 
 struct sp_interval {
     int64_t start, end;
+    int64_t until;        /* it did so for certain; from here to `end` it did, or did something else */
     uint32_t thread;      /* number in sp_intervals.threads */
     uint32_t stack;       /* of the profile, of the event off-cpu: where it left the CPU, or one frame
                              [unknown] where that was not seen; of running ones SP_NONE */
@@ -70,6 +73,7 @@ struct sp_interval_thread {
     uint32_t switches;   /* how often it came onto a CPU */
     bool exited;
     int64_t start; /* when it began, if that was within the recording; SP_ABSENT: before it, or not known */
+    int64_t maybe_ns; /* before its first interval: it may have run for so long, on the CPU that it leaves */
 };
 
 struct sp_intervals {
@@ -86,10 +90,12 @@ struct sp_intervals {
     uint64_t losses;         /* of them, places where the recorder says that it lost events */
     uint64_t
         never_left; /* places where a thread must have left its CPU, of those that never are recorded to */
-    uint32_t never_leave; /* how many threads these are */
-    uint64_t unseen;      /* places where a CPU's idle task must have left it, and never is recorded to */
-    void *map;            /* what v is in: an unlinked file */
-    size_t mapped;        /* bytes */
+    uint32_t never_leave;  /* how many threads these are */
+    uint64_t unseen;       /* places where a CPU's idle task must have left it, and never is recorded to */
+    SP_VEC(int64_t) marks; /* by CPU: when switches were seen on it, ascending */
+    SP_VEC(size_t) marks_first; /* per CPU, and the end */
+    void *map;                  /* what v is in: an unlinked file */
+    size_t mapped;              /* bytes */
 };
 
 /*

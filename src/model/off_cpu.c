@@ -52,11 +52,11 @@ static bool set_layout(struct sp_profile *p, struct metrics *m, uint32_t stack)
     return m->layouts[which] != SP_NONE;
 }
 
-/* Adds an interval off the CPU to its stack. */
+/* Adds an interval off the CPU to its stack: what is certain of it. */
 static bool add_interval(struct sp_profile *p, struct metrics *m, const struct sp_interval *i)
 {
-    int64_t ns = i->end - i->start, longest = sp_weight(p, i->stack, m->longest);
-    bool open = i->flags & (SP_INTERVAL_OPEN | SP_INTERVAL_BEFORE);
+    int64_t ns = i->until - i->start, longest = sp_weight(p, i->stack, m->longest);
+    bool open = i->flags & (SP_INTERVAL_OPEN | SP_INTERVAL_BEFORE) || i->until < i->end;
     return sp_weight_add(p, i->stack, m->off, ns) && sp_weight_add(p, i->stack, m->waits, 1) &&
            sp_weight_set(p, i->stack, m->longest, longest > ns ? longest : ns) &&
            (i->state != SP_RUN_RUNNABLE || sp_weight_add(p, i->stack, m->queue, ns)) &&
@@ -67,11 +67,11 @@ static spaa_status add_row(struct sp_profile *p, uint32_t event, const struct sp
                            const struct sp_interval *i)
 {
     const struct sp_interval_thread *t = &v->threads.v[i->thread];
-    struct sp_sample row = {.time = i->end,
+    struct sp_sample row = {.time = i->until,
                             .pid = t->pid,
                             .tid = t->tid,
                             .cpu = i->cpu < 0 ? SP_ABSENT : i->cpu,
-                            .period = i->end - i->start,
+                            .period = i->until - i->start,
                             .stack = i->stack,
                             .event = event,
                             .flags = SP_SAMPLE_TIME};
@@ -104,7 +104,10 @@ static void report(const struct sp_profile *p, const struct sp_intervals *v, str
                 "that an idle task left its CPU is not recorded (%llu times), nor which thread came then",
                 (unsigned long long)v->unseen);
     if (!v->all_threads && !sp_sched_has(p, SP_SCHED_RECORD))
-        sp_emit(d, SP_I323, SP_AT_NOTHING, "when a thread came back onto a CPU is not recorded");
+        sp_emit(
+            d, SP_I323, SP_AT_NOTHING,
+            "when a thread came back onto a CPU is not recorded: until when it waited, and from when on it "
+            "ran");
     if (!v->has_stacks)
         sp_emit_hint(d, SP_I322, SP_AT_NOTHING, "record -e sched:sched_switch with -g",
                      "where threads left the CPU is not recorded: their time off it has no stacks");
@@ -121,7 +124,7 @@ static spaa_status add_all(struct sp_profile *p, struct metrics *m, const struct
         if (v->v.v[i].state == SP_RUN_RUNNING)
             continue;
         st = add_interval(p, m, &v->v.v[i]) ? SPAA_OK : sp_nomem(d);
-        if (!st && !p->samples_unasked)
+        if (!st && !p->samples_unasked && v->v.v[i].until > v->v.v[i].start)
             st = add_row(p, event, v, &v->v.v[i]);
     }
     return st || p->samples_unasked ? st : sp_samples_sort(p->samples);

@@ -6,7 +6,8 @@
  * SUSPENDED, IDLE or UNKNOWN until the thread was woken, in RUN_QUEUE from then on runqueue_ns    of it the
  * part in RUN_QUEUE: the thread waited for a CPU waits          how many intervals these are longest_ns the
  * longest of them unfinished_ns  of offcpu_ns what is of intervals that are longer than what is known of
- * them: they began before the recording, or were not over at its end. With it the others are lower bounds
+ * them: they began before the recording, or were not over at its end, or when they were is not recorded. With
+ * it the others are lower bounds
  *
  * Where a thread left the CPU was not always seen: before the recording, or only PERF_RECORD_SWITCH tells of
  * it. Then the stack is one frame [unknown], so that the weights of the event are the sum of all intervals.

@@ -21,6 +21,7 @@ struct part {
 
 struct ran {
     int64_t tid, ns;
+    int64_t unknown; /* besides: it ran, or waited */
     uint32_t thread; /* in the intervals */
     bool sampled;
 };
@@ -32,8 +33,9 @@ struct wall {
     uint32_t event, metric, layout;
     uint32_t state, waiting; /* of running; of time off the CPU where none is stated */
     uint32_t cpu, off;
-    uint32_t unsampled; /* the frame; SP_NONE until it is needed */
-    bool clock;         /* weights of the CPU's event are nanoseconds */
+    uint32_t unsampled, unknown; /* the frames; SP_NONE until they are needed */
+    uint32_t unknown_state;
+    bool clock; /* weights of the CPU's event are nanoseconds */
     SP_VEC(struct part) parts;
     SP_VEC(struct ran) ran; /* threads whose running time is known, by tid */
     uint32_t *stack_of;     /* of a stack of the profile as it was: 1 + that of wall; 0: none */
@@ -81,9 +83,10 @@ static bool wall_begin(struct wall *w)
                          .unit = sp_profile_cstr(p, "ns")};
     w->state = sp_profile_cstr(p, SP_WALL_RUNNING);
     w->waiting = sp_profile_cstr(p, SP_WALL_WAITING);
+    w->unknown_state = sp_profile_cstr(p, sp_task_state_name(SP_TASK_UNKNOWN));
     w->metric = sp_metric_intern(p, SP_WALL_NS, strlen(SP_WALL_NS));
     if (e.name == SP_STR_FAIL || e.unit == SP_STR_FAIL || w->state == SP_STR_FAIL ||
-        w->waiting == SP_STR_FAIL || w->metric == SP_NONE)
+        w->waiting == SP_STR_FAIL || w->unknown_state == SP_STR_FAIL || w->metric == SP_NONE)
         return false;
     const struct sp_weight_field field = {.metric = w->metric, .unit = e.unit};
     w->layout = sp_layout_intern(p, &field, 1);
@@ -153,11 +156,13 @@ static bool wall_find_ran(struct wall *w)
 {
     for (uint32_t i = 0; i < w->v.threads.n; i++) {
         const struct sp_interval_thread *t = &w->v.threads.v[i];
-        struct ran r = {.tid = t->tid, .thread = i};
-        for (uint32_t k = t->first; t->tid && k < t->first + t->n; k++)
-            if (w->v.v.v[k].state == SP_RUN_RUNNING)
-                r.ns += w->v.v.v[k].end - w->v.v.v[k].start;
-        if (r.ns > 0 && !sp_vec_push(&w->ran, r))
+        struct ran r = {.tid = t->tid, .unknown = t->maybe_ns, .thread = i};
+        for (uint32_t k = t->first; t->tid && k < t->first + t->n; k++) {
+            const struct sp_interval *x = &w->v.v.v[k];
+            r.ns += x->state == SP_RUN_RUNNING ? x->until - x->start : 0;
+            r.unknown += x->end - x->until;
+        }
+        if ((r.ns > 0 || r.unknown > 0) && !sp_vec_push(&w->ran, r))
             return false;
     }
     if (w->ran.n)
@@ -235,6 +240,18 @@ static void wall_divide(struct part *v, size_t n, int64_t ns)
         v[i].ns++;
 }
 
+/* How much of the time that is not known was running: as much as samples of a clock tell, if there is room.
+ */
+static void wall_judge_unknown(const struct wall *w, struct ran *r, const struct part *v, size_t n)
+{
+    __int128 sum = 0;
+    for (size_t i = 0; w->clock && i < n; i++)
+        sum += v[i].weight;
+    int64_t more = sum <= r->ns ? 0 : sum - r->ns < r->unknown ? (int64_t)(sum - r->ns) : r->unknown;
+    r->ns += more;
+    r->unknown -= more;
+}
+
 static bool wall_add_running(struct wall *w)
 {
     if (w->parts.n)
@@ -245,6 +262,7 @@ static bool wall_add_running(struct wall *w)
             v[to].ns = w->clock ? v[to].weight : 0;
         struct ran *r = wall_ran(w, v[from].tid);
         if (r) {
+            wall_judge_unknown(w, r, v + from, to - from);
             r->sampled = true;
             wall_divide(v + from, to - from, r->ns);
         }
@@ -259,10 +277,10 @@ static bool wall_add_running(struct wall *w)
 
 /* ---- ran, and was not sampled ---- */
 
-static uint32_t wall_frame(struct sp_profile *p)
+static uint32_t wall_frame(struct sp_profile *p, const char *text)
 {
     struct sp_dso dso = {.name = sp_profile_cstr(p, "[unknown]")};
-    uint32_t name = sp_profile_cstr(p, SP_WALL_UNSAMPLED);
+    uint32_t name = sp_profile_cstr(p, text);
     uint32_t number = dso.name == SP_STR_FAIL || name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &dso);
     struct sp_frame f = {.kind = SP_UNKNOWN};
     f.function = number == SP_NONE ? SP_NONE : sp_function_known(p, name, number, 0);
@@ -279,26 +297,30 @@ static bool wall_add_row(struct wall *w, struct sp_sample row, uint32_t stack, i
     return sp_samples_add(w->p->samples, &row) == SPAA_OK;
 }
 
-static bool wall_add_unsampled(struct wall *w, const struct ran *r)
+/* Of a thread what one frame stands for: its running, or what it did when that is not known. */
+static bool wall_add_frame(struct wall *w, const struct ran *r, uint32_t *frame, uint32_t state, int64_t ns)
 {
     struct sp_profile *p = w->p;
+    bool running = state == w->state;
     const struct sp_interval_thread *t = &w->v.threads.v[r->thread];
     unsigned by = p->header.group_by;
     const struct sp_context none = {.pid = by & SP_BY_PID ? t->pid : SP_ABSENT,
                                     .tid = by & SP_BY_TID ? t->tid : SP_ABSENT,
                                     .cpu = SP_ABSENT,
                                     .comm = by & SP_BY_COMM ? t->comm : SP_STR_NONE};
-    if (w->unsampled == SP_NONE && (w->unsampled = wall_frame(p)) == SP_NONE)
+    if (*frame == SP_NONE &&
+        (*frame = wall_frame(p, running ? SP_WALL_UNSAMPLED : SP_WALL_UNKNOWN)) == SP_NONE)
         return false;
-    uint32_t made = wall_put(w, &w->unsampled, 1, wall_context(w, &none, w->state), 0, SP_UNIFIED, r->ns);
+    uint32_t made = wall_put(w, frame, 1, wall_context(w, &none, state), 0, SP_UNIFIED, ns);
     for (uint32_t k = t->first; made != SP_NONE && p->samples && k < t->first + t->n; k++) {
         const struct sp_interval *i = &w->v.v.v[k];
-        const struct sp_sample row = {.time = i->end,
+        int64_t part = !running ? i->end - i->until : i->state == SP_RUN_RUNNING ? i->until - i->start : 0;
+        const struct sp_sample row = {.time = running ? i->until : i->end,
                                       .pid = t->pid,
                                       .tid = t->tid,
-                                      .cpu = i->cpu,
+                                      .cpu = running ? i->cpu : SP_ABSENT,
                                       .flags = SP_SAMPLE_TIME | SP_SAMPLE_LASTED};
-        if (i->state == SP_RUN_RUNNING && !wall_add_row(w, row, made, i->end - i->start))
+        if (part > 0 && !wall_add_row(w, row, made, part))
             return false;
     }
     return made != SP_NONE;
@@ -357,9 +379,12 @@ static spaa_status wall_fill(struct wall *w)
     bool ok = w->stack_of && w->part_of && wall_begin(w) && wall_find_parts(w) && wall_add_running(w) &&
               wall_add_waiting(w);
     spaa_status st = ok ? wall_add_rows(w) : sp_nomem(w->d);
-    for (size_t i = 0; !st && i < w->ran.n; i++)
-        if (!w->ran.v[i].sampled && !wall_add_unsampled(w, &w->ran.v[i]))
-            st = sp_nomem(w->d);
+    for (size_t i = 0; !st && i < w->ran.n; i++) {
+        const struct ran *r = &w->ran.v[i];
+        ok = (r->sampled || !r->ns || wall_add_frame(w, r, &w->unsampled, w->state, r->ns)) &&
+             (!r->unknown || wall_add_frame(w, r, &w->unknown, w->unknown_state, r->unknown));
+        st = ok ? SPAA_OK : sp_nomem(w->d);
+    }
     if (!st && w->p->samples)
         st = sp_samples_sort(w->p->samples);
     if (!st && w->lost)
@@ -371,7 +396,7 @@ static spaa_status wall_fill(struct wall *w)
 
 spaa_status sp_wall_add(struct sp_profile *p, struct sp_diags *d)
 {
-    struct wall w = {.p = p, .d = d, .unsampled = SP_NONE};
+    struct wall w = {.p = p, .d = d, .unsampled = SP_NONE, .unknown = SP_NONE};
     if (sp_wall_event(p) != SP_NONE)
         return SPAA_OK;
     spaa_status st = sp_intervals_of(p, d, &w.v);

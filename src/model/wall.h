@@ -9,6 +9,8 @@
  *                           no such event was recorded, has one frame, SP_WALL_UNSAMPLED.
  *     the others            the stacks of the event that measures time off the CPU (model/off_cpu.h), as
  *                           they are: WAITING, BLOCKED, RUN_QUEUE, …; WAITING where none is stated
+ *     x_state UNKNOWN       where the recording does not say whether a thread ran or waited
+ *                           (model/interval_until.h), the one frame SP_WALL_UNKNOWN
  *
  * The idle tasks of the CPUs are no threads, and not in it. Where the profile keeps raw samples, wall has
  * them too, each with its part of the time; of time off the CPU, and of running that was not sampled, one
@@ -24,6 +26,7 @@
 #define SP_WALL_RUNNING   "RUNNABLE" /* its x_state */
 #define SP_WALL_WAITING   "WAITING"
 #define SP_WALL_UNSAMPLED "[running, not sampled]"
+#define SP_WALL_UNKNOWN   "[ran or waited, not recorded]" /* its x_state is UNKNOWN */
 
 /* The event's number; SP_NONE: it was not made, and no event of that name was read either. */
 uint32_t sp_wall_event(const struct sp_profile *p);

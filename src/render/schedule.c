@@ -1,6 +1,7 @@
 #include "render/schedule.h"
 
 #include "answer/text.h"
+#include "model/interval_until.h"
 #include "render/schedule_cells.h"
 #include "render/schedule_private.h"
 
@@ -85,8 +86,8 @@ static bool choose_threads(struct sp_schedule_draw *d)
     }
     for (size_t k = 0; k < x->v->v.n; k++) {
         const struct sp_interval *i = &x->v->v.v[k];
-        int64_t end = sp_interval_off_until(x->cpus, i), lo = i->start > x->s->lo ? i->start : x->s->lo,
-                hi = end < x->s->hi ? end : x->s->hi;
+        int64_t lo = i->start > x->s->lo ? i->start : x->s->lo,
+                hi = i->until < x->s->hi ? i->until : x->s->hi;
         if (i->state == SP_RUN_RUNNABLE && hi > lo)
             ns[i->thread] += hi - lo;
     }
@@ -189,21 +190,19 @@ static void add_states(const struct sp_schedule_draw *d, struct sp_schedule_cell
 {
     const struct sp_schedule *x = d->x;
     const struct sp_interval_thread *t = &x->v->threads.v[thread];
-    for (size_t k = 0; k < x->cpus->v.n; k++) {
-        const struct sp_cpu_segment *s = &x->cpus->v.v[k];
-        if (s->thread == thread && s->state != SP_CPU_IDLE && !s->unseen)
-            sp_schedule_cells_add(c, s->state == SP_CPU_RUNS ? STATE_RUN : STATE_UNKNOWN, s->start, s->end);
-    }
+    if (t->maybe_ns > 0)
+        sp_schedule_cells_add(c, STATE_UNKNOWN, x->v->v.v[t->first].start - t->maybe_ns,
+                              x->v->v.v[t->first].start);
     for (uint32_t k = t->first; k < t->first + t->n; k++) {
         const struct sp_interval *i = &x->v->v.v[k];
-        if (i->state == SP_RUN_RUNNING && i->cpu < 0)
-            sp_schedule_cells_add(c, STATE_RUN, i->start, i->end);
-        if (i->state == SP_RUN_RUNNING || sp_interval_not_seen(i))
+        if (sp_interval_not_seen(i))
             continue;
-        int64_t end = sp_interval_off_until(x->cpus, i);
-        sp_schedule_cells_add(c, i->state == SP_RUN_RUNNABLE ? STATE_READY : STATE_BLOCKED, i->start, end);
-        if (sp_interval_came_unseen(i))
-            sp_schedule_cells_add(c, STATE_UNKNOWN, end, i->end);
+        sp_schedule_cells_add(c,
+                              i->state == SP_RUN_RUNNING    ? STATE_RUN
+                              : i->state == SP_RUN_RUNNABLE ? STATE_READY
+                                                            : STATE_BLOCKED,
+                              i->start, i->until);
+        sp_schedule_cells_add(c, STATE_UNKNOWN, i->until, i->end);
     }
 }
 
@@ -247,7 +246,7 @@ static void draw_queue(struct sp_schedule_draw *d, struct sp_schedule_cells *c)
     for (size_t k = 0; k < x->v->v.n; k++) {
         const struct sp_interval *i = &x->v->v.v[k];
         if (i->state == SP_RUN_RUNNABLE && !sp_interval_not_seen(i))
-            sp_schedule_cells_add(c, 0, i->start, sp_interval_off_until(x->cpus, i));
+            sp_schedule_cells_add(c, 0, i->start, i->until);
     }
     for (size_t i = 0; i < c->n; i++) {
         int64_t mean = c->ns[i] / (sp_schedule_cells_width(c, i) / 1000 + 1);

@@ -12,6 +12,7 @@ enum {
     START,
     END,
     NS,
+    LEAST_NS,
     STACK,
     CPU,
     WAKER_PID,
@@ -36,6 +37,8 @@ static const struct sql_column columns[] = {
     {"start_time", SQL_INTEGER, 0, 0, "nanoseconds in the profile's clock, as samples.time"},
     {"end_time", SQL_INTEGER, 0, 0, "likewise"},
     {"ns", SQL_INTEGER, 0, 0, "end_time - start_time; a bound where before, open or at_most is 1"},
+    {"least_ns", SQL_INTEGER, 0, 0,
+     "of ns what is certain, from start_time on: then whether the thread ran is not recorded"},
     {"stack", SQL_INTEGER, SQL_KEY, 100,
      "stacks.id of where it left the processor; NULL: running, or not known"},
     {"cpu", SQL_INTEGER, 0, 0,
@@ -124,6 +127,9 @@ static int sql_intervals_value(struct sql_at *at, int column, sqlite3_context *o
         break;
     case NS:
         sqlite3_result_int64(out, i->end - i->start);
+        break;
+    case LEAST_NS:
+        sqlite3_result_int64(out, i->until - i->start);
         break;
     case STACK:
         sql_number(out, i->stack);

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import perf_data_files as files
-from conftest import run
+from conftest import ask, run
 from perf_data_files import CPU, ID, IDENTIFIER, RAW, TID, TIME
 
 SWITCH_CPU_WIDE, THREAD_MAP, OUT, PREEMPTED = 15, 73, 1 << 13, 1 << 14
@@ -14,14 +14,14 @@ AT = 10_000_000_000  # times below are microseconds after it
 
 
 class Recording(files.Recording):
-    """Of one CPU. `both`: sched_switch is recorded, too."""
+    """Of one CPU. `both`: sched_switch is recorded, too; `whom`: of a process, -1: of all threads."""
 
-    def __init__(self, both=False):
+    def __init__(self, both=False, whom=-1):
         super().__init__([(2, 315, RAW | TID | TIME | CPU | ID | IDENTIFIER, {})] if both else [(1, 0, TID | TIME | CPU | ID | IDENTIFIER, {})])
         self.describe([b"sched:sched_switch" if both else b"dummy:u"])
         if both:
             self.features[1] = self.formats()
-        self.record(THREAD_MAP, 0, self.pack("Qq", 1, -1) + bytes(16))  # all threads
+        self.record(THREAD_MAP, 0, self.pack("Qq", 1, whom) + bytes(16))  # all threads
         for tid in (7, 8, 9):
             self.comm(100, tid, b"t%d" % tid)
 
@@ -141,3 +141,30 @@ def test_a_long_sleep_is_no_damage(tmp_path):
     r.goes(4_000_000_100, 7).comes(4_000_000_101, 0)
     assert ("blocked", 100, 4_000_000_001) in r.rows(tmp_path, 7)
     assert "damaged" not in r.said
+
+
+def one_process(both=True):
+    """7 is off the CPU, comes back at 300 and exits at 320: that it leaves is not recorded. 8 comes at 400, and ends it."""
+    r = Recording(both, whom=100)
+    r.comes(0, 7).switch(100, 7, S, 0).goes(101, 7).comes(300, 7).exits(320, 7)
+    return r.comes(400, 8).switch(500, 8, S, 0).goes(501, 8).comes(9000, 8).exits(9100, 8)
+
+
+def test_a_thread_that_exits_has_no_time_after(tmp_path):
+    r = one_process()
+    assert r.rows(tmp_path, 7) == [("running", 0, 100), ("blocked", 100, 300), ("running", 300, 320)]
+    assert r.rows(tmp_path, 8)[-1] == ("running", 9000, 9100)  # it is the last that is recorded
+
+
+def test_sums_of_a_thread_end_with_it(tmp_path):
+    path = tmp_path / "x.data"
+    path.write_bytes(one_process().bytes())
+    sched = {row["tid"]: row for row in ask("sched", path, "--no-pool")["rows"]}
+    waits = {row["tid"]: row for row in ask("waits", path, "--no-pool")["threads"]}
+    assert (sched[7]["run_ns"], sched[7]["unknown_ns"], sched[7]["wait_ns"]) == (120_000, 0, 200_000)
+    assert (waits[7]["running"], waits[7]["unknown"], waits[7]["blocked"]) == (120_000, 0, 200_000)
+
+
+def test_a_tid_that_exited_off_the_cpu_is_blocked_at_most_until_then(tmp_path):
+    r = Recording(both=True, whom=100).comes(0, 7).switch(100, 7, S, 0).goes(101, 7).exits(700, 7).comes(900, 8).goes(1000, 8)
+    assert r.rows(tmp_path, 7)[-1] == ("blocked", 100, 700, "at_most")

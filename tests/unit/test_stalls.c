@@ -75,6 +75,7 @@ static struct sp_interval *add(struct fixture *f, int64_t from, int64_t to, enum
     struct sp_interval_thread *t = &f->v.threads.v[f->v.threads.n - 1];
     struct sp_interval i = {.start = from * MS,
                             .end = to * MS,
+                            .until = to * MS,
                             .thread = (uint32_t)f->v.threads.n - 1,
                             .stack = stack,
                             .waker = SP_NONE,
