@@ -26,6 +26,7 @@ struct group {
     size_t first, n;
     uint32_t root; /* the group that these cut names belong to, or itself */
     uint32_t pool; /* SP_NONE: none */
+    bool main;     /* the process's first thread has this name, or had it */
 };
 
 /* A thread that is in a pool. */
@@ -246,6 +247,7 @@ static bool make_groups(struct builder *b)
             ok = sp_vec_push(&b->groups, ((struct group){.first = i, .root = g, .pool = SP_NONE}));
         if (ok) {
             b->groups.v[b->groups.n - 1].n++;
+            b->groups.v[b->groups.n - 1].main |= m->pid != SP_ABSENT && m->tid == m->pid;
             group_of[m->group] = (uint32_t)b->groups.n - 1;
             m->group = (uint32_t)b->groups.n - 1;
         }
@@ -380,10 +382,13 @@ static bool pool_count(struct run all, struct sp_pool *x)
     return ok;
 }
 
-/* Threads that nobody named have the name of their process, which may be any where it is not known. */
-static bool pool_is_unnamed(const struct builder *b, int64_t pid, struct sp_str name)
+/*
+ * Threads that nobody named have the name of their process, which may be any where it is not known; the first
+ * thread may have taken another one since.
+ */
+static bool pool_is_unnamed(const struct builder *b, int64_t pid, uint32_t group, struct sp_str name)
 {
-    return pid == SP_ABSENT || sp_str_cmp(sp_process_name(b->p, &b->processes, pid), name) == 0;
+    return pid == SP_ABSENT || (group != SP_NONE && b->groups.v[group].main) || sp_str_cmp(sp_process_name(b->p, &b->processes, pid), name) == 0;
 }
 
 static bool make_pool(struct builder *b, uint32_t root)
@@ -396,7 +401,7 @@ static bool make_pool(struct builder *b, uint32_t root)
         return true;
     x.varies = pattern(b, all);
     struct sp_str text = {sp_buf_cstr(&b->text), (uint32_t)b->text.len};
-    if (!x.varies && pool_is_unnamed(b, x.pid, text))
+    if (!x.varies && pool_is_unnamed(b, x.pid, root, text))
         return true;
     x.pattern = b->text.failed ? SP_STR_FAIL : sp_intern(&b->out.names, text.p, text.n);
     for (uint32_t g = root + 1; g-- > 0 && b->groups.v[g].root == root;)
@@ -582,7 +587,7 @@ static uint32_t pool_of_context(const struct builder *b, size_t i)
     const struct sp_context *c = &b->p->contexts.v[i];
     uint32_t pool = pool_of_group(b, i);
     if (pool == SP_NONE && (!b->among || b->among[i]) &&
-        (!sp_pstr(b->p, c->comm).n || pool_is_unnamed(b, pid_of(b, c), sp_pstr(b->p, c->comm))))
+        (!sp_pstr(b->p, c->comm).n || pool_is_unnamed(b, pid_of(b, c), b->member_of[i], sp_pstr(b->p, c->comm))))
         pool = pool_of_tid(b, c->source, c->tid);
     return pool;
 }

@@ -164,6 +164,7 @@ enum sp_stall_wakes {
     SP_STALL_WAKES_THREAD,    /* what the thread did */
     SP_STALL_WAKES_INTERRUPT, /* an interrupt at its expense: a timer, a device */
     SP_STALL_WAKES_SIGNAL,    /* it sent a signal, or ended the process */
+    SP_STALL_WAKES_REMOTE,    /* an interrupt at its expense: another CPU's thread did, which is not known */
 };
 
 struct sp_stall_input {

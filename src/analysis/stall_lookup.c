@@ -42,6 +42,10 @@ uint32_t stall_waker(const struct stall_work *w, const struct sp_interval *i, en
     bool stack = has_stack(w, i);
     if (stack && w->in->wakers)
         *how = (enum sp_stall_wakes)w->in->wakers[i->waker_stack];
+    if (*how == SP_STALL_WAKES_REMOTE) {
+        *how = SP_STALL_WAKES_THREAD;
+        return SP_NONE;
+    }
     if (!waker->tid)
         *how = SP_STALL_WAKES_INTERRUPT;
     if (*how != SP_STALL_WAKES_THREAD)

@@ -8,6 +8,7 @@ unsigned sp_wake_kind(struct sp_str function)
         const char *start; /* of the name; the first that fits counts */
         unsigned kind;
     } starts[] = {
+        {"sched_ttwu_pending", SP_WAKE_BY_REMOTE},
         {"hrtimer_interrupt", SP_WAKE_BY_TIMER | SP_WAKE_BY_INTERRUPT},
         {"hrtimer_", SP_WAKE_BY_TIMER},
         {"__hrtimer_", SP_WAKE_BY_TIMER},

@@ -10,6 +10,7 @@ enum sp_wake_kind {
     SP_WAKE_BY_INTERRUPT = 2, /* of a device, or of a timer */
     SP_WAKE_BY_SIGNAL = 4,
     SP_WAKE_BY_EXIT = 8,
+    SP_WAKE_BY_REMOTE = 16, /* of another CPU, whose thread is not known: it is done here for it */
 };
 
 /* Bits of these, by the name of a function; 0: it says nothing, the running thread wakes. */

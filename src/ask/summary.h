@@ -84,7 +84,7 @@ void sp_summary_command(struct sp_summary *x, struct sp_str rest, sp_was_recorde
 
 /* summary_head.c: what is measured, and the answer in one line. */
 void sp_summary_measure(struct sp_summary *x); /* noun, cpu */
-void sp_summary_head_text(struct sp_buf *b, const struct sp_summary *x);
+void sp_summary_head_text(struct sp_buf *b, struct sp_summary *x);
 
 /* summary_cautions.c: x->cautions. */
 spaa_status sp_summary_cautions(struct sp_summary *x);

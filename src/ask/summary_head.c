@@ -248,11 +248,41 @@ static bool head_is_repeated(const struct sp_top *t, size_t row)
     return false;
 }
 
-static size_t head_threads(const struct sp_summary *x)
+struct head_thread {
+    uint32_t source;
+    int64_t tid;
+};
+
+static int head_by_tid(const void *va, const void *vb)
 {
+    const struct head_thread *a = va, *b = vb;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    return (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+/* Tids, as a thread may have had several names; where these are not known, names. */
+static size_t head_threads(struct sp_summary *x)
+{
+    const struct sp_selection *s = &x->x.s;
+    const struct sp_profile *p = s->profile;
+    SP_VEC(struct head_thread) all = {0};
+    bool ok = true, tids = true;
     size_t n = 0;
-    for (size_t i = 0; i < x->threads.rows.n; i++) {
-        const struct sp_pool *pool = sp_top_pool(&x->x.s, SP_TOP_THREAD, &x->threads.rows.v[i]);
+    for (size_t i = 0; ok && tids && i < s->rows.n; i++) {
+        const struct sp_context *c = &p->contexts.v[p->stacks.v[s->rows.v[i].stack].context];
+        struct head_thread t = {c->source, c->tid};
+        tids = c->tid != SP_ABSENT;
+        ok = (all.n && !head_by_tid(&all.v[all.n - 1], &t)) || sp_vec_push(&all, t);
+    }
+    if (all.n)
+        qsort(all.v, all.n, sizeof *all.v, head_by_tid);
+    for (size_t i = 0; tids && i < all.n; i++)
+        n += !i || head_by_tid(&all.v[i - 1], &all.v[i]);
+    sp_vec_free(&all);
+    x->x.out->failed |= !ok;
+    for (size_t i = 0; !tids && i < x->threads.rows.n; i++) {
+        const struct sp_pool *pool = sp_top_pool(s, SP_TOP_THREAD, &x->threads.rows.v[i]);
         n += pool ? pool->threads : 1;
     }
     return n;
@@ -296,7 +326,7 @@ static void head_add_threads(struct sp_buf *b, const struct sp_summary *x)
         sp_buf_printf(b, ", %zu more", weighty - shown - said);
 }
 
-void sp_summary_head_text(struct sp_buf *b, const struct sp_summary *x)
+void sp_summary_head_text(struct sp_buf *b, struct sp_summary *x)
 {
     const struct sp_profile *p = x->x.s.profile;
     bool shares = !x->x.s.cannot_add, processes = x->processes.rows.n > 1;

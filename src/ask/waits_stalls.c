@@ -51,7 +51,8 @@ static spaa_status find_pools(struct stalls *x)
 static unsigned char wakes_by(struct sp_str name)
 {
     unsigned kind = sp_wake_kind(name);
-    return kind & SP_WAKE_BY_INTERRUPT ? SP_STALL_WAKES_INTERRUPT
+    return kind & SP_WAKE_BY_REMOTE      ? SP_STALL_WAKES_REMOTE
+           : kind & SP_WAKE_BY_INTERRUPT ? SP_STALL_WAKES_INTERRUPT
            : kind & SP_WAKE_BY_SIGNAL  ? SP_STALL_WAKES_SIGNAL
                                        : SP_STALL_WAKES_THREAD;
 }

@@ -69,7 +69,8 @@ static void say_convoy(const struct stalls *x, struct sp_buf *b, const struct sp
 static void say_woken(const struct stalls *x, struct sp_buf *b, const struct sp_stall_set *set,
                       const struct sp_stall *s)
 {
-    uint32_t own = stalls_own_of(x, s->waker_stack);
+    bool gap;
+    uint32_t own = stalls_own_of(x, s->waker_stack, &gap);
     bool held = sp_wait_is_lock(s->reason);
     if (s->convoy) {
         say_convoy(x, b, s);
@@ -82,6 +83,7 @@ static void say_woken(const struct stalls *x, struct sp_buf *b, const struct sp_
     if (own != SP_NONE) {
         sp_buf_puts(b, held ? ", let go in " : ", in ");
         stalls_say_function(x, b, own);
+        sp_buf_puts(b, gap ? " > …" : "");
     } else if (s->split.function != SP_NONE) {
         sp_buf_puts(b, "; it was in ");
         stalls_say_function(x, b, s->split.function);

@@ -15,9 +15,10 @@ const struct sp_stall *stalls_longest(const struct stalls *x, const struct sp_st
     return best;
 }
 
-uint32_t stalls_own_of(const struct stalls *x, uint32_t stack)
+uint32_t stalls_own_of(const struct stalls *x, uint32_t stack, bool *gap)
 {
     const struct sp_profile *p = x->a->s.profile;
+    *gap = false;
     if (stack == SP_NONE || stack >= p->stacks.n || !x->a->has_own || x->a->own.all)
         return SP_NONE;
     const uint32_t *frames = sp_stack_frames(p, stack);
@@ -25,6 +26,7 @@ uint32_t stalls_own_of(const struct stalls *x, uint32_t stack)
         uint32_t f = p->frames.v[frames[k]].function;
         if (sp_is_own(&x->a->own, f) && sp_pstr(p, p->functions.v[f].name).n)
             return f;
+        *gap |= sp_own_is_marker(p, f);
     }
     return SP_NONE;
 }

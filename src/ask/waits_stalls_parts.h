@@ -25,8 +25,8 @@ static inline const struct sp_stall *stalls_member(const struct stalls *x, const
 }
 /* Of a set the episode that is shown in full: with the longest hold, else the longest wait. */
 const struct sp_stall *stalls_longest(const struct stalls *x, const struct sp_stall_set *set);
-/* Own function of the stack at which a waker let go; SP_NONE. */
-uint32_t stalls_own_of(const struct stalls *x, uint32_t stack);
+/* Own function of the stack at which a waker let go; SP_NONE. *gap: callers below it are missing. */
+uint32_t stalls_own_of(const struct stalls *x, uint32_t stack, bool *gap);
 /* The command of a thread. */
 struct sp_str stalls_comm(const struct stalls *x, uint32_t thread);
 /* "refresher (tid 15934)" */

@@ -67,7 +67,7 @@ static const struct sp_answer_column set_columns[] = {
     THREAD_COLUMNS(SET_HOLDER, "holder.", "who held it, or woke them; null: not known"),
     [SET_HOLDER_IN] = {"holder.function", SP_COL_NAME,
                        .doc = "own function in which it left the CPU meanwhile"},
-    [SET_LET_GO_IN] = {"holder.released_in", SP_COL_NAME, .doc = "own function that woke the first waiter"},
+    [SET_LET_GO_IN] = {"holder.released_in", SP_COL_NAME, .doc = "own function that woke the first waiter; null: its callers are not all there"},
     SP_FUNCTION_COLUMNS(SET_FUNCTION, NULL, NULL),
 };
 const struct sp_table_decl sp_waits_stall_sets = {
@@ -136,7 +136,7 @@ static const struct sp_answer_column hold_columns[] = {
     THREAD_COLUMNS(HOLD_WHO, "", "who let go of it"),
     [HOLD_FROM] = {"from_ns", SP_COL_TIME, .doc = "since when it had it, at the latest"},
     [HOLD_LENGTH] = {"length_ns", SP_COL_TIME, .doc = "until it woke the next one"},
-    [HOLD_IN] = {"released_in", SP_COL_NAME, .doc = "own function in which it did"},
+    [HOLD_IN] = {"released_in", SP_COL_NAME, .doc = "own function in which it did; null likewise"},
 };
 const struct sp_table_decl sp_waits_stall_holds = {
     "holds", hold_columns, COLUMNS(hold_columns), .of = "stalls",
@@ -267,7 +267,9 @@ static void put_set(struct stalls *x, struct sp_answer_table *t, const struct sp
     put_thread(x, t, SET_HOLDER, s->holder);
     if (s->holder != SP_NONE)
         put_name(x, t, SET_HOLDER_IN, s->split.function);
-    put_name(x, t, SET_LET_GO_IN, stalls_own_of(x, s->waker_stack));
+    bool gap;
+    uint32_t own = stalls_own_of(x, s->waker_stack, &gap);
+    put_name(x, t, SET_LET_GO_IN, gap ? SP_NONE : own);
     sp_put_function(x->a, t, SET_FUNCTION, s->function);
 }
 
@@ -316,7 +318,9 @@ static void put_holds(struct stalls *x, struct sp_answer_table *takers, struct s
         put_thread(x, holds, HOLD_WHO, i->thread);
         sp_put_int(holds, HOLD_FROM, i->from - x->v->begin);
         sp_put_int(holds, HOLD_LENGTH, i->to - i->from);
-        put_name(x, holds, HOLD_IN, stalls_own_of(x, i->stack));
+        bool gap;
+        uint32_t own = stalls_own_of(x, i->stack, &gap);
+        put_name(x, holds, HOLD_IN, gap ? SP_NONE : own);
     }
 }
 

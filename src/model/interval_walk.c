@@ -72,6 +72,19 @@ uint32_t sp_walk_thread(struct sp_walk *w, int64_t tid, int32_t cpu, int64_t t)
     return add_thread(w, tid, cpu, t);
 }
 
+bool sp_walk_is_over(const struct sp_walk *w, int64_t tid)
+{
+    struct sp_probe at = sp_map_probe(&w->by_tid, sp_walk_key(tid, -1));
+    bool over = false;
+    for (uint32_t i; (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;) {
+        const struct sp_interval_thread *x = &w->out->threads.v[i];
+        if (x->tid == tid && !x->exited)
+            return false;
+        over |= x->tid == tid;
+    }
+    return over;
+}
+
 /* ---- intervals ---- */
 
 /* The stack of off-cpu for that of a switch. */

@@ -64,6 +64,7 @@ struct sp_walk {
 uint64_t sp_walk_key(int64_t tid, int32_t cpu); /* of by_tid and declared */
 /* The thread of a tid at this time; of tid 0 the idle task of the CPU. SP_NONE: w->failed. */
 uint32_t sp_walk_thread(struct sp_walk *w, int64_t tid, int32_t cpu, int64_t t);
+bool sp_walk_is_over(const struct sp_walk *w, int64_t tid); /* all threads that had this tid exited */
 /* Changes of a thread; false: w->failed. stack: where it left, SP_NONE: not known. */
 bool sp_walk_on(struct sp_walk *w, uint32_t thread, int64_t t, int32_t cpu);
 bool sp_walk_off(struct sp_walk *w, uint32_t thread, int64_t t, int32_t cpu, enum sp_task_state task,

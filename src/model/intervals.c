@@ -342,6 +342,16 @@ static bool add_cpu(struct sp_walk *w, bool idle_leaves)
     return sp_vec_push(&w->cpus, none);
 }
 
+/*
+ * A thread exits and leaves its CPU for the last time, of which sched_switch told: the record that says the same
+ * comes when no thread has its tid.
+ */
+static bool is_last_record(const struct sp_walk *w, const struct sp_sample *x, const struct sp_sched_event *e)
+{
+    return e->kind == SP_SCHED_RECORD && !e->in && x->tid > 0 && has_cpu(x) && w->cpus.v[x->cpu].told &&
+           sp_walk_is_over(w, x->tid);
+}
+
 /* A sample is of a thread that runs, but for those that are themselves time off the CPU. */
 static bool tells_of_running(const struct sp_walk *w, const struct sp_sample *x)
 {
@@ -352,24 +362,26 @@ static bool take(struct sp_walk *w, struct sp_sched_reader *r, const struct sp_s
 {
     if (!(x->flags & SP_SAMPLE_TIME))
         return true;
+    while (has_cpu(x) && w->cpus.n <= (size_t)x->cpu)
+        if (!add_cpu(w, true)) {
+            w->failed = sp_nomem(w->d);
+            return false;
+        }
+    const struct sp_sched_event *said = sp_sched_read(r, x);
+    if (!said) {
+        w->failed = sp_nomem(w->d);
+        return false;
+    }
+    struct sp_sched_event e = *said;
+    if (is_last_record(w, x, &e))
+        return true;
     if (x->tid > 0 && tells_of_running(w, x)) {
         uint32_t thread = thread_of(w, x->tid, x);
         if (thread == SP_NONE)
             return false;
         sp_walk_seen(w, thread, x->time);
     }
-    while (has_cpu(x) && w->cpus.n <= (size_t)x->cpu)
-        if (!add_cpu(w, true)) {
-            w->failed = sp_nomem(w->d);
-            return false;
-        }
-    struct sp_sched_event e = {0};
-    const struct sp_sched_event *said = sp_sched_read(r, x);
-    if (said)
-        e = *said;
-    else
-        w->failed = sp_nomem(w->d);
-    return said && take_kind(w, x, &e);
+    return take_kind(w, x, &e);
 }
 
 /* ---- threads and intervals, in order ---- */

@@ -168,3 +168,18 @@ def test_sums_of_a_thread_end_with_it(tmp_path):
 def test_a_tid_that_exited_off_the_cpu_is_blocked_at_most_until_then(tmp_path):
     r = Recording(both=True, whom=100).comes(0, 7).switch(100, 7, S, 0).goes(101, 7).exits(700, 7).comes(900, 8).goes(1000, 8)
     assert r.rows(tmp_path, 7)[-1] == ("blocked", 100, 700, "at_most")
+
+
+def test_the_record_of_a_switch_of_which_was_told_is_no_new_thread(tmp_path):
+    """It exits; the record still has its tid."""
+    r = Recording(both=True).comes(0, 7).exits(90, 7).switch(100, 7, X, 8).goes(101, 7).comes(102, 8).switch(300, 8, S, 9)
+    assert r.rows(tmp_path, 7) == [("running", 0, 100)]
+    assert ask("waits", tmp_path / "x.data")["threads_seen"] == ask("sched", tmp_path / "x.data")["nthreads"] == 3
+
+
+def test_a_machine_that_was_never_idle_is_all_recorded(tmp_path):
+    r = Recording().comes(0, 7).goes(100, 7).comes(101, 8).goes(300, 8).comes(301, 7).goes(400, 7)
+    r.rows(tmp_path, 7)
+    answer = ask("waits", tmp_path / "x.data")
+    assert (answer["cpus"], answer["busy"]) == (1, 398_000)
+    assert "Recorded of some processes" not in run("waits", tmp_path / "x.data", code=0).out
