@@ -388,7 +388,8 @@ static bool pool_count(struct run all, struct sp_pool *x)
  */
 static bool pool_is_unnamed(const struct builder *b, int64_t pid, uint32_t group, struct sp_str name)
 {
-    return pid == SP_ABSENT || (group != SP_NONE && b->groups.v[group].main) || sp_str_cmp(sp_process_name(b->p, &b->processes, pid), name) == 0;
+    return pid == SP_ABSENT || (group != SP_NONE && b->groups.v[group].main) ||
+           sp_str_cmp(sp_process_name(b->p, &b->processes, pid), name) == 0;
 }
 
 static bool make_pool(struct builder *b, uint32_t root)
@@ -587,7 +588,8 @@ static uint32_t pool_of_context(const struct builder *b, size_t i)
     const struct sp_context *c = &b->p->contexts.v[i];
     uint32_t pool = pool_of_group(b, i);
     if (pool == SP_NONE && (!b->among || b->among[i]) &&
-        (!sp_pstr(b->p, c->comm).n || pool_is_unnamed(b, pid_of(b, c), b->member_of[i], sp_pstr(b->p, c->comm))))
+        (!sp_pstr(b->p, c->comm).n ||
+         pool_is_unnamed(b, pid_of(b, c), b->member_of[i], sp_pstr(b->p, c->comm))))
         pool = pool_of_tid(b, c->source, c->tid);
     return pool;
 }

@@ -171,20 +171,6 @@ static bool ran_meanwhile(const struct stall_work *w, const struct sp_stall *s, 
     return false;
 }
 
-static bool is_asked(const struct stall_work *w, const struct sp_stall *s)
-{
-    if (!stall_in_time(w, s))
-        return false;
-    if (!w->in->selected)
-        return true;
-    for (uint32_t k = 0; k < s->waits.n; k++) {
-        uint32_t stack = w->v->v.v[w->out->waits.v[s->waits.first + k]].stack;
-        if (stack < w->in->stacks && w->in->selected[stack])
-            return true;
-    }
-    return false;
-}
-
 /* The waits from `first` on in out->waits overlap at one point: an episode, if they are enough. */
 static bool add_episode(struct stall_work *w, const struct place *p, uint32_t first)
 {
@@ -226,7 +212,7 @@ static bool add_episode(struct stall_work *w, const struct place *p, uint32_t fi
     bool open = n && v[o->waits.v[first]].flags & SP_INTERVAL_OPEN;
     if (open && s.kind == SP_STALL_PLACE)
         s.by = SP_STALL_BY_NOT_ENDED;
-    enough = enough && is_asked(w, &s);
+    enough = enough && stall_in_time(w, &s);
     if (enough && s.kind == SP_STALL_CPU)
         enough = s.released - last_start >= SP_STALL_FLOOR / 2 && !ran_meanwhile(w, &s, last_start);
     if (!enough) {

@@ -327,12 +327,43 @@ static bool find_holder(struct stall_work *w, struct sp_stall *s)
     return by_elimination(w, s);
 }
 
+static bool is_selected(const struct stall_work *w, const struct sp_interval *i)
+{
+    return i->stack < w->in->stacks && w->in->selected[i->stack];
+}
+
+/* Some of its waits are asked about, or the thread that held what they were for. */
+static bool is_asked(const struct stall_work *w, const struct sp_stall *s)
+{
+    if (!w->in->selected)
+        return true;
+    for (uint32_t k = 0; k < s->waits.n; k++)
+        if (is_selected(w, stall_wait_of(w, s, k)))
+            return true;
+    const struct sp_interval_thread *t = s->holder == SP_NONE ? NULL : &w->v->threads.v[s->holder];
+    for (uint32_t i = t ? t->first : 0; t && i < t->first + t->n; i++)
+        if (is_selected(w, &w->v->v.v[i]))
+            return true;
+    return false;
+}
+
+static void leave_unasked(struct stall_work *w)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < w->out->v.n; i++)
+        if (is_asked(w, &w->out->v.v[i]))
+            w->out->v.v[kept++] = w->out->v.v[i];
+    w->out->v.n = kept;
+}
+
 bool stall_holders(struct stall_work *w)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < w->out->v.n; i++)
         ok = find_holder(w, &w->out->v.v[i]);
     ok = ok && agree(w);
+    if (ok)
+        leave_unasked(w);
     for (size_t i = 0; ok && i < w->out->v.n; i++) {
         struct sp_stall *s = &w->out->v.v[i];
         bool named = s->holder != SP_NONE;

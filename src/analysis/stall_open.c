@@ -71,7 +71,7 @@ static bool add_open(struct stall_work *w, size_t from, size_t to)
                          .waits = {(uint32_t)o->waits.n, 0},
                          .holder = SP_NONE,
                          .waker_stack = SP_NONE};
-    bool asked = !w->in->selected, ok = true;
+    bool ok = true;
     for (size_t k = from; ok && k < to; k++) {
         const struct stall_wait *x = &w->waits.v[k];
         const struct sp_interval *i = &v[x->interval];
@@ -87,14 +87,13 @@ static bool add_open(struct stall_work *w, size_t from, size_t to)
         }
         s.lost += stall_length(i);
         s.longest = stall_length(i) > s.longest ? stall_length(i) : s.longest;
-        asked = asked || (i->stack < w->in->stacks && w->in->selected[i->stack]);
         ok = sp_vec_push(&o->waits, x->interval);
         s.waits.n++;
     }
     s.ring = s.waits.n > 1 && has_ring(w, w->sum, from, to, &places);
     for (size_t k = from; k < to; k++)
         w->sum[v[w->waits.v[k].interval].thread] = 0;
-    if (!ok || s.waits.n < 2 || !asked || !stall_in_time(w, &s)) {
+    if (!ok || s.waits.n < 2 || !stall_in_time(w, &s)) {
         o->waits.n = s.waits.first;
         return ok;
     }

@@ -100,8 +100,9 @@ static void say_limits(struct sp_asked_sched *x)
         sp_text_grouped(b, (int64_t)all->runs, 0);
         sp_buf_puts(
             b, " runs begin unseen: the recording has no switches away from the idle task, or none of other "
-               "processes. Run is between two bounds (perf sched timehist shows the upper one); perf record "
-               "--switch-events has them");
+               "processes. Run is between two bounds (perf sched timehist shows the upper one)");
+        if (!sp_sched_has(x->a.s.profile, SP_SCHED_RECORD))
+            sp_buf_puts(b, "; perf record --switch-events has them");
         sp_answer_line_of(x->a.out, SP_LINE_WARNING, b);
     }
     if (!x->v.has_wakes) {

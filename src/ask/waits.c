@@ -73,6 +73,13 @@ static spaa_status waits_of_none(struct sp_ask *q, struct sp_answer *out)
     return st;
 }
 
+/* An event of which intervals are made. */
+static bool waits_is_scheduler(const struct sp_profile *p, const char *asked)
+{
+    uint32_t event = sp_event_find(p, asked, strlen(asked));
+    return event != SP_NONE && sp_sched_kind_of(sp_pstr(p, p->events.v[event].name)) != SP_SCHED_OTHER;
+}
+
 static spaa_status waits_ask(struct sp_ask *q, struct sp_answer *out)
 {
     const struct sp_profile *p = q->profiles[0];
@@ -81,7 +88,14 @@ static spaa_status waits_ask(struct sp_ask *q, struct sp_answer *out)
     bool measured = sp_waiting_of(p, &event, &metric);
     if (!measured && saw_no_switch(p))
         return waits_of_none(q, out);
-    if (!measured || (asked && !sp_str_is(sp_pstr(p, p->events.v[event].name), asked)))
+    bool other = measured && asked && !sp_str_is(sp_pstr(p, p->events.v[event].name), asked);
+    if (other && sp_intervals_can(p) && waits_is_scheduler(p, asked)) {
+        sp_emit_hint(q->diags, SP_E036, SP_AT_NOTHING,
+                     "without --event: waits are made of all events of the scheduler",
+                     "the event %s counts what happened, and has no time that threads waited", asked);
+        return SPAA_ERR_USAGE;
+    }
+    if (!measured || other)
         return sp_waits_reported(q, out);
     spaa_status st = sp_waits_off_cpu(q, out);
     if (!st)

@@ -166,11 +166,24 @@ static void say(const struct sp_waits_asked *x, const char *words)
     sp_buf_clear(b);
 }
 
+/* It has stacks of other events, so that -g was used. */
+static bool has_waking_stacks(const struct sp_waits_asked *x)
+{
+    const struct sp_profile *p = x->a->s.profile;
+    for (size_t i = 0; i < p->stacks.n; i++)
+        if (p->stacks.v[i].n > 1 && p->contexts.v[p->stacks.v[i].context].event != x->a->s.event)
+            return true;
+    return false;
+}
+
 static void say_frames(const struct sp_waits_asked *x)
 {
     const struct sp_wait_reasons *w = x->why;
     struct sp_buf *b = &x->a->b;
-    if (!w->has_callers)
+    if (!w->has_callers && has_waking_stacks(x))
+        say(x, "No call stacks of waits are in what was read of the recording: places and reasons are not "
+               "known");
+    else if (!w->has_callers)
         say(x, "No call stacks: places and reasons need perf record -g (or --call-graph dwarf)");
     else if (!w->has_user_frames)
         say(x,
@@ -184,18 +197,22 @@ static void say_frames(const struct sp_waits_asked *x)
     }
 }
 
-/* Its threads run goroutines, and wait where none can run. */
+/* Threads of the answer run goroutines, and wait where none can run. */
 static bool has_goroutines(const struct sp_waits_asked *x)
 {
     const struct sp_profile *p = x->a->s.profile;
     bool is = false;
-    for (size_t i = 0; !is && i < p->functions.n; i++) {
-        struct sp_str name = sp_pstr(p, p->functions.v[i].name);
-        is = (name.n >= 14 && !memcmp(name.p, "runtime.mstart", 14)) ||
-             (name.n >= 23 && !memcmp(name.p, "runtime.findRunnable.abi", 23)) ||
-             sp_str_is(name, "runtime.findRunnable") || sp_str_is(name, "runtime.gopark");
+    for (size_t i = 0; !is && x->acc->has_intervals && i < x->a->s.rows.n; i++) {
+        uint32_t stack = x->a->s.rows.v[i].stack;
+        const uint32_t *frames = sp_stack_frames(p, stack);
+        for (uint32_t k = 0; !is && k < p->stacks.v[stack].n; k++) {
+            struct sp_str name = sp_pstr(p, sp_frame_function(p, frames[k])->name);
+            is = (name.n >= 14 && !memcmp(name.p, "runtime.mstart", 14)) ||
+                 (name.n >= 23 && !memcmp(name.p, "runtime.findRunnable.abi", 23)) ||
+                 sp_str_is(name, "runtime.findRunnable") || sp_str_is(name, "runtime.gopark");
+        }
     }
-    return is && x->acc->has_intervals;
+    return is;
 }
 
 void sp_waits_unknown(const struct sp_waits_asked *x)

@@ -53,8 +53,8 @@ static unsigned char wakes_by(struct sp_str name)
     unsigned kind = sp_wake_kind(name);
     return kind & SP_WAKE_BY_REMOTE      ? SP_STALL_WAKES_REMOTE
            : kind & SP_WAKE_BY_INTERRUPT ? SP_STALL_WAKES_INTERRUPT
-           : kind & SP_WAKE_BY_SIGNAL  ? SP_STALL_WAKES_SIGNAL
-                                       : SP_STALL_WAKES_THREAD;
+           : kind & SP_WAKE_BY_SIGNAL    ? SP_STALL_WAKES_SIGNAL
+                                         : SP_STALL_WAKES_THREAD;
 }
 
 struct marks {

@@ -1,7 +1,9 @@
 /* What threads and functions of stalls are called. */
 #include "ask/waits_stalls_parts.h"
 
+#include "analysis/own_fold.h"
 #include "analysis/short_name.h"
+#include "model/edges.h"
 
 const struct sp_stall *stalls_longest(const struct stalls *x, const struct sp_stall_set *set)
 {
@@ -15,18 +17,34 @@ const struct sp_stall *stalls_longest(const struct stalls *x, const struct sp_st
     return best;
 }
 
+/* An own function with a name; SP_NONE. */
+static uint32_t own_of_frame(const struct stalls *x, uint32_t frame)
+{
+    const struct sp_profile *p = x->a->s.profile;
+    uint32_t f = p->frames.v[frame].function;
+    return sp_is_own(&x->a->own, f) && sp_pstr(p, p->functions.v[f].name).n ? f : SP_NONE;
+}
+
 uint32_t stalls_own_of(const struct stalls *x, uint32_t stack, bool *gap)
 {
     const struct sp_profile *p = x->a->s.profile;
+    size_t n, e = 0;
     *gap = false;
     if (stack == SP_NONE || stack >= p->stacks.n || !x->a->has_own || x->a->own.all)
         return SP_NONE;
     const uint32_t *frames = sp_stack_frames(p, stack);
+    const struct sp_edge *edges = sp_edges_of(p, p->stacks.v[stack].edges, &n);
     for (uint32_t k = 0; k < p->stacks.v[stack].n; k++) {
-        uint32_t f = p->frames.v[frames[k]].function;
-        if (sp_is_own(&x->a->own, f) && sp_pstr(p, p->functions.v[f].name).n)
+        for (; e < n && edges[e].at <= k; e++) { /* what stands between this caller and what it called */
+            uint32_t f = edges[e].kind == SP_EDGE_INFERRED ? own_of_frame(x, edges[e].frame) : SP_NONE;
+            *gap |= edges[e].kind == SP_EDGE_BROKEN;
+            if (f != SP_NONE)
+                return f;
+        }
+        uint32_t f = own_of_frame(x, frames[k]);
+        if (f != SP_NONE)
             return f;
-        *gap |= sp_own_is_marker(p, f);
+        *gap |= sp_own_is_marker(p, p->frames.v[frames[k]].function);
     }
     return SP_NONE;
 }

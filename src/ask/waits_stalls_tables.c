@@ -67,7 +67,8 @@ static const struct sp_answer_column set_columns[] = {
     THREAD_COLUMNS(SET_HOLDER, "holder.", "who held it, or woke them; null: not known"),
     [SET_HOLDER_IN] = {"holder.function", SP_COL_NAME,
                        .doc = "own function in which it left the CPU meanwhile"},
-    [SET_LET_GO_IN] = {"holder.released_in", SP_COL_NAME, .doc = "own function that woke the first waiter; null: its callers are not all there"},
+    [SET_LET_GO_IN] = {"holder.released_in", SP_COL_NAME,
+                       .doc = "own function that woke the first waiter; null: its callers are not all there"},
     SP_FUNCTION_COLUMNS(SET_FUNCTION, NULL, NULL),
 };
 const struct sp_table_decl sp_waits_stall_sets = {

@@ -7,12 +7,18 @@
 #define TIMES_SHOWN    3
 #define UNJUDGED_SHOWN 2
 
-/* In the unit of another length, without it: parts of a sum. */
+/*
+ * In the unit of another length, without it: parts of a sum, which add up to it as they are printed, with as
+ * many decimals as it has.
+ */
 static void say_part(struct sp_buf *b, int64_t ns, int64_t of)
 {
     int64_t unit = of >= 1000000000 ? 1000000000 : of >= 1000000 ? 1000000 : of >= 1000 ? 1000 : 1;
-    double v = (double)ns / (double)unit;
-    sp_buf_printf(b, v >= 100 ? "%.0f" : v >= 10 ? "%.3g" : v >= 0.01 ? "%.2g" : ns ? "0" : "0", v);
+    int64_t whole = of / unit;
+    int digits = unit == 1 || whole >= 100 ? 0 : whole >= 10 ? 1 : 2;
+    if (unit > 1 && whole >= 100)
+        digits = 1; /* of a small part there is more to say than of the whole */
+    sp_buf_printf(b, "%.*f", ns ? digits : 0, (double)ns / (double)unit);
 }
 
 static void say_at(const struct stalls *x, struct sp_buf *b, int64_t t)
@@ -304,7 +310,9 @@ static void say_head(struct stalls *x)
     }
     sp_buf_clear(b);
     if (!x->stacks) {
-        sp_buf_puts(b, "STALLS: not known at which places: no call stacks (perf record -g)");
+        sp_buf_puts(b, x->waker_stacks
+                           ? "STALLS: not known at which places: what was read has no call stacks of waits"
+                           : "STALLS: not known at which places: no call stacks (perf record -g)");
         sp_buf_puts(b, x->s.v.n ? "; without: " : "");
         if (x->s.v.n)
             sp_text_count(b, x->s.v.n, "episode");
@@ -360,14 +368,16 @@ static bool lacks_wakings(const struct stalls *x)
     return false;
 }
 
-void stalls_say(struct stalls *x)
+/* Those that waited for a CPU, or the others: how many were said. */
+static size_t say_sets(struct stalls *x, bool cpu, size_t most)
 {
-    struct sp_buf *b = &x->a->b;
-    say_head(x);
-    stalls_say_load(x);
-    for (size_t i = 0; i < x->s.sets.n && i < SETS_SHOWN; i++) {
+    size_t n = 0;
+    for (size_t i = 0; i < x->s.sets.n && n < most; i++) {
         const struct sp_stall_set *set = &x->s.sets.v[i];
         const struct sp_stall *s = stalls_longest(x, set);
+        if ((s->kind == SP_STALL_CPU) != cpu)
+            continue;
+        n++;
         say_episodes(x, set);
         stalls_say_by(x, set, s);
         if (s->holder == SP_NONE)
@@ -376,9 +386,23 @@ void stalls_say(struct stalls *x)
         say_links(x, s);
         say_so(x, set, s);
     }
+    return n;
+}
+
+/*
+ * On a machine that is busy whole processes wait for a CPU again and again: one of them is an example, and
+ * none takes the place of what holds a program up.
+ */
+void stalls_say(struct stalls *x)
+{
+    struct sp_buf *b = &x->a->b;
+    say_head(x);
+    stalls_say_load(x);
+    size_t shown = say_sets(x, false, SETS_SHOWN);
+    shown += say_sets(x, true, shown < SETS_SHOWN ? 1 : 0);
     sp_buf_clear(b);
-    if (x->s.sets.n > SETS_SHOWN) {
-        sp_buf_printf(b, "and %zu more places with stalls (--json has all)", x->s.sets.n - SETS_SHOWN);
+    if (x->s.sets.n > shown) {
+        sp_buf_printf(b, "and %zu more places with stalls (--json has all)", x->s.sets.n - shown);
         sp_answer_line_buf(x->a->out, b);
     }
     say_unjudged(x);

@@ -343,8 +343,8 @@ static bool add_cpu(struct sp_walk *w, bool idle_leaves)
 }
 
 /*
- * A thread exits and leaves its CPU for the last time, of which sched_switch told: the record that says the same
- * comes when no thread has its tid.
+ * A thread exits and leaves its CPU for the last time, of which sched_switch told: the record that says the
+ * same comes when no thread has its tid.
  */
 static bool is_last_record(const struct sp_walk *w, const struct sp_sample *x, const struct sp_sched_event *e)
 {
