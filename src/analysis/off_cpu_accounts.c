@@ -308,7 +308,7 @@ static bool add_intervals(struct accounts *x, const struct sp_intervals *v, bool
         const struct known *of = known_of(x, t);
         if (!k || v->threads.v[k - 1].pid != t->pid)
             over = all_exited(v, k);
-        if (!t->tid || ((some_threads || x->out.only_stacks) && !of))
+        if (!t->tid || !t->n || ((some_threads || x->out.only_stacks) && !of))
             continue;
         /* By the name that it had in the end: before, it may have had that of who made it. */
         bool pooled = of && x->wide->pools.by_thread[of->context] != SP_NONE;

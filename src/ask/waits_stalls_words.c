@@ -18,7 +18,7 @@ static void say_part(struct sp_buf *b, int64_t ns, int64_t of)
     int digits = unit == 1 || whole >= 100 ? 0 : whole >= 10 ? 1 : 2;
     if (unit > 1 && whole >= 100)
         digits = 1; /* of a small part there is more to say than of the whole */
-    sp_buf_printf(b, "%.*f", ns ? digits : 0, (double)ns / (double)unit);
+    sp_buf_printf(b, "%.*f", ns % unit ? digits : 0, (double)ns / (double)unit);
 }
 
 static void say_at(const struct stalls *x, struct sp_buf *b, int64_t t)

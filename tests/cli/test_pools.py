@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import profiles
-from conftest import ask, run
+from conftest import ask, run, unwrapped
 
 PROGRAM = r"""
 #define _GNU_SOURCE
@@ -319,3 +319,14 @@ def test_a_pool_that_waits_for_its_own_threads_is_no_deadlock(tmp_path):
     assert sorted(c["length"] for c in answer["chains"]) == [4] and answer["chains"][0]["steps"][0]["tid"] == 0x13
     answer = ask("waits", report(tmp_path, [own % 0x11, own % 0x10, own % 0x10, own % 0x10]))
     assert answer["deadlocks"] == 1 and sorted(w["threads"] or 1 for w in answer["waiters"]) == [2, 2]
+
+
+def test_threads_that_nobody_named_are_none_where_the_first_one_took_another_name(tmp_path):
+    """As they begin they have the name of the program, which the first thread has no more."""
+    path = tmp_path / "x.perf-script.txt"
+    names = [(7, "app"), (8, "app"), (9, "app"), (10, "app"), (7, "boss"), (8, "pool-1"), (9, "pool-2"), (10, "pool-3")]
+    path.write_text("".join(f"{name} 7/{tid} [000] {10 + k / 100:.6f}: 1000 cpu-clock:\n\t1418 work+0x48 (/tmp/app)\n\n"
+                            for k, (tid, name) in enumerate(names)))
+    rows = ask("top", path, "--by", "thread")["rows"]
+    assert sorted(r["name"] for r in rows) == ["app (tid 7)", "boss (tid 7)", "pool-* (3)"]
+    assert "; 4 threads" in unwrapped(run(path, code=0).out) or ", 4 threads" in unwrapped(run(path, code=0).out)

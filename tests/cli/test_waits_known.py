@@ -79,12 +79,7 @@ KNOWN = [
 ]
 
 
-# Threads that have rows of their own kind are under the name they had when they were first put off a CPU.
-NAMES = pytest.mark.xfail(strict=True, reason="rows have the first name of a thread, not the one it gave itself")
-EARLY_NAMES = {"inversion-one"}
-
-
-@pytest.mark.parametrize("name, threads, reason", [pytest.param(*k, marks=NAMES) if k[0] in EARLY_NAMES else k for k in KNOWN])
+@pytest.mark.parametrize("name, threads, reason", KNOWN)
 def test_reasons_are_what_threads_measured(name, threads, reason):
     rows = rows_of(name, threads)
     places = [p for p in waits(name, "--idle")["places"] if p["waiter"].startswith(threads)]

@@ -228,3 +228,37 @@ def test_an_overloaded_machine_says_who_waits_most(tmp_path):
 
 def test_what_waits_beside_idle_cpus_is_no_overload(tmp_path):
     assert "OVERLOADED" not in crowded(tmp_path, False)
+
+
+REMOTE = ["try_to_wake_up ([kernel.kallsyms])", "sched_ttwu_pending ([kernel.kallsyms])",
+          "__sysvec_call_function_single ([kernel.kallsyms])", "asm_sysvec_call_function_single ([kernel.kallsyms])"]
+
+
+def test_a_waking_that_is_done_for_another_cpu_denies_no_holder(tmp_path):
+    """sched_wakeup is taken where the woken thread goes; who let go ran elsewhere."""
+    s = stall(recording(tmp_path, True, wakes=REMOTE))
+    assert (s["evidence"], s["holder"]["comm"]) == ("inferred", "refresher")
+
+
+def test_stalls_of_a_thread_are_those_that_it_held_others_up_in(tmp_path):
+    path = recording(tmp_path, True)
+    assert ask("waits", path, "--comm", "refresher")["stalls"] == ask("waits", path)["stalls"]
+    assert not ask("waits", path, "--comm", "spinner")["stalls"]
+
+
+def test_an_event_that_has_no_time_is_refused(tmp_path):
+    answer = run("waits", recording(tmp_path, True), "-e", "sched:sched_waking", code=2)
+    assert "has no time that threads waited" in unwrapped(answer.err)
+
+
+def test_goroutines_are_of_the_threads_that_are_asked_about(tmp_path):
+    path = recording(tmp_path, True)
+    path.write_text(path.read_text().replace("log_loop", "runtime.mstart").replace("take", "x"))
+    m = Machine(True)
+    m.switch(0, 0, SPINNER)
+    m.switch(50, 0, LOGGER, "R+", BUSY)
+    m.switch(60, 0, SPINNER, "S", ["futex_wait ([kernel.kallsyms])", "runtime.mstart (/opt/server)"])
+    m.switch(900, 0, LOGGER, "S", BUSY)
+    path.write_text(m.text())
+    assert "Go: " in run("waits", path, code=0).out
+    assert "Go: " not in run("waits", path, "--comm", "spinner", code=0).out

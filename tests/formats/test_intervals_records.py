@@ -173,6 +173,7 @@ def test_a_tid_that_exited_off_the_cpu_is_blocked_at_most_until_then(tmp_path):
 def test_the_record_of_a_switch_of_which_was_told_is_no_new_thread(tmp_path):
     """It exits; the record still has its tid."""
     r = Recording(both=True).comes(0, 7).exits(90, 7).switch(100, 7, X, 8).goes(101, 7).comes(102, 8).switch(300, 8, S, 9)
+    r.switch(400, 9, S, 8)
     assert r.rows(tmp_path, 7) == [("running", 0, 100)]
     assert ask("waits", tmp_path / "x.data")["threads_seen"] == ask("sched", tmp_path / "x.data")["nthreads"] == 3
 
