@@ -10,7 +10,7 @@ import json
 import random
 
 D = decimal.Decimal
-CPU = {"RUNNABLE", "BLOCKED", "NATIVE", "WALL_TIME"}
+CPU = {"RUNNABLE", "NATIVE", "WALL_TIME"}  # of CodeGuru files BLOCKED too
 decimal.getcontext().prec = 60
 
 

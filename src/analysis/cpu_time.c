@@ -26,7 +26,8 @@ static bool is_probe(const struct sp_selection *s)
 bool sp_is_cpu(const struct sp_selection *s)
 {
     bool units = sp_str_is(s->unit, "ns") || sp_str_is(s->unit, "cycles") || !s->unit.n;
-    return (is_of_cpus(s) || (s->view && strcmp(s->view, "cpu") == 0)) && units && !is_probe(s) &&
+    bool sure = !s->states.of[SP_SHARE_UNSTATED];
+    return (is_of_cpus(s) || (sure && s->view && strcmp(s->view, "cpu") == 0)) && units && !is_probe(s) &&
            !s->cannot_add;
 }
 

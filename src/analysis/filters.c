@@ -30,26 +30,27 @@ static bool filters_in_list(const char *list, struct sp_str s)
     return false;
 }
 
-/* The words of the CodeGuru views, which hold for every format with states. */
-static const char *view_states(const char *view)
+/* What ran. The service that CodeGuru files are of has a CPU view with threads in it that wait for a lock. */
+static bool state_ran(const struct sp_profile *p, uint32_t event, struct sp_str state)
 {
-    return strcmp(view, "cpu") == 0 ? "RUNNABLE,BLOCKED,NATIVE,WALL_TIME" : NULL;
+    if (sp_str_is(state, "BLOCKED"))
+        return event != SP_NONE && sp_str_is(sp_pstr(p, p->events.v[event].name), "codeguru");
+    return filters_in_list("RUNNABLE,NATIVE,WALL_TIME", state);
 }
 
-bool sp_state_in_view(const struct sp_profile *p, const char *view, uint32_t number)
+bool sp_state_in_view(const struct sp_profile *p, const char *view, uint32_t event, uint32_t number)
 {
     struct sp_str state = sp_pstr(p, number);
-    const char *list = view_states(view);
     if (strcmp(view, "all") == 0 || number == SP_STR_NONE)
         return true;
-    return list ? filters_in_list(list, state) : !sp_str_is(state, "IDLE");
+    return strcmp(view, "cpu") == 0 ? state_ran(p, event, state) : !sp_str_is(state, "IDLE");
 }
 
 static bool state_fits(const struct sp_selection *s, const struct sp_select_opts *o, uint32_t number)
 {
     if (o->state)
         return number != SP_STR_NONE && filters_in_list(o->state, sp_pstr(s->profile, number));
-    return !s->view || sp_state_in_view(s->profile, s->view, number);
+    return !s->view || sp_state_in_view(s->profile, s->view, s->event, number);
 }
 
 spaa_status sp_who_of(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d,
@@ -77,9 +78,16 @@ spaa_status sp_who_of(const struct sp_profile *p, const struct sp_select_opts *o
 bool sp_context_fits(const struct sp_selection *s, const struct sp_select_opts *o, const unsigned char *who,
                      uint32_t context)
 {
+    return state_fits(s, o, s->profile->contexts.v[context].state) &&
+           sp_context_fits_but_state(s, o, who, context);
+}
+
+bool sp_context_fits_but_state(const struct sp_selection *s, const struct sp_select_opts *o,
+                               const unsigned char *who, uint32_t context)
+{
     const struct sp_context *c = &s->profile->contexts.v[context];
     char t[64];
-    if (c->event != s->event || !state_fits(s, o, c->state))
+    if (c->event != s->event)
         return false;
     if (o->pid && (c->pid == SP_ABSENT || (sp_scaled_text(c->pid, 0, t), strcmp(t, o->pid) != 0)))
         return false;

@@ -1,17 +1,26 @@
 #include "analysis/function_tags.h"
 
 #include "base/num.h"
+#include "model/leaf_state.h"
 
-/* Functions in which a CPU has nothing to do, and in which a thread waits, by their exact names. */
+#include <string.h>
+
+/* Functions of Linux in which a CPU has nothing to do, and in which a thread waits, by their exact names;
+ * those of macOS: model/leaf_states.def. */
 static const char *const idle_names[] = {"swapper",        "cpuidle_enter_state", "intel_idle",
                                          "default_idle",   "native_safe_halt",    "acpi_idle_do_entry",
                                          "do_idle",        "mwait_idle",          "pv_native_safe_halt",
                                          "acpi_safe_halt", "poll_idle",           "cpu_idle",
                                          "cpu_idle_loop",  "intel_idle_irq",      NULL};
-static const char *const wait_names[] = {
-    "__schedule", "schedule",  "schedule_timeout", "futex_wait_queue", "futex_wait_queue_me", "do_nanosleep",
-    "ep_poll",    "pipe_wait", "mach_msg2_trap",   "__psynch_cvwait",  "semaphore_wait_trap", "kevent",
-    NULL};
+static const char *const wait_names[] = {"__schedule",
+                                         "schedule",
+                                         "schedule_timeout",
+                                         "futex_wait_queue",
+                                         "futex_wait_queue_me",
+                                         "do_nanosleep",
+                                         "ep_poll",
+                                         "pipe_wait",
+                                         NULL};
 
 const char *const sp_tag_words[] = {"unresolved", "idle", "wait", "kernel", "inlined", "irq-enable", NULL};
 
@@ -79,9 +88,11 @@ unsigned sp_function_tags(const struct sp_profile *p, uint32_t event, uint32_t f
     const struct sp_function *f = &p->functions.v[function];
     struct sp_str name = sp_pstr(p, f->name);
     unsigned tags = 0;
-    if (sp_name_index(idle_names, name.p, name.n) >= 0)
+    const char *leaf = sp_leaf_state(name, sp_pstr(p, p->dsos.v[f->dso].name), p->dsos.v[f->dso].is_kernel);
+    bool idle = leaf && strcmp(leaf, "IDLE") == 0; /* others of that table wait */
+    if (idle || sp_name_index(idle_names, name.p, name.n) >= 0)
         tags |= SP_TAG_IDLE;
-    if (sp_name_index(wait_names, name.p, name.n) >= 0)
+    if ((leaf && !idle) || sp_name_index(wait_names, name.p, name.n) >= 0)
         tags |= SP_TAG_WAIT;
     if (p->dsos.v[f->dso].is_kernel)
         tags |= SP_TAG_KERNEL;

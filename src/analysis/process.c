@@ -1,5 +1,7 @@
 #include "analysis/process.h"
 
+#include "model/labels.h"
+
 #include <stdlib.h>
 
 /* The main thread's tid is the pid. */
@@ -41,7 +43,9 @@ static bool process_count_lives(struct sp_processes *x, const struct sp_profile 
         int64_t ended = SP_ABSENT;
         while (k < p->processes.n && facts[k]->pid < x->list.v[i].pid)
             k++;
-        for (; k < p->processes.n && facts[k]->pid == x->list.v[i].pid; k++) {
+        for (size_t first = k; k < p->processes.n && facts[k]->pid == x->list.v[i].pid; k++) {
+            x->list.v[i].shared |= facts[k]->name != facts[first]->name;
+            x->list.v[i].told |= facts[k]->name != SP_STR_NONE;
             x->list.v[i].lives += ended != SP_ABSENT && facts[k]->start_ns > ended;
             ended = facts[k]->exit_ns;
         }
@@ -55,13 +59,18 @@ spaa_status sp_processes_of(const struct sp_profile *p, struct sp_diags *d, stru
     struct sp_processes x = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < p->threads.n; i++)
-        ok = process_add(
-            &x, p,
-            (struct sp_process){p->threads.v[i].pid, p->threads.v[i].tid, p->threads.v[i].comm, 1, false});
+        ok = process_add(&x, p,
+                         (struct sp_process){.pid = p->threads.v[i].pid,
+                                             .tid = p->threads.v[i].tid,
+                                             .comm = p->threads.v[i].comm,
+                                             .lives = 1});
     for (size_t i = 0; ok && i < p->contexts.n; i++)
-        ok = process_add(
-            &x, p,
-            (struct sp_process){p->contexts.v[i].pid, p->contexts.v[i].tid, p->contexts.v[i].comm, 1, true});
+        ok = process_add(&x, p,
+                         (struct sp_process){.pid = p->contexts.v[i].pid,
+                                             .tid = p->contexts.v[i].tid,
+                                             .comm = p->contexts.v[i].comm,
+                                             .lives = 1,
+                                             .of_stack = true});
     if (!ok) {
         sp_processes_free(&x);
         return sp_nomem(d);
@@ -103,4 +112,45 @@ struct sp_str sp_process_name(const struct sp_profile *p, const struct sp_proces
 {
     const struct sp_process *y = sp_process_find(x, pid);
     return y ? sp_pstr(p, y->comm) : (struct sp_str){"", 0};
+}
+
+struct sp_str sp_process_instance(const struct sp_profile *p, const struct sp_context *c)
+{
+    const struct sp_label *l = sp_labels_find(p, c->labels, (struct sp_str){"instance", 8});
+    return l ? sp_pstr(p, l->value) : (struct sp_str){"", 0};
+}
+
+/* Whether a process of the context's number is called as the context is. */
+static bool process_is_named(const struct sp_profile *p, const struct sp_context *c)
+{
+    for (size_t i = 0; i < p->processes.n; i++)
+        if (p->processes.v[i].pid == c->pid && p->processes.v[i].name == c->comm && c->comm)
+            return true;
+    return false;
+}
+
+struct sp_str sp_process_name_of(const struct sp_profile *p, const struct sp_processes *x,
+                                 const struct sp_context *c)
+{
+    const struct sp_process *process = sp_process_find(x, c->pid);
+    bool apart = process && process->shared && process_is_named(p, c);
+    return apart ? sp_pstr(p, c->comm) : sp_process_name(p, x, c->pid);
+}
+
+void sp_process_text(const struct sp_profile *p, const struct sp_processes *x, const struct sp_context *c,
+                     struct sp_buf *b)
+{
+    const struct sp_process *process = sp_process_find(x, c->pid);
+    struct sp_str name = sp_process_name_of(p, x, c), instance = sp_process_instance(p, c);
+    sp_buf_add(b, name.p, name.n);
+    sp_buf_puts(b, name.n ? " (pid " : "pid ");
+    if (c->pid == SP_ABSENT)
+        sp_buf_puts(b, "?");
+    else
+        sp_buf_i64(b, c->pid);
+    if (instance.n)
+        sp_buf_printf(b, ", %.*s", (int)instance.n, instance.p);
+    else if (process && process->lives > 1 && !process->shared)
+        sp_buf_printf(b, ", of %u processes", process->lives);
+    sp_buf_puts(b, name.n ? ")" : "");
 }

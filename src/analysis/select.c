@@ -275,6 +275,18 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
     return st;
 }
 
+static spaa_status select_states(struct sp_selection *s, const struct sp_select_opts *o,
+                                 const unsigned char *who, struct sp_diags *d)
+{
+    unsigned char *fits = calloc(s->profile->contexts.n + 1, 1);
+    for (uint32_t i = 0; fits && i < s->profile->contexts.n; i++)
+        fits[i] = sp_context_fits_but_state(s, o, who, i);
+    if (fits)
+        sp_state_shares_of(s->profile, s->event, s->metric, fits, &s->states);
+    free(fits);
+    return fits ? SPAA_OK : sp_nomem(d);
+}
+
 static spaa_status select_gather(struct sp_selection *s, const struct sp_select_opts *o,
                                  const struct sp_tally *tally, struct sp_diags *d)
 {
@@ -291,6 +303,8 @@ static spaa_status select_gather(struct sp_selection *s, const struct sp_select_
     for (uint32_t i = 0; !st && i < p->contexts.n; i++)
         fits[i] = (unsigned char)((p->contexts.v[i].event == s->event) + sp_context_fits(s, o, who, i));
     s->samples_metric = sp_metric_find(p, "samples", 7);
+    if (!st && sp_is_of_hangs(p, s->event))
+        st = select_states(s, o, who, d);
     if (!st)
         st = gather_rows(s, fits, &filters, tally, &g, d);
     struct sp_str name = sp_pstr(p, p->metrics.v[s->metric].name);
@@ -342,24 +356,22 @@ static bool measures_all(const struct sp_selection *s)
 }
 
 /*
- * The default is the first view that has something: of an off-CPU profile `cpu` would be empty. A tracepoint
- * that sees threads leave the CPU has blocked ones, but is not about the CPU for that; nor is what measures
- * waiting.
+ * The default is the first view that has something: of an off-CPU profile `cpu` would be empty, and so it
+ * would of a tracepoint that sees threads leave the CPU. What measures waiting is not about the CPU.
  */
 static const char *pick_view(const struct sp_selection *s, const struct sp_select_opts *o)
 {
     static const char *const views[] = {"cpu", "latency"};
     bool states = false, shown[2] = {false, false};
-    bool known = s->event != SP_NONE, probe = known && s->profile->events.v[s->event].kind == SP_PROBE;
+    bool known = s->event != SP_NONE;
     bool waits = known && sp_waiting_is_about_states(s->profile, s->event);
     for (size_t i = 0; i < s->profile->contexts.n; i++) {
         const struct sp_context *c = &s->profile->contexts.v[i];
         if (c->event != s->event)
             continue;
         states = states || c->state;
-        bool blocked = probe && sp_str_is(sp_pstr(s->profile, c->state), "BLOCKED");
-        for (int v = blocked || waits ? 1 : 0; v < 2; v++)
-            shown[v] = shown[v] || sp_state_in_view(s->profile, views[v], c->state);
+        for (int v = waits ? 1 : 0; v < 2; v++)
+            shown[v] = shown[v] || sp_state_in_view(s->profile, views[v], s->event, c->state);
     }
     return o->state          ? "custom"
            : !states         ? NULL

@@ -14,6 +14,7 @@
 #define SP_SELECT_H
 
 #include "analysis/pool.h"
+#include "analysis/state_shares.h"
 #include "base/buf.h"
 #include "base/watch.h"
 #include "model/events.h"
@@ -94,6 +95,8 @@ struct sp_selection {
     /* Each row is one record as it stands, and has frames. */
     bool plain;
     SP_VEC(uint32_t) scratch;
+    struct sp_state_shares
+        states;               /* of hang reports: of what all filters but those of states and frames leave */
     struct sp_chains *chains; /* what analysis/chains.h found of it; NULL: not asked */
 };
 

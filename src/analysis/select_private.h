@@ -16,10 +16,13 @@ struct sp_frame_filters {
  */
 spaa_status sp_who_of(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d,
                       unsigned char **out);
+/* Of the event, and all filters but those of states. */
+bool sp_context_fits_but_state(const struct sp_selection *s, const struct sp_select_opts *o,
+                               const unsigned char *who, uint32_t context);
 bool sp_context_fits(const struct sp_selection *s, const struct sp_select_opts *o, const unsigned char *who,
                      uint32_t context);
 /* Stacks without a state are in every view; states that the views do not name are in `latency` and lists. */
-bool sp_state_in_view(const struct sp_profile *p, const char *view, uint32_t state);
+bool sp_state_in_view(const struct sp_profile *p, const char *view, uint32_t event, uint32_t state);
 /* Fills s->hidden, s->roots, s->no_inlined. */
 spaa_status sp_shape_frames(struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d);
 spaa_status sp_frame_filters_of(const struct sp_profile *p, const struct sp_select_opts *o,

@@ -1,6 +1,7 @@
 #include "analysis/thread_info.h"
 
 #include "base/hash.h"
+#include "model/labels.h"
 
 #include <stdlib.h>
 
@@ -21,18 +22,37 @@ const struct sp_reported_thread *sp_thread_info_thread(const struct sp_thread_in
     return NULL;
 }
 
-static struct sp_reported_process *process(const struct sp_thread_info *f, int64_t pid)
+/* The first of that number; with `exactly`, of that name and instance too. */
+static struct sp_reported_process *find_process(const struct sp_thread_info *f, int64_t pid, bool exactly,
+                                                uint32_t name, uint32_t instance)
 {
     struct sp_probe at = sp_map_probe(&f->by_pid, sp_hash_mix((uint64_t)pid, 9));
-    for (uint32_t i; (i = sp_map_next(&f->by_pid, &at)) != SP_MAP_NONE;)
-        if (f->processes.v[i].pid == pid)
-            return &f->processes.v[i];
-    return NULL;
+    struct sp_reported_process *best = NULL;
+    for (uint32_t i; (i = sp_map_next(&f->by_pid, &at)) != SP_MAP_NONE;) {
+        struct sp_reported_process *x = &f->processes.v[i];
+        if (x->pid == pid && (!exactly || (x->name == name && x->instance == instance)) &&
+            (!best || x < best))
+            best = x;
+    }
+    return best;
+}
+
+static struct sp_reported_process *process(const struct sp_thread_info *f, int64_t pid)
+{
+    return find_process(f, pid, false, SP_STR_NONE, SP_STR_NONE);
 }
 
 const struct sp_reported_process *sp_thread_info_process(const struct sp_thread_info *f, int64_t pid)
 {
     return process(f, pid);
+}
+
+const struct sp_reported_process *sp_thread_info_process_of(const struct sp_thread_info *f,
+                                                            const struct sp_context *c)
+{
+    const struct sp_label *l = sp_labels_find(f->profile, c->labels, (struct sp_str){"instance", 8});
+    const struct sp_reported_process *x = find_process(f, c->pid, true, c->comm, l ? l->value : SP_STR_NONE);
+    return x ? x : process(f, c->pid);
 }
 
 static int64_t thread_info_stated(int64_t v)
@@ -64,12 +84,13 @@ static bool thread_info_add_fact(struct sp_thread_info *f, const struct sp_profi
     struct sp_reported_process x = {
         .pid = fact->pid,
         .name = thread_info_text(p, fact->name),
+        .instance = thread_info_text(p, fact->instance),
         .cpu = thread_info_cpu(fact->cpu_time_ns, fact->cycles, fact->instructions),
         .frontmost = fact->flags & SP_FACT_FRONTMOST,
         .suspended = fact->flags & SP_FACT_SUSPENDED,
         .main = SP_ABSENT,
     };
-    if (x.pid == SP_ABSENT || process(f, x.pid))
+    if (x.pid == SP_ABSENT || find_process(f, x.pid, true, x.name, x.instance))
         return true;
     f->any_cpu = f->any_cpu || x.cpu.cpu_ns >= 0;
     return add_process(f, &x);
@@ -93,7 +114,8 @@ static bool thread_info_add_thread(struct sp_thread_info *f, const struct sp_pro
     struct sp_str queue = sp_pstr(p, x.queue);
     x.main = queue.n && memmem(queue.p, queue.n, "com.apple.main-thread", 21);
     f->any_cpu = f->any_cpu || x.cpu.cpu_ns >= 0;
-    struct sp_reported_process *of_thread = process(f, t->pid);
+    struct sp_reported_process *of_thread = find_process(f, t->pid, true, t->comm, SP_STR_NONE);
+    of_thread = of_thread ? of_thread : process(f, t->pid);
     if (!of_thread) {
         struct sp_reported_process fresh = {.pid = t->pid, .cpu = {-1, -1, -1}, .main = SP_ABSENT};
         if (!add_process(f, &fresh))

@@ -21,7 +21,7 @@ struct sp_reported_thread {
 
 struct sp_reported_process {
     int64_t pid;
-    uint32_t name;              /* string of the profile */
+    uint32_t name, instance;    /* strings of the profile */
     struct sp_reported_cpu cpu; /* where it is not stated, the sum of its threads' */
     bool frontmost, suspended;
     int64_t main; /* tid of its main thread; SP_ABSENT */
@@ -39,6 +39,9 @@ spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, st
 void sp_thread_info_free(struct sp_thread_info *f);
 const struct sp_reported_thread *sp_thread_info_thread(const struct sp_thread_info *f,
                                                        int64_t tid); /* NULL: none */
+/* The first of a number; of several, the one of a name and an instance, where it is told. NULL: none. */
 const struct sp_reported_process *sp_thread_info_process(const struct sp_thread_info *f, int64_t pid);
+const struct sp_reported_process *sp_thread_info_process_of(const struct sp_thread_info *f,
+                                                            const struct sp_context *c);
 
 #endif

@@ -189,18 +189,6 @@ const struct sp_pool *sp_top_pool(const struct sp_selection *s, enum sp_by by, c
                                    : NULL;
 }
 
-static void process_text(struct sp_top_keys *x, int64_t pid)
-{
-    const struct sp_process *process = sp_process_find(&x->processes, pid);
-    struct sp_str name = sp_process_name(x->s->profile, &x->processes, pid);
-    sp_buf_add(&x->text, name.p, name.n);
-    sp_buf_puts(&x->text, name.n ? " (pid " : "pid ");
-    top_number(&x->text, pid);
-    if (process && process->lives > 1)
-        sp_buf_printf(&x->text, ", of %u processes", process->lives);
-    sp_buf_puts(&x->text, name.n ? ")" : "");
-}
-
 static void comm_text(struct sp_top_keys *x, uint32_t context)
 {
     uint32_t comm = x->s->pools.comm[context];
@@ -259,7 +247,7 @@ uint32_t sp_top_group_of_context(struct sp_top_keys *x, size_t k, uint32_t conte
     else if (by == SP_TOP_EVENT)
         top_name(t, sp_pstr(p, p->events.v[c->event].name));
     else if (by == SP_TOP_PROCESS)
-        process_text(x, c->pid);
+        sp_process_text(p, &x->processes, c, t);
     else if (by == SP_TOP_THREAD)
         sp_thread_row(t, x->s, context);
     else if (by == SP_TOP_LABEL && key->by.say != SP_SAY_TEXT)

@@ -1,4 +1,5 @@
 #include "ask/common.h"
+#include "ask/cpu_claims.h"
 
 #include "analysis/at.h"
 #include "analysis/chains.h"
@@ -128,6 +129,10 @@ spaa_status sp_asked_select(struct sp_ask *q, const struct sp_select_opts *how, 
     out->failed |= x->s.filters.failed;
     struct sp_measure m = sp_measure_of(&x->s);
     x->measure = sp_answer_measure(out, &m);
+    if (x->s.states.known)
+        st = sp_say_cpu_claims(&x->s, q->diags);
+    if (st)
+        return st;
     st = sp_handles_of(x->s.profile, q->diags, &x->handles);
     x->has_handles = !st;
     if (!st)
@@ -232,6 +237,17 @@ static void put_owner_facts(struct sp_asked *x)
         sp_fact_cstr(x->out, "profile.allocators", x->s.allocators);
 }
 
+/* Of hang reports: how many samples were in which state. */
+static void put_states(struct sp_asked *x)
+{
+    const struct sp_state_shares *states = &x->s.states;
+    char name[64];
+    for (int k = 0; states->known && k < SP_SHARES; k++) {
+        snprintf(name, sizeof name, "profile.states.%s", sp_share_names[k]);
+        sp_fact_count(x->out, name, states->of[k]);
+    }
+}
+
 void sp_asked_facts(struct sp_asked *x)
 {
     struct sp_answer *a = x->out;
@@ -244,6 +260,7 @@ void sp_asked_facts(struct sp_asked *x)
     sp_fact_str(a, "profile.unit", s->unit);
     sp_fact_count(a, "profile.samples", s->whole_samples);
     sp_fact_cstr(a, "profile.view", s->view);
+    put_states(x);
     if (s->at)
         sp_fact_cstr(a, "profile.at", s->at);
     sp_fact_text(a, "profile.filters", s->filters.data ? s->filters.data : "", s->filters.len);
@@ -302,6 +319,10 @@ void sp_asked_heading(struct sp_asked *x)
     sp_buf_clear(b);
     sp_heading_text(b, &x->s);
     sp_answer_line_of(x->out, SP_LINE_PLAIN, b);
+    sp_buf_clear(b);
+    sp_states_text(b, &x->s);
+    if (b->len)
+        sp_answer_line_of(x->out, SP_LINE_PLAIN, b);
     sp_buf_clear(b);
     common_bounds(x);
 }

@@ -126,6 +126,17 @@ spaa_status sp_asked_end(struct sp_asked *x)
     return SPAA_OK;
 }
 
+#define STATE_FACT(name, doc) SOMETIMES("profile.states." name, SP_COL_COUNT, doc)
+#define STATES_FACTS                                                                                         \
+    STATE_FACT("running", "of hang reports: how many samples of all views were of a thread that ran"),       \
+        STATE_FACT("runnable", "likewise: that was ready, and waited for a CPU"),                            \
+        STATE_FACT("blocked", "likewise: that waited for a lock"),                                           \
+        STATE_FACT("waiting", "likewise: that waited for something else"),                                   \
+        STATE_FACT("suspended", "likewise: that was stopped"),                                               \
+        STATE_FACT("idle", "likewise: of a processor without work"),                                         \
+        STATE_FACT("unknown", "likewise: with a state that is not understood"),                              \
+        STATE_FACT("unstated", "likewise: without a state, which may run or wait")
+
 const struct sp_answer_column sp_common_facts[] = {
     FACT("profile.source_tool", SP_COL_TEXT, "what recorded the profile; null: not known"),
     FACT("profile.event", SP_COL_TEXT, "the event that the answer is about"),
@@ -133,6 +144,7 @@ const struct sp_answer_column sp_common_facts[] = {
     FACT("profile.unit", SP_COL_TEXT, "of weights: ns, bytes, …; null: a count"),
     FACT("profile.samples", SP_COL_COUNT, "samples of the whole; null: the source counts none"),
     FACT("profile.view", SP_COL_TEXT, "cpu, latency, all or custom; null: the profile has no thread states"),
+    STATES_FACTS,
     SOMETIMES("profile.at", SP_COL_TEXT, "with --at: the moment that the answer is of"),
     FACT("profile.filters", SP_COL_TEXT, "the filters as options"),
     {"profile.idle", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES,

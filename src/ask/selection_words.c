@@ -40,6 +40,33 @@ void sp_kept_text(struct sp_buf *b, const struct sp_selection *s, const char *be
     sp_buf_puts(b, " is out (--idle)");
 }
 
+void sp_states_text(struct sp_buf *b, const struct sp_selection *s)
+{
+    const struct sp_state_shares *x = &s->states;
+    const char *between = "; ";
+    if (!x->known || x->of[SP_SHARE_RUNNING] == x->whole)
+        return;
+    bool by_leaf = sp_str_is(sp_pstr(s->profile, s->profile->events.v[s->event].name), "sample");
+    int64_t runs = by_leaf ? x->of[SP_SHARE_UNSTATED] : x->of[SP_SHARE_RUNNING];
+    sp_buf_puts(b, by_leaf ? "perhaps running " : "running ");
+    sp_text_weight(b, s->unit, s->scale, runs);
+    sp_buf_puts(b, " of ");
+    sp_text_count(b, (uint64_t)x->whole, "sample");
+    for (int k = SP_SHARE_RUNNING + 1; k < SP_SHARES; k++) {
+        if (!x->of[k] || (by_leaf && k == SP_SHARE_UNSTATED))
+            continue;
+        sp_buf_printf(b, "%s%s ", between, sp_share_names[k]);
+        sp_text_weight(b, s->unit, s->scale, x->of[k]);
+        sp_buf_puts(b, " (");
+        sp_text_percent(b, x->of[k], x->whole);
+        sp_buf_puts(b, "%)");
+        between = ", ";
+    }
+    sp_buf_puts(b, ": --by state, --state WAITING");
+    if (by_leaf)
+        sp_buf_puts(b, "; known by the innermost function, sample(1) states none");
+}
+
 /* ", whole 2.62 s, 1,308 samples"; where weights are samples only once. */
 static void heading_whole(struct sp_buf *b, const struct sp_selection *s, struct sp_str metric)
 {

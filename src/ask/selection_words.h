@@ -10,6 +10,11 @@
 /* "event cycles, metric period (ns), whole 2.30 s, 2,300 samples; view cpu keeps …": one line without its
  * end. */
 void sp_heading_text(struct sp_buf *b, const struct sp_selection *s);
+/*
+ * Of hang reports: "running 77 of 559 samples; runnable 6 (1.07%), …: --by state, --state WAITING", and how
+ * it is known where it is not stated; nothing where all was taken running.
+ */
+void sp_states_text(struct sp_buf *b, const struct sp_selection *s);
 /* `before`, then that stacks are by owner, and what shows them as recorded: nothing where they are. */
 void sp_owner_text(struct sp_buf *b, const struct sp_selection *s, const char *before);
 /* `before`, then "--pid 5 keeps 2.00 ms, 4.00% of the event's 50.00 ms": nothing without views and filters.

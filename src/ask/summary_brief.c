@@ -76,6 +76,10 @@ static void brief_head(struct brief *b)
         brief_take(b, SP_LINE_HEAD, line);
     }
     sp_buf_clear(line);
+    sp_states_text(line, s);
+    if (line->len)
+        brief_take(b, SP_LINE_PLAIN, line);
+    sp_buf_clear(line);
     if (!sp_summary_shows_own(x)) /* nothing below is of what they keep */
         return;
     if (s->filters.len || s->kept != s->event_whole)

@@ -68,15 +68,16 @@ static int by_weight(const void *va, const void *vb)
     return c ? c : (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* A process is named by its main thread: what others are called says nothing of it. */
+/* A process is named by its main thread, or where a name is told of it: what others are called says nothing
+ * of it. */
 static bool recorded_add(struct sp_summary *x, const struct sp_processes *all, const struct sp_top_row *r)
 {
     const struct sp_profile *p = x->x.s.profile;
     int64_t pid = r->context == SP_NONE ? SP_ABSENT : p->contexts.v[r->context].pid;
     const struct sp_process *known = sp_process_find(all, pid);
     struct sp_recorded one = {.pid = pid, .n = 1, .weight = r->self};
-    if (known && known->tid == known->pid)
-        one.name = sp_process_name(p, all, pid);
+    if (known && (known->tid == known->pid || known->told))
+        one.name = sp_process_name_of(p, all, &p->contexts.v[r->context]);
     for (size_t i = 0; one.name.n && i < x->recorded.n; i++) {
         if (sp_str_cmp(x->recorded.v[i].name, one.name) != 0)
             continue;

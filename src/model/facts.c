@@ -28,6 +28,7 @@ const struct sp_fact sp_process_facts[] = {
     NUMBER(sp_process_fact, pid),
     TEXT(sp_process_fact, name),
     TEXT(sp_process_fact, path),
+    TEXT(sp_process_fact, instance),
     NUMBER(sp_process_fact, parent_pid),
     NUMBER(sp_process_fact, start_ns),
     NUMBER(sp_process_fact, exit_ns),

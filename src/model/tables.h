@@ -143,8 +143,10 @@ struct sp_process_fact {
     int64_t cpu_time_ns, cycles, instructions;
     int64_t footprint_bytes, rss_bytes;
     uint32_t name, path, extra_json;
-    uint32_t flags;         /* enum sp_fact_flag */
+    uint32_t instance; /* which of several processes of this number and name: label `instance` of contexts */
+    uint32_t flags;    /* enum sp_fact_flag */
     uint32_t first, images; /* slice of process_images */
+    uint32_t zero;          /* padding */
 };
 
 /* A binary where it was loaded; the DSO of the same path or build-id says what frames are of it. */

@@ -2,13 +2,14 @@
 #include "sql/internal.h"
 
 /* Then the fields of sp_process_facts, in their order. */
-enum { ID, FACTS, EXTRA_JSON = FACTS + 13 };
+enum { ID, FACTS, EXTRA_JSON = FACTS + 14 };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number: process_images.process"},
     {"pid", SQL_INTEGER, SQL_KEY, 1, "threads.pid, stacks.pid"},
     {"name", SQL_TEXT, 0, 0, "as the profiler calls it"},
     {"path", SQL_TEXT, 0, 0, "the file it runs"},
+    {"instance", SQL_TEXT, 0, 0, "which of several of this number and name: label instance of stacks"},
     {"parent_pid", SQL_INTEGER, SQL_KEY, 10, "the process that made it"},
     {"start_ns", SQL_INTEGER, 0, 0, "when it began, on the clock of samples.time"},
     {"exit_ns", SQL_INTEGER, 0, 0, "when it ended"},
