@@ -1,13 +1,16 @@
 /*
- * Weight over time: equal buckets of a profile's samples, or, where there are none, its windows.
+ * Weight over time: equal buckets of a profile's samples, or, where there are none, its windows, or the steps
+ * that a report has for its stacks.
  *
- * A bucket is [lo, hi) in nanoseconds of the profile's clock; the buckets of samples partition the range.
+ * A bucket is [lo, hi) in nanoseconds of the profile's clock; the buckets of samples and of steps partition
+ * the range.
  */
 #ifndef SP_TIMELINE_H
 #define SP_TIMELINE_H
 
 #include "analysis/sample_times.h"
 #include "analysis/select.h"
+#include "model/step_ranges.h"
 
 struct sp_bucket {
     int64_t lo, hi;
@@ -37,6 +40,12 @@ struct sp_timeline {
  */
 spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_sample_times *m, size_t buckets,
                               size_t hot, struct sp_diags *d, struct sp_timeline *out);
+/*
+ * The same of steps, whose interval is known; sorts them. Weights are at least what a bucket has: what is in
+ * none of them (the selection's weight without `covered`) was seen in steps that are not told apart.
+ */
+spaa_status sp_timeline_of_steps(struct sp_selection *s, struct sp_step_ranges *r, size_t buckets, size_t hot,
+                                 struct sp_diags *d, struct sp_timeline *out);
 void sp_timeline_free(struct sp_timeline *t);
 /*
  * Puts windows for these buckets into the profile, in place of those it has, from the samples of all events:

@@ -5,6 +5,7 @@
 #include "ask/timeline_explain.h"
 #include "ask/timeline_hot.h"
 #include "ask/timeline_memory.h"
+#include "ask/timeline_steps.h"
 
 #include "analysis/chains.h"
 #include "analysis/timeline.h"
@@ -56,10 +57,11 @@ static const struct sp_table_decl timeline_hot = {
            "most away"};
 
 static const struct sp_table_decl *const timeline_tables[] = {
-    &timeline_rows, &timeline_hot, &sp_timeline_phases, &sp_timeline_stretches, &sp_timeline_accounts,
-    &sp_series_dumps, &sp_series_changed, NULL};
+    &timeline_rows,        &timeline_hot,    &sp_timeline_phases, &sp_timeline_stretches,
+    &sp_timeline_accounts, &sp_series_dumps, &sp_series_changed,  NULL};
 static const struct sp_answer_column timeline_facts[] = {
-    {"from", SP_COL_TEXT, .doc = "what tells when: samples or windows"},
+    {"from", SP_COL_TEXT, .doc = "what tells when: samples, windows, or steps of a timeline report"},
+    SP_TIMELINE_STEPS_FACTS,
     {"time.profile_start", SP_COL_NUMBER, .doc = "seconds of the profile's clock; all others are from there"},
     {"time.start", SP_COL_NUMBER, .doc = "where the first row begins"},
     {"time.end", SP_COL_NUMBER, .doc = "where the last row ends"},
@@ -77,6 +79,7 @@ struct timeline {
     struct sp_asked *x;
     size_t buckets, limit;
     struct sp_sample_times times;
+    struct sp_step_ranges steps; /* of reports that have them in place of samples: last is not 0 then */
     struct sp_timeline t;
     struct sp_timeline_hot hot;
     struct sp_timeline_memory memory; /* where it is on, t is its t, lent */
@@ -203,7 +206,9 @@ static void put_facts(struct timeline *x)
     struct sp_answer *a = x->x->out;
     const struct sp_timeline *t = &x->t;
     struct sp_buf *b = &x->x->b;
-    sp_fact_cstr(a, "from", x->times.rows && !x->memory.on ? "samples" : "windows");
+    sp_fact_cstr(a, "from", x->steps.last ? "steps" : x->times.rows && !x->memory.on ? "samples" : "windows");
+    if (x->steps.last)
+        sp_timeline_steps_facts(x->x, &x->steps, t);
     sp_fact_scaled(a, "time.profile_start", t->zero, NS);
     sp_fact_scaled(a, "time.start", t->start - t->zero, NS);
     sp_fact_scaled(a, "time.end", t->end - t->zero, NS);
@@ -241,7 +246,8 @@ static void say_all(struct timeline *x)
     sp_buf_clear(b);
     sp_buf_puts(b, "|");
     sparkline(x, (x->t.buckets.n + LINE - 1) / LINE, b);
-    sp_buf_printf(b, "| %zu %s, ", x->t.buckets.n, x->times.rows || x->memory.on ? "buckets" : "windows");
+    sp_buf_printf(b, "| %zu %s, ", x->t.buckets.n,
+                  x->times.rows || x->memory.on || x->steps.last ? "buckets" : "windows");
     if (x->memory.on && x->memory.l.of_level) {
         sp_buf_puts(b, "the most that was live in each");
     } else if (x->t.changes) {
@@ -252,6 +258,8 @@ static void say_all(struct timeline *x)
         sp_buf_puts(b, "% of the weight");
     }
     sp_answer_line_buf(x->x->out, b);
+    if (x->steps.last)
+        sp_timeline_steps_say(x->x, &x->steps, &x->t);
 }
 
 /* What differs from the rest is there to be told. */
@@ -283,7 +291,7 @@ static void put_next(struct timeline *x)
     for (size_t i = 0; i < x->t.buckets.n; i++)
         if (!best || x->t.buckets.v[i].weight > best->weight)
             best = &x->t.buckets.v[i];
-    if (!best || x->x->q->options->time)
+    if (!best || x->x->q->options->time || x->steps.last)
         return;
     sp_scaled_text((__int128)best->lo - x->t.zero, NS, from);
     sp_scaled_text((__int128)best->hi - x->t.zero, NS, to);
@@ -308,7 +316,10 @@ static spaa_status timeline_begin(struct timeline *x, struct sp_ask *q, struct s
         !sp_ask_limit(q, SIZE_MAX, &x->limit))
         return SPAA_ERR_USAGE;
     struct sp_select_opts how;
-    spaa_status st = sp_sample_times_of(q->profiles[0], q->diags, &x->times);
+    bool steps;
+    spaa_status st = sp_timeline_steps_find(q, &x->steps, &steps);
+    if (!st && !steps)
+        st = sp_sample_times_of(q->profiles[0], q->diags, &x->times);
     if (!st && !sp_ask_select_opts(q, &how))
         st = SPAA_ERR_USAGE;
     bool memory = !st && sp_timeline_memory_wanted(q, &how);
@@ -316,6 +327,8 @@ static spaa_status timeline_begin(struct timeline *x, struct sp_ask *q, struct s
         st = sp_asked_select(q, &how, out, x->x);
     if (!st && (!q->brief || q->options->own_re || q->options->explain))
         st = sp_asked_own(x->x);
+    if (!st && steps)
+        return sp_timeline_of_steps(&x->x->s, &x->steps, (size_t)buckets, SP_TIMELINE_HOT, q->diags, &x->t);
     if (!st && memory)
         return timeline_of_memory(x, (size_t)buckets);
     if (!st)
@@ -404,6 +417,7 @@ static spaa_status timeline_ask(struct sp_ask *q, struct sp_answer *out)
     else
         sp_timeline_free(&x.t);
     sp_sample_times_free(&x.times);
+    sp_step_ranges_free(&x.steps);
     sp_asked_free(&asked);
     return st;
 }

@@ -1,0 +1,52 @@
+/* The steps of a timeline report in timeline. */
+#include "ask/timeline_steps.h"
+
+#include "base/num.h"
+
+void sp_timeline_steps_facts(struct sp_asked *x, const struct sp_step_ranges *r, const struct sp_timeline *t)
+{
+    sp_fact_count(x->out, "steps.last", r->last);
+    sp_fact_count(x->out, "steps.interval_ns", r->interval_ns);
+    sp_fact_count(x->out, "steps.not_told_apart", x->s.kept - t->covered);
+}
+
+void sp_timeline_steps_say(struct sp_asked *x, const struct sp_step_ranges *r, const struct sp_timeline *t)
+{
+    struct sp_buf *b = &x->b;
+    int64_t rest = x->s.kept - t->covered;
+    char interval[64];
+    sp_buf_clear(b);
+    sp_scaled_text(r->interval_ns, 6, interval);
+    sp_buf_printf(b, "by the steps of the report: %lld, %s ms each", (long long)r->last, interval);
+    if (rest > 0) {
+        sp_buf_puts(b, "; weights are at least what they say: of ");
+        sp_text_count(b, (uint64_t)rest, "sample");
+        sp_buf_puts(b, " it is not said in which steps they were");
+    }
+    sp_answer_line_buf(x->out, b);
+}
+
+spaa_status sp_timeline_steps_find(struct sp_ask *q, struct sp_step_ranges *r, bool *steps)
+{
+    const struct sp_profile *p = q->profiles[0];
+    struct sp_str tool = sp_pstr(p, p->header.source_tool);
+    bool report = sp_str_is(tool, "spindump"), sample = sp_str_is(tool, "sample");
+    *steps = false;
+    if (p->samples || p->windows.n || !(report || sample))
+        return SPAA_OK;
+    if (!sp_step_ranges_any(p)) {
+        sp_emit_hint(q->diags, SP_E600, SP_AT_NOTHING,
+                     sample ? "record with `spindump PID -timeline`"
+                            : "of the same tailspin: `spindump -i FILE.tailspin -timeline -stdout`; anew: "
+                              "`spindump -timeline`",
+                     sample ? "a report of sample(1) is in order of counts, not of time"
+                            : "the report is in order of counts (heavy format), not of time");
+        return SPAA_ERR_USAGE;
+    }
+    spaa_status st = sp_step_ranges_of(p, q->diags, r);
+    if (!st && (r->interval_ns == SP_ABSENT || !r->last))
+        st = sp_usage(q->diags, "the line `Steps:` of its header says it",
+                      "the report does not say how long a step is");
+    *steps = !st;
+    return st;
+}
