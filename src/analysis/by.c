@@ -24,7 +24,7 @@ static spaa_status by_unknown(const char *word, size_t n, struct sp_diags *d)
     sp_buf_puts(&hint, hint.len ? " one of:" : "one of:");
     for (size_t i = 0; i < SP_TOP_LABEL; i++)
         sp_buf_printf(&hint, "%s %s", i ? "," : "", sp_by_names[i]);
-    sp_buf_puts(&hint, ", label:KEY; several by commas");
+    sp_buf_puts(&hint, ", queue, label:KEY; several by commas");
     sp_emit_hint(d, SP_E037, SP_AT_NOTHING, sp_buf_cstr(&hint), "--by has no value \"%s\"",
                  sp_buf_cstr(&asked));
     sp_buf_free(&hint);
@@ -39,6 +39,11 @@ static spaa_status by_key(const char *word, size_t n, struct sp_diags *d, struct
     if (n > strlen(label) && memcmp(word, label, strlen(label)) == 0) {
         out->kind = SP_TOP_LABEL;
         out->label = (struct sp_str){word + strlen(label), (uint32_t)(n - strlen(label))};
+        return SPAA_OK;
+    }
+    if (n == 5 && memcmp(word, "queue", 5) == 0) { /* as threads of macOS have one */
+        out->kind = SP_TOP_LABEL;
+        out->label = (struct sp_str){word, 5};
         return SPAA_OK;
     }
     int i = sp_name_index(sp_by_names, word, n);

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/watch.h"
+#include "model/labels.h"
 #include "model/merge.h"
 
 #include <stdlib.h>
@@ -165,6 +166,17 @@ spaa_status sp_regroup(struct sp_profile *p, unsigned keys, struct sp_diags *d)
     return st ? st : regroup_all(p, keys, &none, d);
 }
 
+/* Threads with a context that says its queue: they served several, and their record names one of them. */
+static void regroup_say_own(const struct sp_profile *p, const struct sp_thread_info *info, unsigned char *own)
+{
+    for (size_t i = 0; i < p->contexts.n; i++) {
+        const struct sp_context *c = &p->contexts.v[i];
+        const struct sp_reported_thread *t = c->tid != SP_ABSENT ? sp_thread_info_thread(info, c->tid) : NULL;
+        if (t && sp_labels_find(p, c->labels, (struct sp_str){"queue", 5}))
+            own[t - info->threads.v] = 1;
+    }
+}
+
 /* Contexts of threads whose queue is known get it as a label: no stack is divided by that. */
 static spaa_status regroup_by_queue(struct sp_profile *p, const struct sp_label_keys *labels,
                                     struct sp_diags *d)
@@ -175,11 +187,16 @@ static spaa_status regroup_by_queue(struct sp_profile *p, const struct sp_label_
     size_t n = p->contexts.n;
     uint32_t *to = malloc((n + 1) * sizeof *to);
     spaa_status st = to ? sp_thread_info_of(p, d, &info) : sp_nomem(d);
+    unsigned char *own = st ? NULL : calloc(info.threads.n + 1, 1);
+    if (own)
+        regroup_say_own(p, &info, own);
+    else
+        st = st ? st : sp_nomem(d);
     for (uint32_t i = 0; !st && i < n; i++) {
         struct sp_context c = p->contexts.v[i];
         const struct sp_reported_thread *t = c.tid != SP_ABSENT ? sp_thread_info_thread(&info, c.tid) : NULL;
         to[i] = i;
-        if (!t || !t->queue)
+        if (!t || !t->queue || own[t - info.threads.v])
             continue;
         c.labels = sp_labels_with_queue(p, c.labels, labels, sp_pstr(p, t->queue));
         to[i] = c.labels == SP_NONE ? SP_NONE : sp_context_intern(p, &c);
@@ -189,6 +206,7 @@ static spaa_status regroup_by_queue(struct sp_profile *p, const struct sp_label_
     for (size_t i = 0; !st && i < p->stacks.n; i++)
         p->stacks.v[i].context = to[p->stacks.v[i].context];
     sp_thread_info_free(&info);
+    free(own);
     free(to);
     return st;
 }

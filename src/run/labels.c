@@ -30,7 +30,7 @@ static bool labels_add(struct sp_run_keys *k, const char *p, size_t n)
     return false;
 }
 
-/* The keys of a list: of its words label:KEY, or, with all, its words. */
+/* The keys of a list: of its words label:KEY, and `queue`, which is one of these; or, with all, its words. */
 static bool labels_add_list(struct sp_run_keys *k, const char *list, bool all)
 {
     const size_t lead = all ? 0 : 6;
@@ -39,6 +39,8 @@ static bool labels_add_list(struct sp_run_keys *k, const char *list, bool all)
         size_t n = strcspn(list, ",");
         if (all || (n > lead && memcmp(list, "label:", lead) == 0))
             ok = labels_add(k, list + lead, n - lead);
+        else if (n == 5 && memcmp(list, "queue", n) == 0)
+            ok = labels_add(k, list, n);
         list += n;
         list += *list == ',';
     }
@@ -67,12 +69,22 @@ bool sp_run_needs_labels(const struct sp_run *run)
 {
     return run->v.label || run->v.tagroot || run->v.tagleaf ||
            (run->v.group_by && strstr(run->v.group_by, "label:")) ||
-           (run->v.by && strstr(run->v.by, "label:"));
+           (run->v.by && (strstr(run->v.by, "label:") || strstr(run->v.by, "queue")));
 }
 
 static bool labels_there(const struct sp_run *run, const char *key)
 {
     return sp_labels_have(run->profile, (struct sp_str){key, (uint32_t)strlen(key)});
+}
+
+/* Queues are facts of threads, beside which contexts have labels where a thread served several: of the others
+ * they are to be made yet. */
+static bool labels_made(const struct sp_run *run, const char *key)
+{
+    for (size_t i = 0; strcmp(key, "queue") == 0 && i < run->profile->threads.n; i++)
+        if (run->profile->threads.v[i].queue)
+            return false;
+    return labels_there(run, key);
 }
 
 /* Fields that rows are of by default: those of the event asked about. */
@@ -99,7 +111,7 @@ spaa_status sp_run_regroup_labels(struct sp_run *run)
         return SPAA_OK;
     bool ok = sp_run_label_keys(run) && (!run->needs.fields || labels_of_event(run));
     for (size_t i = 0; ok && i < run->needed.list.n; i++)
-        if (!labels_there(run, run->needed.list.v[i]))
+        if (!labels_made(run, run->needed.list.v[i]))
             ok = sp_vec_push(&missing, run->needed.list.v[i]);
     struct sp_label_keys keys = {missing.v, missing.n};
     spaa_status st = !ok      ? sp_nomem(run->diags)

@@ -23,6 +23,7 @@
 #include "formats/common/hang/images.h"
 #include "formats/common/hang/tree.h"
 #include "formats/sample/sample.h"
+#include "model/leaf_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,31 +52,40 @@ struct sample_reader {
     SP_VEC(struct sample_block) blocks;
     SP_VEC(uint32_t) process_images;
     struct sp_buf fields, tail, buf, list;
-    uint32_t event, stamp, comm, context;
+    uint32_t event, stamp, comm;
+    struct sp_context context; /* of the thread whose stacks are built; its state is the leaf's */
+    SP_VEC(uint32_t)
+    states; /* by text: what a thread does whose innermost function it is; SP_STR_NONE: unknown */
+    bool any_state;
     int64_t pid, interval_ns;
     struct sp_span title, name, path;
     bool open; /* an analysis is at hand */
 };
 
-static uint32_t sample_context(void *who, uint32_t tag)
+/* No state is printed: where threads wait as a rule, the leaf tells. What no rule knows has none: it may run,
+ * or not. */
+static uint32_t sample_context(void *who, uint32_t text)
 {
     struct sample_reader *r = who;
-    (void)tag;
-    return r->context;
+    struct sp_context c = r->context;
+    if (r->opts->group_by & SP_BY_STATE)
+        c.state = r->states.v[text];
+    r->any_state = r->any_state || c.state;
+    return sp_context_intern(r->p, &c);
 }
 
 static bool sample_new_context(struct sample_reader *r, const struct sp_sample_report_thread *t)
 {
     unsigned by = r->opts->group_by;
-    struct sp_context c = {.pid = by & SP_BY_PID ? r->pid : SP_ABSENT,
-                           .tid = by & SP_BY_TID ? t->tid : SP_ABSENT,
-                           .cpu = SP_ABSENT,
-                           .event = r->event,
-                           .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE,
-                           .labels = sp_labels_with_queue(r->p, 0, r->opts->asked,
-                                                          (struct sp_str){t->queue.p, (uint32_t)t->queue.n})};
-    r->context = c.labels == SP_NONE ? SP_NONE : sp_context_intern(r->p, &c);
-    return r->context != SP_NONE;
+    r->context =
+        (struct sp_context){.pid = by & SP_BY_PID ? r->pid : SP_ABSENT,
+                            .tid = by & SP_BY_TID ? t->tid : SP_ABSENT,
+                            .cpu = SP_ABSENT,
+                            .event = r->event,
+                            .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE,
+                            .labels = sp_labels_with_queue(
+                                r->p, 0, r->opts->asked, (struct sp_str){t->queue.p, (uint32_t)t->queue.n})};
+    return r->context.labels != SP_NONE;
 }
 
 static bool sample_prepare(struct sample_reader *r)
@@ -152,12 +162,28 @@ static bool sample_place(struct sample_reader *r, const struct sp_sample_report_
     return true;
 }
 
-static uint32_t sample_make_frame(struct sample_reader *r, struct sp_span text)
+static bool sample_learn_state(struct sample_reader *r, uint32_t number,
+                               const struct sp_sample_report_frame *f)
+{
+    struct sp_str symbol = {f->symbol.p, (uint32_t)f->symbol.n},
+                  image = {f->image.p ? f->image.p : "", (uint32_t)f->image.n};
+    const char *word = sp_leaf_state(symbol, image, false);
+    while (r->states.n <= number)
+        if (!sp_vec_push(&r->states, SP_STR_NONE))
+            return false;
+    if (word)
+        r->states.v[number] = sp_profile_cstr(r->p, word);
+    return r->states.v[number] != SP_STR_FAIL;
+}
+
+static uint32_t sample_make_frame(struct sample_reader *r, uint32_t number)
 {
     struct sp_sample_report_frame f;
     struct sp_frame out = {.kind = SP_USER};
-    struct sp_span uuid = {NULL, 0}, dso = {"[unknown]", 9};
+    struct sp_span uuid = {NULL, 0}, dso = {"[unknown]", 9}, text = r->texts.v.v[number].text;
     sp_sample_report_parse_frame(text, &f);
+    if (!sample_learn_state(r, number, &f))
+        return SP_NONE;
     bool unknown = !f.image.p || sp_span_is(f.image, "<unknown binary>");
     bool nameless = sp_span_is(f.symbol, "???");
     uint64_t bare = 0;
@@ -246,8 +272,9 @@ static spaa_status sample_block_stacks(struct sample_reader *r, const struct sam
         return sp_nomem(r->d);
     for (size_t i = 0; i < b->n; i++) {
         struct sp_hang_text *x = &r->texts.v.v[rows[i].frame];
+        rows[i].tag = rows[i].frame;
         if (x->stamp != r->stamp) {
-            x->frame = sample_make_frame(r, x->text);
+            x->frame = sample_make_frame(r, rows[i].tag);
             x->stamp = r->stamp;
         }
         rows[i].frame = x->frame;
@@ -534,7 +561,7 @@ static spaa_status sample_finish(struct sample_reader *r, struct sp_input *in)
     h->source_tool = h->tool = sp_profile_cstr(r->p, "sample");
     h->has_x_spaa = true;
     h->frames = r->frames;
-    h->group_by = r->opts->group_by & SP_BY_DEFAULT;
+    h->group_by = r->opts->group_by & (SP_BY_DEFAULT | (r->any_state ? SP_BY_STATE : 0u));
     bool ok = h->version != SP_STR_FAIL && h->tool != SP_STR_FAIL;
     if (r->interval_ns) {
         size_t n = sp_scaled_text((__int128)1000000000 * 1000000 / r->interval_ns, 6, t);
@@ -578,5 +605,6 @@ spaa_status sp_sample_report_read(struct sp_input *in, const struct sp_read_opts
     sp_vec_free(&r.rows);
     sp_vec_free(&r.blocks);
     sp_vec_free(&r.process_images);
+    sp_vec_free(&r.states);
     return st;
 }

@@ -205,8 +205,9 @@ static bool sample_put_threads(struct sp_hang_writer *w, struct sp_span list, st
     SP_VEC(struct sample_part) parts = {0};
     bool ok = true;
     for (struct sp_span item; ok && sp_json_next(&list, &item);) {
-        struct sample_part x = {.item = item, .tid = sp_hang_listed_tid(w, item, "id")};
-        x.group = sp_hang_group_of(w, first, x.tid, owner);
+        struct sp_hang_listed who = sp_hang_listed_of(w, item, "id");
+        struct sample_part x = {.item = item, .tid = who.tid};
+        x.group = sp_hang_group_of(w, first, who, owner);
         if (x.group)
             x.group->written = true; /* as it will be */
         ok = sp_vec_push(&parts, x);
@@ -242,7 +243,6 @@ static bool sample_put_process(struct sp_hang_writer *w, const struct sp_process
                                struct sp_span members, uint32_t owner)
 {
     struct sp_span fields, threads = {NULL, 0}, tail = {NULL, 0};
-    struct sp_span name = sp_hang_span(sp_pstr(w->p, x->name));
     sp_hang_put(w, sp_hang_decoded_member(w, members, "title"));
     sp_puts(w->out, "\n");
     if (sp_json_find(members, "fields", &fields))
@@ -250,7 +250,7 @@ static bool sample_put_process(struct sp_hang_writer *w, const struct sp_process
     sp_json_find(members, "threads", &threads);
     sp_json_find(members, "tail", &tail);
     sp_puts(w->out, "\nCall graph:\n");
-    bool ok = sample_put_threads(w, threads, sp_hang_first_group(w, x->pid, name), owner);
+    bool ok = sample_put_threads(w, threads, sp_hang_first_group(w, x), owner);
     sp_puts(w->out, "\n");
     return ok && sample_put_tail(w, tail, x);
 }

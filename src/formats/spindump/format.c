@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum spindump_mark { FORM = 1, FIELD = 2, PROCESS = 4, THREAD = 8, ROW = 16, SAMPLE = 32 };
+enum spindump_mark { FORM = 1, FIELD = 2, PROCESS = 4, THREAD = 8, ROW = 16, SAMPLE = 32, PASTED = 64 };
 
 static bool spindump_is_row(struct sp_span s)
 {
@@ -33,13 +33,16 @@ static unsigned spindump_marks(struct sp_span line, unsigned before)
                  {"Powerstats for:", PROCESS},
                  {"Analysis of sampling", SAMPLE},
                  {"Call graph:", SAMPLE}};
+    struct sp_spindump_thread t;
+    if (!(before & PASTED) && sp_hang_starts(line, "Thread 0x") && sp_spindump_parse_thread(line, &t) &&
+        t.nsamples >= 0)
+        return THREAD | PASTED;
     if (!sp_hang_starts(line, "  ")) {
         for (size_t i = 0; line.n && i < sizeof words / sizeof *words; i++)
             if (*line.p == *words[i].word && sp_hang_starts(line, words[i].word))
                 return words[i].mark;
         return 0;
     }
-    struct sp_spindump_thread t;
     if (!(before & THREAD) && sp_hang_starts(line, "  Thread ") && sp_spindump_parse_thread(line, &t))
         return THREAD;
     return !(before & ROW) && spindump_is_row(line) ? ROW : 0;

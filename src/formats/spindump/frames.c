@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "formats/common/hang/wait.h"
 #include "formats/spindump/spindump.h"
+#include "model/leaf_state.h"
 
 void sp_spindump_frames_free(struct sp_spindump_frames *m)
 {
@@ -129,8 +130,12 @@ static bool spindump_learn_state(struct sp_spindump_frames *m, struct sp_span st
 }
 
 /* What a text says wherever it stands. False: no memory. */
-static bool spindump_learn(struct sp_spindump_frames *m, uint32_t number, const struct sp_spindump_frame *f)
+static bool spindump_learn(struct sp_spindump_frames *m, uint32_t number, const struct sp_spindump_frame *f,
+                           bool kernel)
 {
+    struct sp_str symbol = {f->symbol.p, (uint32_t)f->symbol.n},
+                  image = {f->image.n ? f->image.p : "", (uint32_t)f->image.n};
+    const char *leaf = sp_leaf_state(symbol, image, kernel);
     struct sp_spindump_meaning none = {.image = SP_NONE};
     while (m->meanings.n <= number)
         if (!sp_vec_push(&m->meanings, none))
@@ -139,7 +144,9 @@ static bool spindump_learn(struct sp_spindump_frames *m, uint32_t number, const 
     x->image_name = f->image;
     x->address = f->address_value;
     x->truncated = sp_spindump_truncated(f->symbol);
-    return spindump_learn_state(m, f->state, x);
+    x->said = f->state;
+    x->idle = sp_spindump_cut_idle(&x->said) || (kernel && leaf && strcmp(leaf, "IDLE") == 0);
+    return spindump_learn_state(m, x->said, x);
 }
 
 bool sp_spindump_bind(struct sp_spindump_frames *m, uint32_t number, uint32_t stamp)
@@ -151,7 +158,7 @@ bool sp_spindump_bind(struct sp_spindump_frames *m, uint32_t number, uint32_t st
         return true;
     if (!known) {
         sp_spindump_parse_frame(text->text, &f);
-        if (!spindump_learn(m, number, &f))
+        if (!spindump_learn(m, number, &f, text->kernel))
             return false;
     }
     struct sp_spindump_meaning *x = &m->meanings.v[number];

@@ -12,6 +12,8 @@ struct sp_spindump_meaning { /* what a text says, beside struct sp_hang_text */
     uint32_t image;             /* the one that the frame was made with; SP_NONE: none */
     uint32_t state;             /* of the context of samples that end here: x_state */
     uint32_t wait, state_extra; /* its text, as a wait or as what else it is */
+    struct sp_span said;        /* its text; p NULL: none is stated */
+    bool idle;                  /* a processor without work, by where it is or by what is said */
     bool truncated;
 };
 

@@ -33,8 +33,7 @@ static int64_t spindump_days(int64_t y, int64_t m, int64_t d)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* "2026-02-02 23:22:34.999 -0800" in nanoseconds since 1970. */
-static bool spindump_date(struct sp_span s, int64_t *ns)
+bool sp_spindump_date(struct sp_span s, int64_t *ns)
 {
     static const char between[] = "-- ::";
     static const size_t widths[] = {4, 2, 2, 2, 2, 2};
@@ -91,6 +90,8 @@ static void spindump_header_field(struct spindump_reader *r, struct sp_span key,
             *known[i].value = value;
     if (sp_span_is(key, "Steps") || sp_span_is(key, "Sampling interval"))
         spindump_interval(r, value);
+    if (sp_span_is(key, "Steps"))
+        sp_spindump_step(r, value);
 }
 
 static void spindump_banner_line(struct spindump_reader *r, struct sp_span line)
@@ -150,7 +151,7 @@ static bool spindump_times(struct spindump_reader *r)
     size_t n = sp_hang_seconds(r->duration, &ns);
     if (n && !spindump_ns_text(r, ns, &h->duration))
         return false;
-    if (!spindump_date(r->begin, &from) || !spindump_date(r->finish, &to) || to < from)
+    if (!sp_spindump_date(r->begin, &from) || !sp_spindump_date(r->finish, &to) || to < from)
         return true;
     h->time_unit = sp_profile_cstr(r->p, "seconds");
     h->clock = sp_profile_cstr(r->p, "realtime");

@@ -4,101 +4,16 @@
 
 #include <string.h>
 
-/* The context of samples that end in the row whose text has this number. */
-static uint32_t spindump_context(void *who, uint32_t text)
-{
-    struct spindump_reader *r = who;
-    const struct sp_spindump_meaning *x = &r->frames.meanings.v[text];
-    unsigned by = r->opts->group_by;
-    struct sp_context c = {.pid = by & SP_BY_PID ? r->pid : SP_ABSENT,
-                           .tid = by & SP_BY_TID ? r->tid : SP_ABSENT,
-                           .cpu = SP_ABSENT,
-                           .event = r->event,
-                           .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE,
-                           .state = by & SP_BY_STATE ? x->state : SP_STR_NONE,
-                           .extra_json = by & SP_BY_STATE ? x->state_extra : SP_STR_NONE,
-                           .wait = by & SP_BY_STATE ? x->wait : 0,
-                           .labels = r->labels};
-    return sp_context_intern(r->p, &c);
-}
-
-bool sp_spindump_prepare(struct spindump_reader *r)
-{
-    struct sp_profile *p = r->p;
-    uint32_t metric = sp_metric_intern(p, "samples", 7);
-    struct sp_event e = {
-        .name = sp_profile_cstr(p, "stackshot"), .kind = SP_TIMER, .mode = SP_FREQUENCY, .primary = metric};
-    if (metric == SP_NONE || e.name == SP_STR_FAIL)
-        return false;
-    r->event = sp_event_add(p, &e);
-    r->tree = (struct sp_hang_tree){
-        .p = p, .d = r->d, .metric = metric, .context = spindump_context, .who = r, .excess = SP_W517};
-    r->tree.layout = sp_layout_simple(p, metric, SP_STR_NONE, SP_NONE, SP_STR_NONE);
-    return r->event != SP_NONE && r->tree.layout != SP_NONE;
-}
-
-/* The last "[digits]" of s. */
-static const char *spindump_last_pid(struct sp_span s, size_t *n)
-{
-    for (size_t i = s.n; i-- > 0;) {
-        size_t k = i + 1;
-        if (s.p[i] != '[')
-            continue;
-        while (k < s.n && sp_hang_digit(s.p[k]))
-            k++;
-        if (k > i + 1 && k < s.n && s.p[k] == ']') {
-            *n = k + 1 - i;
-            return s.p + i;
-        }
-    }
-    return NULL;
-}
-
-/* "name (bundle) [pid] [unique pid N] (suspended)" */
-static void spindump_process_name(struct spindump_reader *r, struct sp_span s)
-{
-    size_t n;
-    s = sp_hang_trim(s);
-    if (sp_hang_ends(s, "(suspended)")) {
-        r->suspended = true;
-        s = sp_hang_trim((struct sp_span){s.p, s.n - strlen("(suspended)")});
-    }
-    const char *unique = s.n && s.p[s.n - 1] == ']' ? memmem(s.p, s.n, "[unique pid ", 12) : NULL;
-    if (unique) {
-        r->unique_pid = (struct sp_span){unique + 12, (size_t)(s.p + s.n - 1 - (unique + 12))};
-        s = sp_hang_trim((struct sp_span){s.p, (size_t)(unique - s.p)});
-    }
-    if (!sp_hang_cut_pid(&s, &r->pid)) {
-        const char *at = spindump_last_pid(s, &n);
-        r->pid = SP_ABSENT;
-        if (at) {
-            struct sp_span head = {s.p, (size_t)(at + n - s.p)};
-            struct sp_span rest = sp_hang_trim(sp_hang_after(s, head.n));
-            if (sp_hang_cut_pid(&head, &r->pid)) {
-                s = head;
-                sp_hang_member(&r->extra, "rest", rest);
-            }
-        }
-    }
-    const char *group = sp_hang_group(s);
-    if (group && group - s.p > 1 && group[-1] == ' ') {
-        struct sp_span b = {group + 1, (size_t)(s.p + s.n - 1 - (group + 1))};
-        if (memchr(b.p, '.', b.n) && !memchr(b.p, ' ', b.n)) {
-            r->bundle = b;
-            s = sp_hang_trim((struct sp_span){s.p, (size_t)(group - s.p)});
-        }
-    }
-    r->name = s;
-}
-
 static bool spindump_open_process(struct spindump_reader *r, struct sp_span rest, bool powerstats)
 {
     r->in_process = true;
     r->powerstats = powerstats;
-    r->suspended = false;
     r->stamp++;
+    r->first_nameless = r->first_nameless || (!r->processes && !rest.n);
     r->processes++;
-    r->name = r->bundle = r->unique_pid = (struct sp_span){NULL, 0};
+    r->microstackshots += powerstats;
+    r->started = r->uuid = (struct sp_span){NULL, 0};
+    sp_spindump_parse_process(rest, &r->at);
     r->comm = SP_STR_NONE;
     sp_buf_clear(&r->keys);
     sp_buf_clear(&r->extra);
@@ -108,9 +23,10 @@ static bool spindump_open_process(struct spindump_reader *r, struct sp_span rest
     sp_facts_clear(sp_process_facts, &r->facts);
     r->process_images.n = r->blocks.n = r->rows.n = r->notes.n = 0;
     sp_buf_ch(&r->extra, '{'); /* the record's beginning, so that commas come out right */
-    spindump_process_name(r, rest);
-    if (r->name.n)
-        r->comm = sp_hang_str(r->p, r->name);
+    if (r->at.rest.p)
+        sp_hang_member(&r->extra, "rest", r->at.rest);
+    if (r->at.name.n)
+        r->comm = sp_hang_str(r->p, r->at.name);
     r->zone = SPINDUMP_PROCESS;
     return r->comm != SP_STR_FAIL && !r->extra.failed;
 }
@@ -120,7 +36,7 @@ static int64_t spindump_pid_in(struct sp_span value)
 {
     size_t n;
     int64_t pid;
-    const char *at = spindump_last_pid(value, &n);
+    const char *at = sp_spindump_last_pid(value, &n);
     struct sp_span head = {value.p, at ? (size_t)(at + n - value.p) : 0};
     return at && sp_hang_cut_pid(&head, &pid) ? pid : SP_ABSENT;
 }
@@ -148,14 +64,17 @@ enum spindump_key {
     KEY_FOOTPRINT,
     KEY_NUM_SAMPLES,
     KEY_PATH,
+    KEY_START,
+    KEY_END,
+    KEY_UUID,
     KEY_UNKNOWN
 };
 
 static enum spindump_key spindump_known_key(struct sp_span key)
 {
-    static const char *const names[] = {"Responsible", "Parent",      "CPU Time", "I/O",
-                                        "Footprint",   "Num samples", "Path"};
-    unsigned i = key.n && memchr("RPCIFN", *key.p, 6) ? 0 : KEY_UNKNOWN;
+    static const char *const names[] = {"Responsible", "Parent", "CPU Time",   "I/O",      "Footprint",
+                                        "Num samples", "Path",   "Start time", "End time", "UUID"};
+    unsigned i = key.n && memchr("RPCIFNSEU", *key.p, 9) ? 0 : KEY_UNKNOWN;
     while (i < KEY_UNKNOWN && !sp_span_is(key, names[i]))
         i++;
     return (enum spindump_key)i;
@@ -197,6 +116,18 @@ static void spindump_known_value(struct spindump_reader *r, enum spindump_key ke
     case KEY_PATH:
         r->facts.path = value.n ? sp_profile_text(r->p, value.p, value.n) : SP_STR_NONE;
         break;
+    case KEY_START:
+        r->started = value;
+        if (sp_spindump_date(value, &v))
+            r->facts.start_ns = v;
+        break;
+    case KEY_END:
+        if (sp_spindump_date(value, &v))
+            r->facts.exit_ns = v;
+        break;
+    case KEY_UUID:
+        r->uuid = value;
+        break;
     case KEY_UNKNOWN:
         break;
     }
@@ -233,6 +164,8 @@ static void spindump_thread_object(struct spindump_reader *r, struct sp_buf *to,
     sp_buf_ch(to, '{');
     if (alone && b->thread.tid != SP_ABSENT)
         sp_hang_number(to, "tid", b->thread.tid);
+    if (b->number > 1)
+        sp_hang_number(to, "header", b->number);
     sp_spindump_thread_members(to, &b->thread, alone);
     if (b->notes_n) {
         sp_hang_comma(to);
@@ -248,7 +181,7 @@ static void spindump_thread_object(struct spindump_reader *r, struct sp_buf *to,
 static bool spindump_thread_record(struct spindump_reader *r, const struct spindump_block *b, bool *known)
 {
     size_t before = r->p->threads.n;
-    uint32_t number = sp_thread_intern(r->p, r->pid, b->thread.tid, r->comm);
+    uint32_t number = sp_thread_intern(r->p, r->at.pid, b->thread.tid, r->comm);
     *known = r->p->threads.n == before;
     if (number == SP_NONE || *known)
         return number != SP_NONE;
@@ -262,42 +195,6 @@ static bool spindump_thread_record(struct spindump_reader *r, const struct spind
     if (ok)
         r->p->threads.v[number] = facts;
     return ok;
-}
-
-/* Rows hold texts: their frames in this process. */
-static bool spindump_bind_rows(struct spindump_reader *r, struct sp_hang_row *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        uint32_t text = rows[i].frame;
-        if (!sp_spindump_bind(&r->frames, text, r->stamp))
-            return false;
-        rows[i].frame = r->frames.texts.v.v[text].frame;
-        rows[i].tag = text;
-        if (r->frames.meanings.v[text].truncated)
-            r->p->header.truncated += (uint64_t)rows[i].count;
-    }
-    return true;
-}
-
-/* The rows of one thread as stacks. */
-static spaa_status spindump_block_stacks(struct spindump_reader *r, const struct spindump_block *b)
-{
-    struct sp_hang_row *rows = r->rows.v + b->first;
-    const struct sp_spindump_thread *t = &b->thread;
-    int64_t roots;
-    if (!b->n)
-        return SPAA_OK;
-    r->tid = t->tid;
-    r->labels =
-        sp_labels_with_queue(r->p, 0, r->opts->asked, (struct sp_str){t->queue.p, (uint32_t)t->queue.n});
-    if (r->labels == SP_NONE || !spindump_bind_rows(r, rows, b->n))
-        return sp_nomem(r->d);
-    spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
-    if (!st && t->nsamples >= 0 && roots != t->nsamples)
-        sp_emit(r->d, SP_W516, SP_AT_LINE(b->line, SP_NOWHERE),
-                "thread %.*s has %lld samples, its roots %lld", (int)(t->id.n ? t->id.n : 10),
-                t->id.n ? t->id.p : "<multiple>", (long long)t->nsamples, (long long)roots);
-    return st;
 }
 
 static void spindump_array(struct sp_buf *to, const char *key, const struct sp_buf *items)
@@ -335,7 +232,7 @@ static spaa_status spindump_threads(struct spindump_reader *r, struct sp_buf *li
             sp_buf_i64(list, b->thread.tid);
         else if (b->has_thread)
             spindump_thread_object(r, list, b, true);
-        st = spindump_block_stacks(r, b);
+        st = sp_spindump_block_stacks(r, b);
     }
     return st;
 }
@@ -346,10 +243,10 @@ static uint32_t spindump_process_extra(struct spindump_reader *r, const struct s
     struct sp_buf *b = &r->buf;
     sp_buf_clear(b);
     sp_buf_puts(b, "\"x_spindump\":{");
-    if (r->bundle.n)
-        sp_hang_member(b, "bundle", r->bundle);
-    if (r->unique_pid.n)
-        sp_hang_member(b, "unique_pid", r->unique_pid);
+    if (r->at.bundle.n)
+        sp_hang_member(b, "bundle", r->at.bundle);
+    if (r->at.unique_pid.n)
+        sp_hang_member(b, "unique_pid", r->at.unique_pid);
     if (r->powerstats) {
         sp_hang_comma(b);
         sp_buf_puts(b, "\"powerstats\":true");
@@ -371,9 +268,9 @@ static uint32_t spindump_process_extra(struct spindump_reader *r, const struct s
 static bool spindump_process_record(struct spindump_reader *r, const struct sp_buf *list)
 {
     struct sp_process_fact *x = &r->facts;
-    x->pid = r->pid;
-    x->name = r->name.n ? sp_profile_text(r->p, r->name.p, r->name.n) : SP_STR_NONE;
-    x->flags = (r->suspended ? SP_FACT_SUSPENDED : 0) | (spindump_is_frontmost(r) ? SP_FACT_FRONTMOST : 0);
+    x->pid = r->at.pid;
+    x->name = r->at.name.n ? sp_profile_text(r->p, r->at.name.p, r->at.name.n) : SP_STR_NONE;
+    x->flags = (r->at.suspended ? SP_FACT_SUSPENDED : 0) | (spindump_is_frontmost(r) ? SP_FACT_FRONTMOST : 0);
     x->extra_json = spindump_process_extra(r, list);
     return x->name != SP_STR_FAIL && x->path != SP_STR_FAIL && x->extra_json != SP_STR_FAIL &&
            sp_process_add(r->p, x, r->process_images.v, r->process_images.n);
@@ -409,6 +306,8 @@ spaa_status sp_spindump_end_process(struct spindump_reader *r)
         r->blocks.v[i].notes_n =
             (i + 1 < r->blocks.n ? r->blocks.v[i + 1].notes : r->notes.n) - r->blocks.v[i].notes;
     sp_buf_clear(list);
+    if (!sp_spindump_number_blocks(r) || !sp_spindump_instance(r))
+        return sp_nomem(r->d);
     spaa_status st = spindump_threads(r, list);
     if (!st && (!spindump_image_dsos(r) || !spindump_process_record(r, list)))
         st = sp_nomem(r->d);

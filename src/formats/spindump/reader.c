@@ -72,6 +72,12 @@ static bool spindump_is_annotation(struct sp_span s)
     return s.n > 2 && *s.p == '<' && s.p[s.n - 1] == '>' && !sp_spindump_truncated(s);
 }
 
+/* A thread that the text begins with: a part of a report. */
+static bool spindump_is_pasted(struct spindump_reader *r, const struct sp_spindump_thread *t)
+{
+    return r->zone == SPINDUMP_HEADER && !r->processes && !r->fields.len && t->nsamples >= 0;
+}
+
 /* Lines that begin something, in any zone before the tail. *taken: it was one. */
 static spaa_status spindump_section(struct spindump_reader *r, struct sp_span line, struct sp_span text,
                                     bool *taken)
@@ -100,8 +106,12 @@ static spaa_status spindump_section(struct spindump_reader *r, struct sp_span li
         return SPAA_OK;
     }
     struct sp_spindump_thread t;
-    if (r->in_process && sp_hang_starts(text, "Thread ") && sp_spindump_parse_thread(text, &t))
-        return sp_spindump_begin_thread(r, &t) ? SPAA_OK : sp_nomem(r->d);
+    if (sp_hang_starts(text, "Thread ") && sp_spindump_parse_thread(text, &t) &&
+        (r->in_process || spindump_is_pasted(r, &t))) {
+        spaa_status st =
+            r->in_process ? SPAA_OK : sp_spindump_begin_process(r, (struct sp_span){line.p, 0}, false);
+        return st ? st : sp_spindump_begin_thread(r, &t) ? SPAA_OK : sp_nomem(r->d);
+    }
     *taken = false;
     return SPAA_OK;
 }
@@ -253,6 +263,17 @@ static spaa_status spindump_read_lines(struct spindump_reader *r, struct sp_inpu
     return SPAA_OK;
 }
 
+/* A process or a thread alone, as people paste it. */
+static void spindump_say_missing(struct spindump_reader *r)
+{
+    if (!r->processes || r->fields.len)
+        return;
+    bool nameless = r->first_nameless, images = r->p->images.n || r->p->process_images.n;
+    sp_emit(r->d, SP_I514, SP_AT_NOTHING,
+            "no header, so when, how often and on which machine samples were taken is not known%s%s",
+            nameless ? "; no line of a process" : "", images ? "" : "; no binary images");
+}
+
 static spaa_status spindump_finish(struct spindump_reader *r, struct sp_input *in)
 {
     spaa_status st = SPAA_OK;
@@ -261,11 +282,14 @@ static spaa_status spindump_finish(struct spindump_reader *r, struct sp_input *i
     st = sp_spindump_end_process(r);
     if (!st)
         st = sp_spindump_finish_header(r);
+    if (!st)
+        st = sp_spindump_weigh_steps(r);
     if (st)
         return st;
     if (!sp_spindump_finish_tail(r) || !sp_hang_image_facts(r->p, &r->images, "x_spindump") ||
         !sp_hang_keep_segments(&r->tree, "x_spindump"))
         return sp_nomem(r->d);
+    spindump_say_missing(r);
     if (r->processes)
         return SPAA_OK;
     st = sp_input_failed(in);
@@ -322,6 +346,10 @@ static void spindump_release(struct spindump_reader *r)
     sp_vec_free(&r->rows);
     sp_vec_free(&r->notes);
     sp_vec_free(&r->histogram);
+    sp_vec_free(&r->served);
+    sp_vec_free(&r->twins);
+    sp_map_free(&r->by_thread);
+    sp_map_free(&r->by_pid);
 }
 
 spaa_status sp_spindump_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
@@ -342,7 +370,7 @@ spaa_status sp_spindump_read(struct sp_input *in, const struct sp_read_opts *opt
     r.end = r.start + n;
     if (!st && spindump_refused(&r))
         st = SPAA_ERR_INPUT;
-    if (!st && !sp_spindump_prepare(&r))
+    if (!st && (!sp_spindump_prepare(&r) || !sp_spindump_count_processes(&r)))
         st = sp_nomem(d);
     if (!st)
         st = spindump_read_lines(&r, in);

@@ -23,6 +23,21 @@ struct spindump_block { /* a thread's rows, or those of a process without thread
     size_t first, n; /* rows */
     uint64_t line;
     size_t notes, notes_n; /* slice of the annotations */
+    uint32_t number;       /* of the headers of its thread in this process, from 1 */
+    bool shared;           /* there are several */
+    bool idle;             /* a processor's thread for when there is nothing to do */
+};
+
+struct spindump_served { /* a thread of the process with this stamp */
+    int64_t tid;
+    uint32_t stamp, headers;
+    size_t first; /* block */
+};
+
+struct spindump_twins { /* processes of one number and name */
+    int64_t pid;
+    struct sp_span name;
+    size_t n, seen;
 };
 
 struct spindump_reader {
@@ -43,13 +58,15 @@ struct spindump_reader {
     struct sp_span ips, version, os, arch, cpus, begin, finish, duration;
     bool timeline, in_banner;
     int64_t interval_ns;
+    int64_t step; /* what a step of microstackshots stands for, where that is not time; 0 */
+    bool step_bytes;
 
     /* the process at hand */
-    bool in_process, powerstats, suspended;
+    bool in_process, powerstats;
     unsigned seen_keys;
     uint32_t stamp;
-    struct sp_span name, bundle, unique_pid;
-    int64_t pid;
+    struct sp_spindump_process at;
+    struct sp_span started, uuid;
     uint32_t comm;
     struct sp_process_fact facts;
     struct sp_buf keys, extra, threads, annotations, not_understood;
@@ -57,15 +74,20 @@ struct spindump_reader {
     SP_VEC(struct spindump_block) blocks;
     SP_VEC(struct sp_hang_row) rows;
     SP_VEC(struct sp_span) notes;
-    int64_t tid;     /* of the block whose stacks are built */
-    uint32_t labels; /* likewise */
+    const struct spindump_block *block; /* whose stacks are built */
+    uint32_t labels;                    /* likewise */
+    SP_VEC(struct spindump_served) served;
+    struct sp_map by_thread;
+    SP_VEC(struct spindump_twins) twins;
+    struct sp_map by_pid;
 
     /* the tail */
     struct sp_buf tail;
     size_t tail_lines;
     uint64_t table_line; /* of the title of the table at hand */
     SP_VEC(struct sp_span) histogram;
-    uint64_t processes;
+    uint64_t processes, microstackshots; /* of these */
+    bool first_nameless;                 /* the first thing is a thread's */
     struct sp_buf buf;
 };
 
@@ -87,6 +109,8 @@ bool sp_spindump_key_value(struct sp_span line, struct sp_span *key, struct sp_s
 bool sp_spindump_header_line(struct spindump_reader *r, struct sp_span line);
 /* When all lines were read. */
 spaa_status sp_spindump_finish_header(struct spindump_reader *r);
+/* "2026-02-02 23:22:34.999 -0800" in nanoseconds since 1970. */
+bool sp_spindump_date(struct sp_span s, int64_t *ns);
 
 /*
  * process.c: a process: its line, its keys in any order, its threads' rows, its images. Rows wait until the
@@ -95,13 +119,31 @@ spaa_status sp_spindump_finish_header(struct spindump_reader *r);
  * Where a line that begins something is damaged, what follows is not counted for what came before: it
  * gets a thread or a process without a number.
  */
-bool sp_spindump_prepare(struct spindump_reader *r);
 /* Ends the one before; `rest`: its line behind the key. */
 spaa_status sp_spindump_begin_process(struct spindump_reader *r, struct sp_span rest, bool powerstats);
 void sp_spindump_process_line(struct spindump_reader *r, struct sp_span line);
 /* t NULL: rows without a thread's header. */
 bool sp_spindump_begin_thread(struct spindump_reader *r, const struct sp_spindump_thread *t);
 spaa_status sp_spindump_end_process(struct spindump_reader *r);
+
+/*
+ * stacks.c: of all of them false, or SPAA_ERR_NOMEM, where there is no memory.
+ */
+bool sp_spindump_prepare(struct spindump_reader *r);
+/* Which processes have their number and name in common, before any is read; then, which of them is at hand.
+ */
+bool sp_spindump_count_processes(struct spindump_reader *r);
+bool sp_spindump_instance(struct spindump_reader *r);
+/* Before the stacks of a process: which of its headers are of one thread. */
+bool sp_spindump_number_blocks(struct spindump_reader *r);
+/* The rows of one thread as stacks. */
+spaa_status sp_spindump_block_stacks(struct spindump_reader *r, const struct spindump_block *b);
+
+/*
+ * microstackshots.c: the value of the key `Steps`, and when all was read, the weights that follow from it.
+ */
+void sp_spindump_step(struct spindump_reader *r, struct sp_span value);
+spaa_status sp_spindump_weigh_steps(struct spindump_reader *r);
 
 /*
  * tail.c: what follows the processes: I/O histograms and statistics are taken apart; everything else is kept

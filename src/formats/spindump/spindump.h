@@ -24,11 +24,34 @@ struct sp_spindump_frame {
 /* Cuts a range of samples (" 1-37", " 44") off the end of a row; false: there is none. */
 bool sp_spindump_cut_range(struct sp_span *s, int64_t *from, int64_t *to);
 void sp_spindump_parse_frame(struct sp_span s, struct sp_spindump_frame *f);
+bool sp_spindump_truncated(struct sp_span symbol); /* "<truncated backtrace>" and the like */
+
+/*
+ * state.c
+ */
 /* The word of x_state for a state's text (p NULL: none is stated). */
 const char *sp_spindump_state(struct sp_span text);
 /* The text that a word of x_state is written as where the profile has none; NULL: none is written. */
 const char *sp_spindump_state_text(struct sp_str word);
-bool sp_spindump_truncated(struct sp_span symbol); /* "<truncated backtrace>" and the like */
+/*
+ * Whose thread is idle is not said by the state alone: ", state IDLE" behind a text says so where no header
+ * of a thread does. Cuts it off; false: it is not there.
+ */
+#define SP_SPINDUMP_IDLE ", state IDLE"
+bool sp_spindump_cut_idle(struct sp_span *text);
+
+/*
+ * process_line.c: the line of a process, behind its key.
+ */
+struct sp_spindump_process {
+    struct sp_span name, bundle, unique_pid;
+    struct sp_span rest; /* what stands behind the pid; p NULL: nothing */
+    int64_t pid;         /* SP_ABSENT */
+    bool suspended;
+};
+void sp_spindump_parse_process(struct sp_span s, struct sp_spindump_process *x);
+/* The last "[digits]" of s, n bytes; NULL: none. */
+const char *sp_spindump_last_pid(struct sp_span s, size_t *n);
 
 /*
  * thread_line.c: the header of a thread.

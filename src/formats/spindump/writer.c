@@ -105,7 +105,10 @@ static uint32_t spindump_context_text(struct sp_hang_writer *w, uint32_t context
         *out = sp_intern(&w->texts, s.p, s.n);
     } else if (sp_json_find2(sp_hang_span(sp_pstr(p, c->extra_json)), "x_spindump", "state", &raw)) {
         struct sp_span s = sp_hang_decoded(w, raw);
-        *out = sp_intern(&w->texts, s.n ? s.p : "", s.n);
+        bool idle = sp_str_is(word, "IDLE") && c->tid == SP_ABSENT; /* no header says so */
+        if (idle && sp_buf_puts(&w->buf, SP_SPINDUMP_IDLE))
+            s = (struct sp_span){w->buf.data, w->buf.len};
+        *out = w->buf.failed ? SP_STR_FAIL : sp_intern(&w->texts, s.n ? s.p : "", s.n);
     } else if (!word.n && !w->ours) {
         *out = sp_intern_cstr(&w->texts, "running"); /* other profilers see what runs */
     } else if (!word.n || sp_str_is(word, "WAITING")) {
@@ -126,7 +129,8 @@ static bool spindump_has_address(struct sp_span s)
     return s.n && s.p[s.n - 1] == ']' && (sp_hang_ends(s, "[0]") || memmem(s.p, s.n, " [0x", 4));
 }
 
-static bool spindump_put_rows(struct sp_hang_writer *w, struct sp_hang_group *g)
+/* `running`: what has no state is taken for running anyway. */
+static bool spindump_put_rows(struct sp_hang_writer *w, struct sp_hang_group *g, bool running)
 {
     int64_t most = 0;
     char digits[20];
@@ -151,9 +155,10 @@ static bool spindump_put_rows(struct sp_hang_writer *w, struct sp_hang_group *g)
         for (; n < width + 2; n++)
             sp_write(w->out, " ", 1);
         sp_write(w->out, text.p, text.n);
-        if ((l->state || l->from) && !spindump_has_address(text))
+        bool said = l->state && !(running && sp_span_is(state, "running"));
+        if ((said || l->from) && !spindump_has_address(text))
             sp_puts(w->out, " [0]");
-        if (l->state) {
+        if (said) {
             sp_puts(w->out, " (");
             sp_hang_put(w, state);
             sp_puts(w->out, ")");
@@ -234,10 +239,10 @@ static void spindump_put_thread_line(struct sp_hang_writer *w, int64_t tid, cons
 }
 
 static bool spindump_put_thread(struct sp_hang_writer *w, int64_t tid, struct sp_hang_thread t,
-                                struct sp_hang_group *g)
+                                struct sp_hang_group *g, bool powerstats)
 {
     spindump_put_thread_line(w, tid, &t, sp_hang_sum_of(w, g));
-    bool ok = !g || spindump_put_rows(w, g);
+    bool ok = !g || spindump_put_rows(w, g, powerstats);
     sp_puts(w->out, "\n");
     return ok;
 }
@@ -248,23 +253,22 @@ static bool spindump_put_threads(struct sp_hang_writer *w, struct sp_span list, 
 {
     const struct sp_hang_group *end = w->groups.v + w->groups.n;
     for (struct sp_span item; sp_json_next(&list, &item);) {
-        int64_t tid = sp_hang_listed_tid(w, item, "tid");
+        struct sp_hang_listed who = sp_hang_listed_of(w, item, "tid");
         struct sp_hang_thread t =
-            *item.p == '{' ? (struct sp_hang_thread){NULL, item} : sp_hang_thread_of(w, tid);
-        if (!spindump_put_thread(w, tid, t, sp_hang_group_of(w, first, tid, owner)))
+            *item.p == '{' ? (struct sp_hang_thread){NULL, item} : sp_hang_thread_of(w, who.tid);
+        if (!spindump_put_thread(w, who.tid, t, sp_hang_group_of(w, first, who, owner), powerstats))
             return false;
     }
-    for (struct sp_hang_group *g = first; g && g < end && g->pid == first->pid && g->comm == first->comm;
-         g++) {
+    for (struct sp_hang_group *g = first; g && g < end && sp_hang_same_process(g, first); g++) {
         if (!sp_hang_unwritten(g, owner))
             continue;
         if (powerstats && g->tid == SP_ABSENT) {
-            if (!spindump_put_rows(w, g))
+            if (!spindump_put_rows(w, g, true))
                 return false;
             sp_puts(w->out, "\n");
         } else if (!spindump_put_thread(
-                       w, g->tid, g->tid < 0 ? (struct sp_hang_thread){0} : sp_hang_thread_of(w, g->tid),
-                       g)) {
+                       w, g->tid, g->tid < 0 ? (struct sp_hang_thread){0} : sp_hang_thread_of(w, g->tid), g,
+                       powerstats)) {
             return false;
         }
     }
@@ -290,7 +294,7 @@ static bool spindump_put_process(struct sp_hang_writer *w, const struct sp_proce
 {
     struct sp_span raw, threads = {NULL, 0};
     struct sp_str name = sp_pstr(w->p, x->name);
-    struct sp_hang_group *first = sp_hang_first_group(w, x->pid, sp_hang_span(name));
+    struct sp_hang_group *first = sp_hang_first_group(w, x);
     spindump_put_process_line(w, x, members, first);
     if (sp_json_find(members, "fields", &raw))
         sp_hang_put_fields(w, raw, 18);

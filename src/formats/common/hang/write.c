@@ -5,6 +5,7 @@
 #include "base/watch.h"
 #include "formats/common/text/left_out.h"
 #include "formats/common/text/one_number.h"
+#include "model/labels.h"
 #include "model/order.h"
 
 #include <math.h>
@@ -86,7 +87,7 @@ static spaa_status hang_choose_event(struct sp_hang_writer *w, const struct sp_w
         return SPAA_ERR_UNSUPPORTED;
     }
     spaa_status st = sp_say_events_left(w->p, o, w->event, "a report", w->d);
-    if (!st && w->no_states)
+    if (!st && w->no_states && !w->ours) /* of a report without states, they follow from the frames */
         st = sp_say_states_added(w->p, o, w->event, w->d);
     if (st)
         return st;
@@ -149,7 +150,11 @@ static int hang_by_group(const void *va, const void *vb, void *arg)
         return a->key.pid < b->key.pid ? -1 : 1;
     int c = sp_str_cmp(sp_pstr(p, a->key.comm), sp_pstr(p, b->key.comm));
     if (!c)
+        c = sp_str_cmp(sp_pstr(p, a->key.instance), sp_pstr(p, b->key.instance));
+    if (!c)
         c = (a->key.tid > b->key.tid) - (a->key.tid < b->key.tid);
+    if (!c)
+        c = (a->key.header > b->key.header) - (a->key.header < b->key.header);
     return c ? c : (a->stack > b->stack) - (a->stack < b->stack);
 }
 
@@ -196,6 +201,21 @@ static void hang_settle_pointers(struct sp_hang_writer *w)
     }
 }
 
+static struct sp_hang_whose hang_whose(const struct sp_hang_writer *w, const struct sp_context *c)
+{
+    struct sp_hang_whose x = {SP_STR_NONE, 1};
+    const struct sp_label *l = sp_labels_find(w->p, c->labels, (struct sp_str){"instance", 8});
+    struct sp_span raw;
+    int64_t v;
+    if (l)
+        x.instance = l->value;
+    if (c->extra_json &&
+        sp_json_find2(sp_hang_span(sp_pstr(w->p, c->extra_json)), w->x_key, "header", &raw) &&
+        sp_parse_i64(raw.p, raw.p + raw.n, &v) == raw.n && v > 0 && v < UINT32_MAX)
+        x.header = (uint32_t)v;
+    return x;
+}
+
 static bool hang_gather(struct sp_hang_writer *w)
 {
     const struct sp_profile *p = w->p;
@@ -205,15 +225,24 @@ static bool hang_gather(struct sp_hang_writer *w)
             return false;
     w->frame_text = calloc(p->frames.n + 1, sizeof *w->frame_text);
     w->context_state = malloc((p->contexts.n + 1) * sizeof *w->context_state);
-    bool ok = w->frame_text && w->context_state;
-    for (size_t i = 0; ok && i < p->contexts.n; i++)
+    w->whose = malloc((p->contexts.n + 1) * sizeof *w->whose);
+    bool ok = w->frame_text && w->context_state && w->whose;
+    for (size_t i = 0; ok && i < p->contexts.n; i++) {
         w->context_state[i] = SP_NONE;
+        w->whose[i] = hang_whose(w, &p->contexts.v[i]);
+    }
     for (uint32_t i = 0; ok && i < p->stacks.n; i++) {
         const struct sp_context *c = &p->contexts.v[p->stacks.v[i].context];
-        struct hang_keyed k = {.key = {.pid = c->pid, .tid = c->tid, .comm = c->comm}, .stack = i};
         uint32_t linked = sp_stack_linked(p, i);
         if (c->event != w->event || (linked != SP_NONE && p->stacks.v[i].type == SP_KERNEL_STACK))
             continue;
+        const struct sp_hang_whose *x = &w->whose[p->stacks.v[i].context];
+        struct hang_keyed k = {.key = {.pid = c->pid,
+                                       .tid = c->tid,
+                                       .comm = c->comm,
+                                       .instance = x->instance,
+                                       .header = x->header},
+                               .stack = i};
         int64_t count = hang_stack_count(w, i);
         if (count <= 0)
             continue;
@@ -228,7 +257,8 @@ static bool hang_gather(struct sp_hang_writer *w)
         const struct sp_hang_group *k = &all.v[i].key,
                                    *last = w->groups.n ? &w->groups.v[w->groups.n - 1] : NULL;
         ok = !sp_leaving(w->d, i) && hang_add_stack(w, all.v[i].stack, p->stacks.v[all.v[i].stack].context);
-        if (ok && (!last || last->pid != k->pid || last->tid != k->tid || last->comm != k->comm)) {
+        if (ok &&
+            (!last || !sp_hang_same_process(last, k) || last->tid != k->tid || last->header != k->header)) {
             struct sp_hang_group g = *k;
             g.first = i;
             ok = sp_vec_push(&w->groups, g);
@@ -302,38 +332,41 @@ static bool hang_same_name(struct sp_str comm, struct sp_span name)
     return same;
 }
 
-/* The first group of a process; groups are sorted by pid, then comm. NULL: it has no stacks left. */
-struct sp_hang_group *sp_hang_first_group(struct sp_hang_writer *w, int64_t pid, struct sp_span name)
+/* The first group of a process; groups are sorted by pid, comm, instance. NULL: it has no stacks left. */
+struct sp_hang_group *sp_hang_first_group(struct sp_hang_writer *w, const struct sp_process_fact *x)
 {
+    struct sp_span name = sp_hang_span(sp_pstr(w->p, x->name));
+    struct sp_str instance = sp_pstr(w->p, x->instance);
     size_t lo = 0, hi = w->groups.n;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (w->groups.v[mid].pid < pid)
+        if (w->groups.v[mid].pid < x->pid)
             lo = mid + 1;
         else
             hi = mid;
     }
-    for (; lo < w->groups.n && w->groups.v[lo].pid == pid; lo++) {
-        if (hang_same_name(sp_pstr(w->p, w->groups.v[lo].comm), name))
+    for (; lo < w->groups.n && w->groups.v[lo].pid == x->pid; lo++) {
+        if (hang_same_name(sp_pstr(w->p, w->groups.v[lo].comm), name) &&
+            sp_str_cmp(sp_pstr(w->p, w->groups.v[lo].instance), instance) == 0)
             return &w->groups.v[lo];
     }
     return NULL;
 }
 
 static struct sp_hang_group *hang_thread_group(struct sp_hang_writer *w, struct sp_hang_group *first,
-                                               int64_t tid)
+                                               struct sp_hang_listed who)
 {
     const struct sp_hang_group *end = w->groups.v + w->groups.n;
-    for (struct sp_hang_group *g = first; g && g < end && g->pid == first->pid && g->comm == first->comm; g++)
-        if (g->tid == tid)
+    for (struct sp_hang_group *g = first; g && g < end && sp_hang_same_process(g, first); g++)
+        if (g->tid == who.tid && g->header == who.header)
             return g;
     return NULL;
 }
 
-struct sp_hang_group *sp_hang_group_of(struct sp_hang_writer *w, struct sp_hang_group *first, int64_t tid,
-                                       uint32_t owner)
+struct sp_hang_group *sp_hang_group_of(struct sp_hang_writer *w, struct sp_hang_group *first,
+                                       struct sp_hang_listed who, uint32_t owner)
 {
-    struct sp_hang_group *g = hang_thread_group(w, first, tid);
+    struct sp_hang_group *g = hang_thread_group(w, first, who);
     return g && sp_hang_unwritten(g, owner) ? g : NULL;
 }
 
@@ -342,16 +375,21 @@ bool sp_hang_unwritten(const struct sp_hang_group *g, uint32_t owner)
     return !g->written && (!g->owner || g->owner == owner);
 }
 
-int64_t sp_hang_listed_tid(struct sp_hang_writer *w, struct sp_span item, const char *id_key)
+struct sp_hang_listed sp_hang_listed_of(struct sp_hang_writer *w, struct sp_span item, const char *id_key)
 {
-    int64_t tid;
+    struct sp_hang_listed who = {SP_ABSENT, 1};
     struct sp_span s = item, raw;
+    int64_t v;
     if (*item.p == '{') {
+        if (sp_json_find_i64(item, "header", &v) && v > 0 && v < UINT32_MAX)
+            who.header = (uint32_t)v;
         if (!sp_json_find(item, id_key, &raw))
-            return SP_ABSENT;
+            return who;
         s = raw.n && *raw.p == '"' ? sp_hang_decoded(w, raw) : raw;
     }
-    return s.n && sp_parse_i64(s.p, s.p + s.n, &tid) == s.n ? tid : SP_ABSENT;
+    if (s.n && sp_parse_i64(s.p, s.p + s.n, &v) == s.n)
+        who.tid = v;
+    return who;
 }
 
 bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *id_key)
@@ -361,9 +399,9 @@ bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *id_key)
         struct sp_span members, list, item;
         if (!sp_hang_process_members(w, i, &members) || !sp_json_find(members, "threads", &list))
             continue;
-        struct sp_hang_group *first = sp_hang_first_group(w, x->pid, sp_hang_span(sp_pstr(w->p, x->name)));
+        struct sp_hang_group *first = sp_hang_first_group(w, x);
         while (first && sp_json_next(&list, &item)) {
-            struct sp_hang_group *g = hang_thread_group(w, first, sp_hang_listed_tid(w, item, id_key));
+            struct sp_hang_group *g = hang_thread_group(w, first, sp_hang_listed_of(w, item, id_key));
             if (g && !g->owner)
                 g->owner = i + 1;
         }
@@ -451,6 +489,7 @@ static void hang_writer_release(struct sp_hang_writer *w)
 {
     free(w->frame_text);
     free(w->context_state);
+    free(w->whose);
     sp_vec_free(&w->stacks);
     sp_vec_free(&w->paths);
     sp_vec_free(&w->ranges);
@@ -464,10 +503,10 @@ static void hang_writer_release(struct sp_hang_writer *w)
 static spaa_status hang_write_event(struct sp_hang_writer *w, const char *format,
                                     const struct sp_write_opts *opts, bool (*put)(struct sp_hang_writer *w))
 {
+    w->ours = sp_str_is(sp_pstr(w->p, w->p->header.source_tool), format);
     spaa_status st = hang_choose_event(w, opts);
     if (st)
         return st;
-    w->ours = sp_str_is(sp_pstr(w->p, w->p->header.source_tool), format);
     if (!hang_gather(w))
         return sp_nomem(w->d);
     if (w->stackless)

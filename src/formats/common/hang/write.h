@@ -8,13 +8,20 @@
 #include "formats/format.h"
 #include "json/find.h"
 
-/* The stacks of one thread (or of what has none) of one process. */
+/* The stacks of one thread (or of what has none) of one process; of each of its headers, where there are
+ * several. */
 struct sp_hang_group {
     int64_t pid, tid;
     uint32_t comm;
-    size_t first, n; /* slice of the writer's stacks */
-    uint32_t owner;  /* 1 + the process that names its thread, of the table; 0: none does */
+    uint32_t instance; /* string of the profile: which process of this number and name */
+    uint32_t header;   /* from 1 */
+    size_t first, n;   /* slice of the writer's stacks */
+    uint32_t owner;    /* 1 + the process that names its thread, of the table; 0: none does */
     bool written;
+};
+
+struct sp_hang_whose { /* what a context says beside its members */
+    uint32_t instance, header;
 };
 
 struct sp_hang_writer {
@@ -30,12 +37,13 @@ struct sp_hang_writer {
     bool counts; /* the numbers are counts of samples, each some time apart */
     bool ours;   /* the profile was a report of this format */
     struct sp_strtab texts;
-    uint32_t *frame_text;    /* by frame: its text; SP_STR_NONE: not made yet */
-    uint32_t *context_state; /* by context: its state's text; SP_NONE: not asked yet */
+    uint32_t *frame_text;        /* by frame: its text; SP_STR_NONE: not made yet */
+    struct sp_hang_whose *whose; /* by context */
+    uint32_t *context_state;     /* by context: its state's text; SP_NONE: not asked yet */
     SP_VEC(struct sp_hang_stack) stacks;
     SP_VEC(uint32_t) paths;
     SP_VEC(struct sp_hang_segment) ranges;
-    SP_VEC(struct sp_hang_group) groups; /* by pid, comm, tid */
+    SP_VEC(struct sp_hang_group) groups; /* by pid, comm, instance, tid, header */
     struct sp_map threads;               /* by tid */
     struct sp_hang_render render;
     struct sp_buf buf;
@@ -49,17 +57,26 @@ struct sp_hang_writer {
 spaa_status sp_hang_write(struct sp_hang_writer *w, const char *format, const struct sp_write_opts *opts,
                           bool (*put)(struct sp_hang_writer *w));
 
+/* Whether two groups are of one process. */
+static inline bool sp_hang_same_process(const struct sp_hang_group *a, const struct sp_hang_group *b)
+{
+    return a->pid == b->pid && a->comm == b->comm && a->instance == b->instance;
+}
 /* The first group of a process; NULL: it has none. */
-struct sp_hang_group *sp_hang_first_group(struct sp_hang_writer *w, int64_t pid, struct sp_span name);
+struct sp_hang_group *sp_hang_first_group(struct sp_hang_writer *w, const struct sp_process_fact *x);
+/* What a record's list says of a thread: a number, or an object with `id_key` and perhaps `header`. */
+struct sp_hang_listed {
+    int64_t tid; /* SP_ABSENT */
+    uint32_t header;
+};
+struct sp_hang_listed sp_hang_listed_of(struct sp_hang_writer *w, struct sp_span item, const char *id_key);
 /* The group of a thread of that process, if record number `owner` is to write it and did not yet. */
-struct sp_hang_group *sp_hang_group_of(struct sp_hang_writer *w, struct sp_hang_group *first, int64_t tid,
-                                       uint32_t owner);
+struct sp_hang_group *sp_hang_group_of(struct sp_hang_writer *w, struct sp_hang_group *first,
+                                       struct sp_hang_listed who, uint32_t owner);
 /* Whether a group was not written, and no record but this one names it. */
 bool sp_hang_unwritten(const struct sp_hang_group *g, uint32_t owner);
 /* What a process of the table has under x_key, where it is from a report of the format; else false. */
 bool sp_hang_process_members(const struct sp_hang_writer *w, size_t process, struct sp_span *out);
-/* The number of a thread in a record's list: a number, or an object with `id_key`; SP_ABSENT. */
-int64_t sp_hang_listed_tid(struct sp_hang_writer *w, struct sp_span item, const char *id_key);
 /* Settles which record of a process writes which thread, before any is written: the first that names it. */
 bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *id_key);
 int64_t sp_hang_sum_of(const struct sp_hang_writer *w, const struct sp_hang_group *g); /* NULL: 0 */
