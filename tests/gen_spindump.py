@@ -57,9 +57,10 @@ Frame = collections.namedtuple("Frame", "func dso kernel resolved symoff ip text
 
 class Report:
     def __init__(self, seed=1, processes=4, threads=None, timeline=False, odd=True, samples=60, depth=12, tail=True,
-                 ips=False, banner=True):
+                 ips=False, banner=True, again=False):
         self.rng = random.Random(seed)
         self.timeline, self.odd, self.samples, self.depth = timeline, odd, samples, depth
+        self.again = again    # numbers that come again: headers of a thread, processes
         self.lines = []
         self.stacks = collections.Counter()  # (pid, tid, comm, state, state text, frames root first) -> samples
         self.threads = {}     # tid -> facts
@@ -80,8 +81,10 @@ class Report:
             self.lines.append('{"app_name":"Safari","bug_type":"288","os_version":"macOS 26.2 (25C56)"}')
         self.header(banner)
         per = [threads // processes + (i < threads % processes) for i in range(processes)]
-        for i, pid in enumerate(self.pids):
-            self.process(pid, [self.tids.pop(0) for _ in range(per[i])])
+        for i, pid in enumerate(list(self.pids)):
+            if again and i and rng.random() < 0.5:
+                pid = rng.choice(self.pids[:i])
+            self.process(pid, [self.tids.pop(0) for _ in range(per[i])], again and rng.random() < 0.3)
         if tail:
             self.tail()
         self.text = "\n".join(self.lines) + "\n"
@@ -225,6 +228,8 @@ class Report:
             self.lines.append("%s%s%s  %s%s%s" % (pad[:-1] if kernel else pad, "*" if kernel else "", str(count).ljust(width),
                                                  frame.text, state, span))
             self.frame_lines.append(len(self.lines))
+            if own and self.powerstats and text is None:
+                word, text = "RUNNABLE", "running"  # microstackshots are of what runs
             if own:
                 self.stacks[who + (word, text, here)] += own
             self.emit(children, level + 1, width, here, who)
@@ -232,7 +237,7 @@ class Report:
     def thread(self, pid, comm, tid, own, front):
         rng = self.rng
         samples = rng.randrange(1, self.samples + 1)
-        line, facts = ["Thread 0x%x" % tid], {"pid": pid, "comm": comm, "samples": samples}
+        line, facts = ["Thread <multiple>" if tid is None else "Thread 0x%x" % tid], {"pid": pid, "comm": comm, "samples": samples}
         if rng.random() < 0.5:
             facts["queue"] = rng.choice(QUEUES)
             line.append("DispatchQueue " + facts["queue"])
@@ -257,7 +262,8 @@ class Report:
         if rng.random() < 0.2:
             facts["io"] = "3 I/Os (48 KB)"
             line.append("3 I/Os (48 KB)")
-        self.threads[tid] = facts
+        if tid not in self.threads and tid is not None:
+            self.threads[tid] = facts
         self.lines += ["  " + "    ".join(line)]
         if self.timeline and front:
             self.lines.append("  <process frontmost, thread QoS user interactive, IO tier 0>")
@@ -267,9 +273,13 @@ class Report:
 
     # Processes
 
-    def process(self, pid, tids):
+    def process(self, pid, tids, powerstats=False):
         rng, key = self.rng, self.key
+        self.powerstats = powerstats
+        before = [p["name"] for p in self.processes if p["pid"] == pid]
         name = rng.choice(NAMES) if self.odd else "process-%d" % pid
+        if before and rng.random() < 0.6:
+            name = before[-1]
         own = Image(rng, name, "/Applications/%s.app/Contents/MacOS/%s" % (name, name), 0x100000000 + rng.randrange(1 << 16) * 0x4000)
         if "/" in name or "[" in name:
             own.name = own.path = "/opt/tool"
@@ -277,7 +287,7 @@ class Report:
         own.version = "(1)"
         bundle, unique, suspended = rng.random() < 0.1, rng.random() < 0.1, rng.random() < 0.1
         facts = {"name": name, "pid": pid, "tids": tids, "images": 0, "suspended": suspended, "fields": []}
-        key("Process", "%s%s [%d]%s%s" % (name, " (com.apple.thing)" if bundle else "", pid,
+        key("Powerstats for" if powerstats else "Process", "%s%s [%d]%s%s" % (name, " (com.apple.thing)" if bundle else "", pid,
                                          " [unique pid 123456]" if unique else "", " (suspended)" if suspended else ""))
         if bundle:
             facts["bundle"] = "com.apple.thing"
@@ -289,6 +299,8 @@ class Report:
                   ("Time Since Fork", "276300s"), ("Num samples", "%d (1-%d)" % (self.samples, self.samples)),
                   ("CPU Time", "0.940s (3.3G cycles, 16G instructions, 0.21c/i)"), ("Num threads", str(len(tids))),
                   ("Note", "Has hardened heap"), ("Note", "Suspended for 3 samples")]
+        if self.again and rng.random() < 0.7:
+            fields.insert(0, ("Start time", "2026-02-02 23:22:%02d.%03d -0800" % (rng.randrange(60), rng.randrange(1000))))
         if self.odd:
             rng.shuffle(fields)
             fields = fields[:rng.randrange(4, len(fields) + 1)]
@@ -298,7 +310,16 @@ class Report:
         facts["fields"] = [[k, v] for k, v in fields]
         self.lines.append("")
         pool = ([], own)
-        for i, tid in enumerate(tids):
+        heads = list(enumerate(tids))
+        if self.again and not powerstats:
+            heads += [(1, rng.choice(tids + [None, None])) for _ in range(rng.randrange(6))]
+            rng.shuffle(heads)
+            if tids:
+                heads.sort(key=lambda h: h[0] == 0, reverse=True)
+        if powerstats:
+            heads = []
+            self.emit(self.tree(pool, rng.randrange(1, self.samples), 0, False, 1), 0, 3, (), (pid, None, name))
+        for i, tid in heads:
             self.thread(pid, name, tid, pool, pid == self.pids[0] and i == 0)
         images = [own] + self.libraries + self.kernel
         self.lines.append("  Binary Images:")

@@ -36,7 +36,7 @@ class Profile:
         out = collections.Counter()
         for s in self.by["stack"]:
             c = s["context"]
-            text = c.get("x_spindump", c.get("x_wait", {}))
+            text = {**c.get("x_wait", {}), **c.get("x_spindump", {})}
             text = text.get("state", text.get("text"))
             usual = {"RUNNABLE": "running", "RUN_QUEUE": "runnable", "SUSPENDED": "suspended"}
             if text is None:
@@ -554,7 +554,8 @@ def test_thread_lines_that_end_as_others_did(seed):
             end = usual[n > 0] if rng.random() < 0.7 else rng.choice(sorted(ends))
             lines += ["  Thread 0x%x%s%s" % (tid, end, rng.choice(["", "", "", " ", "\r"]))]
             lines += ["    9  f + %d (x + 1) [0x1]" % n] + [""] * rng.randrange(1, 3)
-            lists[-1].append(tid if tid not in want else dict(ends[end], tid=tid))
+            heads = sum(tid == (t["tid"] if isinstance(t, dict) else t) for t in lists[-1])
+            lists[-1].append(tid if tid not in want else dict(ends[end], tid=tid, **({"header": heads + 1} if heads else {})))
             want.setdefault(tid, (pid, ends[end]))
     profile = Profile("\n".join(lines) + "\n")
     assert {tid: (t["pid"], profile.facts[tid]) for tid, t in profile.threads.items()} == want
