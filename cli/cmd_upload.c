@@ -17,7 +17,9 @@
 struct upload {
     struct cli *cli;
     struct sp_run *run;
+    struct sp_aws aws;
     struct sp_aws_keys keys;
+    struct sp_buf endpoint;
     struct sp_codeguru service;
     char token[65];
     struct sp_input *in;    /* owns the bytes of a profile that is sent as it is */
@@ -97,6 +99,30 @@ static int check_names(struct upload *u)
     return SP_EXIT_FINE;
 }
 
+static int find_keys(struct upload *u, const char **region)
+{
+    struct sp_run *run = u->run;
+    u->aws.ca_file = run->v.ca_file ? run->v.ca_file : sp_aws_variable(&u->aws, "AWS_CA_BUNDLE");
+    spaa_status st = sp_aws_read(&u->aws, run->diags);
+    if (st)
+        return sp_run_exit(run, st);
+    *region = run->v.region ? run->v.region : sp_aws_region(&u->aws);
+    if (!*region) {
+        sp_emit(run->diags, SP_E462, SP_AT_NOTHING, " ");
+        return SP_EXIT_USAGE;
+    }
+    if (!sp_codeguru_name(*region, 63))
+        return sp_run_usage(run, "like eu-west-1", "--region has no value \"%s\"", *region);
+    st = sp_aws_keys_find(&u->aws, *region, &u->keys, run->diags);
+    if (st)
+        return sp_run_exit(run, st);
+    if (!u->keys.source && !run->v.dry_run) {
+        sp_emit(run->diags, SP_E461, SP_AT_NOTHING, " ");
+        return SP_EXIT_IO;
+    }
+    return SP_EXIT_FINE;
+}
+
 static int find_service(struct upload *u)
 {
     struct sp_run *run = u->run;
@@ -105,36 +131,19 @@ static int find_service(struct upload *u)
         !sp_option_number(run->diags, "retries", run->v.retries, 0, 20, 4, &retries) ||
         !sp_option_number(run->diags, "retry-delay", run->v.retry_delay, 0, 60000, 500, &delay))
         return SP_EXIT_USAGE;
-    spaa_status st = sp_aws_keys_find(&u->keys, environment, NULL, run->diags);
-    if (st)
-        return sp_run_exit(run, st);
-    const char *region = run->v.region        ? run->v.region
-                         : u->keys.region.len ? sp_buf_cstr(&u->keys.region)
-                                              : NULL;
-    if (!region) {
-        sp_emit(run->diags, SP_E462, SP_AT_NOTHING, " ");
-        return SP_EXIT_USAGE;
-    }
-    if (!sp_codeguru_name(region, 63))
-        return sp_run_usage(run, "like eu-west-1", "--region has no value \"%s\"", region);
-    if (!u->keys.source && !run->v.dry_run) {
-        if (u->keys.other.len)
-            sp_emit_hint(run->diags, SP_E461, SP_AT_NOTHING,
-                         "`aws configure export-credentials --format env` puts them into the environment",
-                         "the profile gets its keys through %s, which is not read here",
-                         sp_buf_cstr(&u->keys.other));
-        else
-            sp_emit(run->diags, SP_E461, SP_AT_NOTHING, " ");
-        return SP_EXIT_IO;
-    }
-    sp_buf_cstr(&u->keys.access_key);
-    sp_buf_cstr(&u->keys.secret_key);
-    sp_buf_cstr(&u->keys.token);
-    u->service = (struct sp_codeguru){.endpoint = run->v.endpoint,
+    const char *region = NULL;
+    int rc = find_keys(u, &region);
+    if (rc)
+        return rc;
+    const char *endpoint = run->v.endpoint ? run->v.endpoint
+                           : sp_aws_endpoint(&u->aws, "CODEGURUPROFILER", &u->endpoint)
+                               ? sp_buf_cstr(&u->endpoint)
+                               : NULL;
+    u->service = (struct sp_codeguru){.endpoint = endpoint,
                                       .region = region,
                                       .group = run->v.group,
                                       .keys = &u->keys,
-                                      .ca_file = run->v.ca_file,
+                                      .ca_file = u->aws.ca_file,
                                       .timeout = timeout,
                                       .retries = (unsigned)retries,
                                       .delay = (unsigned)delay,
@@ -281,6 +290,8 @@ static bool read_times(const struct sp_buf *body, struct listed *l)
 static void show_request(struct upload *u, const struct sp_codeguru_request *r, struct sp_jw *w)
 {
     static const char hidden[] = "(left out)";
+    char masked[32];
+    sp_aws_masked(&u->keys, masked);
     struct sp_run *run = u->run;
     const char *type = r->body ? "application/json" : NULL;
     const char *token = u->keys.token.len ? hidden : NULL;
@@ -298,6 +309,7 @@ static void show_request(struct upload *u, const struct sp_codeguru_request *r, 
         sp_jw_u64(w, "bytes", r->body_n);
         sp_jw_cstr(w, "sha256", r->payload_hash);
         sp_jw_cstr(w, "credentials", u->keys.source);
+        sp_jw_cstr(w, "access_key", u->keys.source ? masked : NULL);
         return;
     }
     sp_printf(run->out, "%s %s\n", r->method, r->url.data);
@@ -309,8 +321,11 @@ static void show_request(struct upload *u, const struct sp_codeguru_request *r, 
     sp_printf(run->out, "authorization: AWS4-HMAC-SHA256 %s\n\n", hidden);
     if (r->body)
         sp_printf(run->out, "%zu bytes of JSON, SHA-256 %s\n", r->body_n, r->payload_hash);
-    sp_printf(run->out, "not sent (--dry-run); credentials: %s\n",
+    sp_printf(run->out, "not sent (--dry-run); credentials: %s",
               u->keys.source ? u->keys.source : "none were found");
+    if (u->keys.detail.len && u->keys.source)
+        sp_printf(run->out, " (%s)", sp_buf_cstr(&u->keys.detail));
+    sp_printf(run->out, "%s%s\n", u->keys.source ? ", access key " : "", u->keys.source ? masked : "");
 }
 
 static int post(struct upload *u, struct sp_jw *w)
@@ -465,10 +480,14 @@ static int run_upload(struct upload *u)
 int cmd_upload(void *cli, struct sp_run *run)
 {
     struct upload u = {.cli = cli, .run = run};
+    sp_aws_init(&u.aws, environment, NULL);
     sp_aws_keys_init(&u.keys);
+    sp_buf_init(&u.endpoint, 4096);
     int rc = run_upload(&u);
     sp_output_close(u.made);
     sp_input_close(u.in);
     sp_aws_keys_free(&u.keys);
+    sp_aws_free(&u.aws);
+    sp_buf_free(&u.endpoint);
     return rc;
 }

@@ -84,7 +84,8 @@ def place(recorded, tmp_path):
     named = tmp_path / "bin"
     named.mkdir()
     os.symlink(SPAA, named / "spaa")
-    return at, {**os.environ, "PATH": f"{named}:{os.environ['PATH']}", "SPAA_BIN": SPAA}
+    return at, {**os.environ, "PATH": f"{named}:{os.environ['PATH']}", "SPAA_BIN": SPAA,
+                "AWS_EC2_METADATA_DISABLED": "true"}
 
 
 @pytest.mark.parametrize("script", blocks("sh"))

@@ -197,20 +197,6 @@ static bool error_member(const struct sp_buf *body, const char *name, struct sp_
     return out->len != 0;
 }
 
-/* What the service says may repeat what it was sent: secrets are cut out of it. */
-static void redact(struct sp_buf *text, const struct sp_buf *secret)
-{
-    char *at;
-    if (secret->len < 4 || text->failed)
-        return;
-    while (text->len && (at = memmem(text->data, text->len, secret->data, secret->len))) {
-        char *behind = at + secret->len;
-        memmove(at + 3, behind, (size_t)(text->data + text->len - behind));
-        memcpy(at, "***", 3);
-        text->len -= secret->len - 3;
-    }
-}
-
 /* "AccessDeniedException: User … is not authorized (HTTP 403)" */
 static void say_error(const struct sp_codeguru *s, const struct sp_http_response *a, struct sp_buf *out)
 {
@@ -234,8 +220,8 @@ static void say_error(const struct sp_codeguru *s, const struct sp_http_response
     if (message.len)
         sp_buf_printf(out, "%.*s ", (int)message.len, message.data);
     sp_buf_printf(out, "(HTTP %ld)", a->status);
-    redact(out, &s->keys->secret_key);
-    redact(out, &s->keys->token);
+    sp_redact(out, s->keys->secret_key.data, s->keys->secret_key.len);
+    sp_redact(out, s->keys->token.data, s->keys->token.len);
     sp_buf_free(&type);
     sp_buf_free(&message);
 }

@@ -1,202 +1,213 @@
-#include "remote/credentials.h"
+#include "remote/credentials_private.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
 
-#define FILE_MAX ((size_t)4 << 20)
+#define VALUE_MAX ((size_t)64 << 10)
 
 void sp_aws_keys_init(struct sp_aws_keys *k)
 {
-    *k = (struct sp_aws_keys){0};
-    struct sp_buf *all[] = {&k->access_key, &k->secret_key, &k->token, &k->region, &k->other};
+    *k = (struct sp_aws_keys){.expires = INT64_MAX};
+    struct sp_buf *all[] = {&k->access_key, &k->secret_key, &k->token, &k->detail};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        sp_buf_init(all[i], FILE_MAX);
+        sp_buf_init(all[i], VALUE_MAX);
+}
+
+void sp_aws_wipe(struct sp_buf *b)
+{
+    if (b->data)
+        explicit_bzero(b->data, b->cap);
+    sp_buf_free(b);
 }
 
 void sp_aws_keys_free(struct sp_aws_keys *k)
 {
-    struct sp_buf *all[] = {&k->access_key, &k->secret_key, &k->token, &k->region, &k->other};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i]->data)
-            explicit_bzero(all[i]->data, all[i]->cap);
-        sp_buf_free(all[i]);
+    sp_aws_wipe(&k->access_key);
+    sp_aws_wipe(&k->secret_key);
+    sp_aws_wipe(&k->token);
+    sp_buf_free(&k->detail);
+}
+
+void sp_aws_masked(const struct sp_aws_keys *k, char out[static 32])
+{
+    size_t n = k->access_key.len, shown = n > 8 ? 4 : 0;
+    snprintf(out, 32, "****************%.*s", (int)shown, shown ? k->access_key.data + n - shown : "");
+}
+
+void sp_redact(struct sp_buf *text, const char *secret, size_t n)
+{
+    char *at;
+    if (n < 4 || text->failed)
+        return;
+    while (text->len && (at = memmem(text->data, text->len, secret, n))) {
+        char *behind = at + n;
+        memmove(at + 3, behind, (size_t)(text->data + text->len - behind));
+        memcpy(at, "***", 3);
+        text->len -= n - 3;
     }
 }
 
-struct piece {
-    const char *p;
-    size_t n;
-};
-
-static struct piece trimmed(const char *p, const char *end)
+spaa_status sp_aws_fail(struct sp_diags *d, const char *source, const char *hint, const char *fmt, ...)
 {
-    while (p < end && (*p == ' ' || *p == '\t'))
-        p++;
-    while (end > p && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
-        end--;
-    return (struct piece){p, (size_t)(end - p)};
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    sp_emit_hint(d, SP_E461, SP_AT_NOTHING, hint, "%s: %s", source, text);
+    return SPAA_ERR_IO;
 }
 
-static bool is(struct piece s, const char *word)
+/* ---- sources that ask nobody ---- */
+
+/* Half a pair is a mistake, never completed from elsewhere. */
+static spaa_status half_a_pair(struct sp_diags *d, const char *source, const char *there, const char *missing)
 {
-    return s.n == strlen(word) && memcmp(s.p, word, s.n) == 0;
+    return sp_aws_fail(d, source, "the two belong together", "%s is there, %s is not", there, missing);
 }
 
-static bool is_section(struct piece name, const char *profile, bool prefixed)
+static spaa_status from_environment(struct sp_aws *a, struct sp_aws_keys *k, struct sp_diags *d)
 {
-    if (prefixed && name.n > 8 && memcmp(name.p, "profile", 7) == 0 &&
-        (name.p[7] == ' ' || name.p[7] == '\t'))
-        return is(trimmed(name.p + 8, name.p + name.n), profile);
-    return is(name, profile) && (!prefixed || strcmp(profile, "default") == 0);
+    static const char source[] = "environment";
+    const char *id = sp_aws_variable(a, "AWS_ACCESS_KEY_ID"),
+               *secret = sp_aws_variable(a, "AWS_SECRET_ACCESS_KEY"),
+               *token =
+                   sp_aws_variable(a, "AWS_SECURITY_TOKEN"), /* the old name goes first, as in botocore */
+                   *until = sp_aws_variable(a, "AWS_CREDENTIAL_EXPIRATION");
+    if (!id)
+        return SPAA_OK;
+    if (!secret)
+        return half_a_pair(d, source, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY");
+    if (!token)
+        token = sp_aws_variable(a, "AWS_SESSION_TOKEN");
+    if (until && !sp_aws_time(until, strlen(until), &k->expires))
+        return sp_aws_fail(d, source, "like 2026-01-31T12:00:00Z", "AWS_CREDENTIAL_EXPIRATION is no time");
+    sp_buf_puts(&k->access_key, id);
+    sp_buf_puts(&k->secret_key, secret);
+    sp_buf_puts(&k->token, token ? token : "");
+    k->source = source;
+    return SPAA_OK;
 }
 
-/* Keys come in pairs from one place: half a pair of one file is not completed from another. */
-struct found {
-    struct piece access_key, secret_key, token, region, other;
-};
-
-static void credentials_take(struct found *f, struct piece key, struct piece value)
+static spaa_status from_file(struct sp_aws *a, enum sp_aws_file file, struct sp_aws_keys *k,
+                             struct sp_diags *d)
 {
-    static const char *const others[] = {
-        "role_arn",         "sso_session", "sso_start_url", "credential_process", "web_identity_token_file",
-        "credential_source"};
-    if (is(key, "aws_access_key_id"))
-        f->access_key = value;
-    else if (is(key, "aws_secret_access_key"))
-        f->secret_key = value;
-    else if (is(key, "aws_session_token"))
-        f->token = value;
-    else if (is(key, "region"))
-        f->region = value;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (is(key, others[i]))
-            f->other = key;
+    const char *source = file == SP_AWS_CONFIG ? "config file" : "credentials file";
+    struct sp_span id, secret, token;
+    if (!sp_aws_setting(a, file, "aws_access_key_id", &id))
+        return SPAA_OK;
+    if (!sp_aws_setting(a, file, "aws_secret_access_key", &secret))
+        return half_a_pair(d, source, "aws_access_key_id", "aws_secret_access_key");
+    sp_buf_add(&k->access_key, id.p, id.n);
+    sp_buf_add(&k->secret_key, secret.p, secret.n);
+    if (sp_aws_setting(a, file, "aws_security_token", &token) ||
+        sp_aws_setting(a, file, "aws_session_token", &token))
+        sp_buf_add(&k->token, token.p, token.n);
+    k->source = source;
+    return SPAA_OK;
 }
 
-static void credentials_set(struct sp_buf *b, struct piece s)
+/* ---- what only the `aws` command can follow ---- */
+
+static bool has(const struct sp_aws *a, const char *key)
 {
-    if (!b->len && s.n)
-        sp_buf_add(b, s.p, s.n);
+    struct sp_span v;
+    return sp_aws_setting(a, SP_AWS_BOTH, key, &v);
 }
 
-bool sp_aws_profile(struct sp_aws_keys *k, const char *text, size_t n, const char *profile, bool prefixed)
+/* A role goes before keys that the profile has, too. */
+static spaa_status from_role(struct sp_aws *a, struct sp_aws_keys *k, struct sp_diags *d)
 {
-    const char *end = text + n;
-    bool in = false, any = false;
-    struct found f = {0};
-    for (const char *p = text, *nl; p < end; p = nl + 1) {
-        nl = memchr(p, '\n', (size_t)(end - p));
-        nl = nl ? nl : end;
-        struct piece line = trimmed(p, nl);
-        const char *eq = line.n ? memchr(line.p, '=', line.n) : NULL;
-        if (!line.n || *line.p == '#' || *line.p == ';')
-            continue;
-        if (*line.p == '[') {
-            const char *close = memchr(line.p, ']', line.n);
-            in = close && is_section(trimmed(line.p + 1, close), profile, prefixed);
-            any = any || in;
-        } else if (in && eq && *p != ' ' && *p != '\t') { /* what is indented belongs to the setting above */
-            credentials_take(&f, trimmed(line.p, eq), trimmed(eq + 1, line.p + line.n));
-        }
+    if (!has(a, "role_arn") || has(a, "web_identity_token_file"))
+        return SPAA_OK;
+    if (!has(a, "source_profile") && !has(a, "credential_source"))
+        return sp_aws_fail(d, "role_arn", "one of them says whose keys assume the role",
+                           "the profile \"%.100s\" has no source_profile and no credential_source",
+                           a->profile);
+    return sp_aws_from_command(a, "role_arn", k, d);
+}
+
+static spaa_status from_setting(struct sp_aws *a, const char *one, const char *other, struct sp_aws_keys *k,
+                                struct sp_diags *d)
+{
+    const char *key = has(a, one) ? one : other && has(a, other) ? other : NULL;
+    return key ? sp_aws_from_command(a, key, k, d) : SPAA_OK;
+}
+
+/* ---- the search ---- */
+
+enum { ENVIRONMENT, ROLE, WEB, SSO, CREDENTIALS_FILE, LOGIN, PROCESS, CONFIG_FILE, CONTAINER, INSTANCE, ALL };
+
+static spaa_status look(int where, struct sp_aws *a, const char *region, struct sp_aws_keys *k,
+                        struct sp_diags *d)
+{
+    switch (where) {
+    case ENVIRONMENT:
+        return from_environment(a, k, d);
+    case ROLE:
+        return from_role(a, k, d);
+    case WEB:
+        return sp_aws_from_web_identity(a, region, k, d);
+    case SSO:
+        return from_setting(a, "sso_role_name", "sso_account_id", k, d);
+    case CREDENTIALS_FILE:
+        return from_file(a, SP_AWS_CREDENTIALS, k, d);
+    case LOGIN:
+        return from_setting(a, "login_session", NULL, k, d);
+    case PROCESS:
+        return from_setting(a, "credential_process", NULL, k, d);
+    case CONFIG_FILE:
+        return from_file(a, SP_AWS_CONFIG, k, d);
+    case CONTAINER:
+        return sp_aws_from_container(a, k, d);
+    default:
+        return sp_aws_from_instance(a, k, d);
     }
-    if (!k->source && f.access_key.n && f.secret_key.n) {
-        credentials_set(&k->access_key, f.access_key);
-        credentials_set(&k->secret_key, f.secret_key);
-        credentials_set(&k->token, f.token);
-        k->source = prefixed ? "config file" : "credentials file";
-    }
-    credentials_set(&k->region, f.region);
-    credentials_set(&k->other, f.other);
-    return any;
 }
 
-static spaa_status credentials_read_file(const char *path, struct sp_buf *out, struct sp_diags *d)
+/* Keys go into lines of HTTP: what could end one is no key. */
+static bool is_key(const struct sp_buf *b)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return SPAA_ERR_NOT_FOUND;
-    for (;;) {
-        if (out->len > FILE_MAX || !sp_buf_reserve(out, 64 << 10)) {
-            close(fd);
-            return out->len > FILE_MAX ? SPAA_ERR_LIMIT : sp_nomem(d);
-        }
-        ssize_t n = read(fd, out->data + out->len, 64 << 10);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            close(fd);
-            return n < 0 ? SPAA_ERR_IO : SPAA_OK;
-        }
-        out->len += (size_t)n;
-    }
+    for (size_t i = 0; i < b->len; i++)
+        if (b->data[i] <= ' ' || b->data[i] > '~')
+            return false;
+    return true;
 }
 
-/* One of the two files: the environment's, or the one in the home directory. */
-static spaa_status from_file(struct sp_aws_keys *k, const char *path, const char *home, const char *name,
-                             const char *profile, bool config, bool *any, struct sp_diags *d)
+static spaa_status judge(const struct sp_aws_keys *k, struct sp_diags *d)
 {
-    struct sp_buf at, text;
-    sp_buf_init(&at, 0);
-    sp_buf_init(&text, FILE_MAX + (128 << 10));
-    if (path && path[0] == '~' && path[1] == '/' && home)
-        sp_buf_printf(&at, "%s%s", home, path + 1);
-    else if (path)
-        sp_buf_puts(&at, path);
-    else if (home)
-        sp_buf_printf(&at, "%s/.aws/%s", home, name);
-    spaa_status st = at.failed ? sp_nomem(d)
-                     : at.len  ? credentials_read_file(sp_buf_cstr(&at), &text, d)
-                               : SPAA_OK;
-    if (!st && text.len)
-        *any = sp_aws_profile(k, text.data, text.len, profile, config) || *any;
-    if (st && st != SPAA_ERR_NOMEM && path)
-        sp_emit(d, SP_E001, SP_AT_NOTHING, "%s: %s", path, strerror(errno));
-    if (st != SPAA_ERR_NOMEM)
-        st = SPAA_OK;
-    if (text.data)
-        explicit_bzero(text.data, text.cap);
-    sp_buf_free(&text);
-    sp_buf_free(&at);
-    return st;
+    time_t until = (time_t)k->expires;
+    struct tm tm;
+    char text[40] = "long ago";
+    if (k->access_key.failed || k->secret_key.failed || k->token.failed || k->detail.failed)
+        return sp_nomem(d);
+    if (!k->access_key.len || !k->secret_key.len)
+        return sp_aws_fail(d, k->source, "", "the %s is empty",
+                           k->access_key.len ? "secret key" : "access key");
+    if (!is_key(&k->access_key) || !is_key(&k->secret_key) || !is_key(&k->token))
+        return sp_aws_fail(d, k->source, "a blank or the end of a line among it?",
+                           "it has characters that no key has");
+    if (k->expires > (int64_t)time(NULL))
+        return SPAA_OK;
+    if (gmtime_r(&until, &tm))
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    if (!k->may_be_late)
+        return sp_aws_fail(d, k->source, "get new ones, or set this machine's clock",
+                           "its credentials expired: %s", text);
+    sp_emit(d, SP_W482, SP_AT_NOTHING, "%s: they expired %s", k->source, text);
+    return SPAA_OK;
 }
 
-static const char *variable(sp_getenv get, void *arg, const char *name)
+spaa_status sp_aws_keys_find(struct sp_aws *a, const char *region, struct sp_aws_keys *k, struct sp_diags *d)
 {
-    const char *v = get(name, arg);
-    return v && *v ? v : NULL;
-}
-
-spaa_status sp_aws_keys_find(struct sp_aws_keys *k, sp_getenv get, void *arg, struct sp_diags *d)
-{
-    const char *id = variable(get, arg, "AWS_ACCESS_KEY_ID"),
-               *secret = variable(get, arg, "AWS_SECRET_ACCESS_KEY"),
-               *token = variable(get, arg, "AWS_SESSION_TOKEN"), *profile = variable(get, arg, "AWS_PROFILE"),
-               *region = variable(get, arg, "AWS_REGION"), *home = variable(get, arg, "HOME");
-    if (!region)
-        region = variable(get, arg, "AWS_DEFAULT_REGION");
-    if (id && secret) {
-        sp_buf_puts(&k->access_key, id);
-        sp_buf_puts(&k->secret_key, secret);
-        sp_buf_puts(&k->token, token ? token : "");
-        k->source = "environment";
-    }
-    sp_buf_puts(&k->region, region ? region : "");
-    if (k->source && k->region.len)
-        return k->access_key.failed || k->secret_key.failed || k->token.failed || k->region.failed
-                   ? sp_nomem(d)
-                   : SPAA_OK;
-    bool any = false;
-    const char *name = profile ? profile : "default";
-    spaa_status st = from_file(k, variable(get, arg, "AWS_SHARED_CREDENTIALS_FILE"), home, "credentials",
-                               name, false, &any, d);
-    if (!st)
-        st = from_file(k, variable(get, arg, "AWS_CONFIG_FILE"), home, "config", name, true, &any, d);
-    if (!st && profile && !any && !k->source) {
-        sp_emit_hint(d, SP_E461, SP_AT_NOTHING, "AWS_PROFILE names it", "there is no profile \"%s\"",
-                     profile);
-        st = SPAA_ERR_USAGE;
-    }
-    bool failed = k->access_key.failed || k->secret_key.failed || k->token.failed || k->region.failed;
-    return st ? st : failed ? sp_nomem(d) : SPAA_OK;
+    spaa_status st = SPAA_OK;
+    for (int where = 0; !st && !k->source && where < ALL; where++)
+        st = look(where, a, region, k, d);
+    if (!st && k->source)
+        st = judge(k, d);
+    sp_buf_cstr(&k->access_key);
+    sp_buf_cstr(&k->secret_key);
+    sp_buf_cstr(&k->token);
+    return !st && (k->access_key.failed || k->secret_key.failed || k->token.failed) ? sp_nomem(d) : st;
 }

@@ -13,13 +13,17 @@ struct sp_http_request {
     size_t body_n;
     const char *ca_file; /* trusted besides nothing else; NULL: those of the system */
     long timeout_ms;     /* for all of it, from the look-up of the name to the last byte */
+    size_t most;         /* bytes of a body; more of them are no answer; 0: 1 MiB, the rest is dropped */
+    bool direct;         /* whatever proxies the environment names */
     void (*progress)(uint64_t sent, uint64_t size, void *arg); /* NULL: none */
     void *arg;
 };
 
 struct sp_http_response {
     long status;
-    struct sp_buf body;   /* at most 1 MiB; the rest is dropped */
+    struct sp_buf body;
+    bool connected;       /* the other side was there, whatever came of it */
+    bool too_much;        /* more than `most` */
     char error_type[128]; /* x-amzn-errortype */
     long retry_after;     /* seconds, -1: not said */
 };

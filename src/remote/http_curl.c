@@ -67,8 +67,13 @@ bool sp_http_available(void)
 
 static size_t take_body(char *p, size_t size, size_t n, void *arg)
 {
-    struct sp_http_response *response = arg;
-    size_t room = BODY_MAX - response->body.len, want = size * n;
+    const struct sending *s = arg;
+    struct sp_http_response *response = s->response;
+    size_t most = s->r->most ? s->r->most : BODY_MAX;
+    size_t room = most - response->body.len, want = size * n;
+    response->too_much = s->r->most && want > room;
+    if (response->too_much)
+        return 0;
     return sp_buf_add(&response->body, p, want < room ? want : room) ? want : 0;
 }
 
@@ -156,12 +161,14 @@ static void set_options(CURL *c, const struct sending *s, struct curl_slist *hea
     set(c, CURLOPT_QUICK_EXIT, 1L);
 #endif
     set(c, CURLOPT_WRITEFUNCTION, take_body);
-    set(c, CURLOPT_WRITEDATA, s->response);
+    set(c, CURLOPT_WRITEDATA, s);
     set(c, CURLOPT_HEADERFUNCTION, take_header);
     set(c, CURLOPT_HEADERDATA, s->response);
     set(c, CURLOPT_NOPROGRESS, 0L);
     set(c, CURLOPT_XFERINFOFUNCTION, show_progress);
     set(c, CURLOPT_XFERINFODATA, s);
+    if (r->direct)
+        set(c, CURLOPT_PROXY, "");
     if (r->ca_file)
         set(c, CURLOPT_CAINFO, r->ca_file);
     if (r->body) {
@@ -196,6 +203,12 @@ static enum sp_http_result result_of(CURLcode rc)
     }
 }
 
+static bool was_connected(const struct curl *curl, CURL *c)
+{
+    double seconds = 0;
+    return curl->get(c, CURLINFO_CONNECT_TIME, &seconds) == CURLE_OK && seconds > 0;
+}
+
 enum sp_http_result sp_http_send(const struct sp_http_request *r, struct sp_http_response *response,
                                  char why[static 256])
 {
@@ -217,6 +230,11 @@ enum sp_http_result sp_http_send(const struct sp_http_request *r, struct sp_http
         result = result_of(rc);
         snprintf(why, 256, "%.250s", *error ? error : curl.strerror(rc));
         curl.get(c, CURLINFO_RESPONSE_CODE, &response->status);
+        response->connected = was_connected(&curl, c);
+        if (response->too_much) {
+            result = SP_HTTP_NEVER;
+            snprintf(why, 256, "the answer has more than %zu KiB", r->most >> 10);
+        }
         if (result == SP_HTTP_DONE && !response->status)
             result = SP_HTTP_AGAIN;
     }

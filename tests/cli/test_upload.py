@@ -26,7 +26,7 @@ PROFILE = ('{"start":1711234567000,"end":1711234577000,"agentMetadata":{"duratio
            '"callgraph":{"children":{"main":{"counts":{"RUNNABLE":3}}}}}')
 
 
-def signature(method, path, query, headers, signed, body, region, date, service="codeguru-profiler"):
+def signature(method, path, query, headers, signed, body, region, date, service="codeguru-profiler", secret=SECRET):
     """SigV4 as AWS's documentation describes it, once more."""
     pairs = sorted((urllib.parse.quote(k, safe="-_.~"), urllib.parse.quote(v, safe="-_.~"))
                    for k, v in urllib.parse.parse_qsl(query, keep_blank_values=True))
@@ -35,7 +35,7 @@ def signature(method, path, query, headers, signed, body, region, date, service=
                           + ["", ";".join(signed), hashlib.sha256(body).hexdigest()])
     scope = "%s/%s/%s/aws4_request" % (date[:8], region, service)
     text = "AWS4-HMAC-SHA256\n%s\n%s\n%s" % (date, scope, hashlib.sha256(canonical.encode()).hexdigest())
-    key = ("AWS4" + SECRET).encode()
+    key = ("AWS4" + secret).encode()
     for part in (date[:8], region, service, "aws4_request", text):
         key = hmac.new(key, part.encode(), hashlib.sha256).digest()
     return scope, key.hex()
@@ -165,7 +165,7 @@ def environment(**more):
     env = {k: "" for k in os.environ if k.startswith("AWS_")}
     env.update({"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "",
                 "AWS_REGION": "eu-west-1", "AWS_DEFAULT_REGION": "", "HOME": "/nowhere", "AWS_CONFIG_FILE": "",
-                "AWS_SHARED_CREDENTIALS_FILE": "", "no_proxy": "*", "http_proxy": "", "https_proxy": ""})
+                "AWS_SHARED_CREDENTIALS_FILE": "", "AWS_EC2_METADATA_DISABLED": "true", "no_proxy": "*", "http_proxy": "", "https_proxy": ""})
     env.update(more)
     return env
 

@@ -181,34 +181,45 @@ static const char config[] =
     "[profile half]\naws_access_key_id=AKID5\naws_secret_access_key=s5\n"
     "[profile sso]\nsso_session = x\n[profile  wide ]\nregion=r\n";
 
-static void profiles_of_files(void **state)
+static void check_setting(const char *text, const char *kind, const char *name, const char *key,
+                          const char *want)
+{
+    struct sp_span v = {NULL, 0};
+    bool found = sp_ini_find(text, strlen(text), kind, name, key, &v);
+    assert_int_equal(found, want != NULL);
+    if (want) {
+        assert_int_equal(v.n, strlen(want));
+        assert_memory_equal(v.p, want, v.n);
+    }
+}
+
+static void settings_of_files(void **state)
 {
     (void)state;
     struct {
-        const char *profile;
-        bool found, in_config;
-        const char *id, *secret, *token, *region, *other;
-    } cases[] = {{"default", true, true, "AKID1", "secret=with=equals", "", "eu-west-1", ""},
-                 {"work", true, true, "AKID2", "s2", "t2", "us-east-2", ""},
-                 {"half", true, true, "AKID5", "s5", "", "", ""},
-                 {"last", true, false, "AKID4", "s4", "", "", ""},
-                 {"sso", false, true, "", "", "", "", "sso_session"},
-                 {"wide", false, true, "", "", "", "r", ""},
-                 {"none", false, false, "", "", "", "", ""}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sp_aws_keys k;
-        sp_aws_keys_init(&k);
-        assert_int_equal(sp_aws_profile(&k, credentials, sizeof credentials - 1, cases[i].profile, false),
-                         cases[i].found);
-        assert_int_equal(sp_aws_profile(&k, config, sizeof config - 1, cases[i].profile, true),
-                         cases[i].in_config);
-        check(&k.access_key, cases[i].id);
-        check(&k.secret_key, cases[i].secret);
-        check(&k.token, cases[i].token);
-        check(&k.region, cases[i].region);
-        check(&k.other, cases[i].other);
-        sp_aws_keys_free(&k);
-    }
+        const char *text, *kind, *name, *key, *want;
+    } cases[] = {
+        {credentials, NULL, "default", "aws_access_key_id", "AKID1"},
+        {credentials, NULL, "default", "aws_secret_access_key", "secret=with=equals"},
+        {credentials, NULL, "work", "AWS_Secret_Access_Key", "s2"},
+        {credentials, NULL, "work", "nested", "1"},
+        {credentials, NULL, "half", "aws_secret_access_key", NULL},
+        {credentials, NULL, "last", "aws_access_key_id", "AKID4"},
+        {credentials, NULL, "last", "aws_secret_access_key", "s4"},
+        {credentials, NULL, "none", "aws_access_key_id", NULL},
+        {config, "profile", "default", "region", "eu-west-1"},
+        {config, "profile", "work", "region", "us-east-2"},
+        {config, "profile", "wide", "region", "r"},
+        {config, "profile", "none", "region", NULL},
+        {"[profile 'a b']\nregion : x\n", "profile", "a b", "region", "x"},
+        {"[services s]\nsts =\n  # no\n  endpoint_url = u\n\n", "services", "s", "sts",
+         "# no\n  endpoint_url = u"},
+        {"[default]\nregion=a\nregion=b\nx", "profile", "default", "region", "b"},
+        {"[default]\nregion=", "profile", "default", "region", ""},
+        {"[default\nregion=a", "profile", "default", "region", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_setting(cases[i].text, cases[i].kind, cases[i].name, cases[i].key, cases[i].want);
 }
 
 static const char *variables(const char *name, void *arg)
@@ -233,24 +244,36 @@ static void the_environment_comes_first(void **state)
                          "HOME",
                          "/nowhere",
                          NULL};
+    struct sp_aws a;
     struct sp_aws_keys k;
     struct sp_diags d;
+    char masked[32];
     sp_diags_init(&d);
+    sp_aws_init(&a, variables, env);
     sp_aws_keys_init(&k);
-    assert_int_equal(sp_aws_keys_find(&k, variables, env, &d), SPAA_OK);
+    assert_int_equal(sp_aws_read(&a, &d), SPAA_OK);
+    assert_string_equal(sp_aws_region(&a), "r1");
+    assert_int_equal(sp_aws_keys_find(&a, "r1", &k, &d), SPAA_OK);
     check(&k.access_key, "ID");
     check(&k.token, "");
-    check(&k.region, "r1");
     assert_string_equal(k.source, "environment");
+    sp_aws_masked(&k, masked); /* of a short one, nothing */
+    assert_string_equal(masked, "****************");
     sp_aws_keys_free(&k);
-    const char *nothing[] = {"HOME", "/nowhere", "AWS_PROFILE", "x", NULL};
+    sp_aws_free(&a);
+    const char *nothing[] = {"HOME", "/nowhere", "AWS_EC2_METADATA_DISABLED", "True", "AWS_PROFILE",
+                             "x",    NULL};
+    sp_aws_init(&a, variables, nothing);
+    assert_int_equal(sp_aws_read(&a, &d), SPAA_ERR_USAGE);
+    sp_aws_free(&a);
+    nothing[4] = NULL;
+    sp_aws_init(&a, variables, nothing);
     sp_aws_keys_init(&k);
-    assert_int_equal(sp_aws_keys_find(&k, variables, nothing, &d), SPAA_ERR_USAGE);
-    sp_aws_keys_free(&k);
-    sp_aws_keys_init(&k);
-    assert_int_equal(sp_aws_keys_find(&k, variables, nothing + 4, &d), SPAA_OK);
+    assert_int_equal(sp_aws_read(&a, &d), SPAA_OK);
+    assert_int_equal(sp_aws_keys_find(&a, "r", &k, &d), SPAA_OK);
     assert_null(k.source);
     sp_aws_keys_free(&k);
+    sp_aws_free(&a);
     sp_diags_free(&d);
 }
 
@@ -311,7 +334,7 @@ int main(void)
         cmocka_unit_test(keyed_digests),
         cmocka_unit_test(the_published_signatures),
         cmocka_unit_test(values_are_trimmed_and_paths_encoded_twice),
-        cmocka_unit_test(profiles_of_files),
+        cmocka_unit_test(settings_of_files),
         cmocka_unit_test(the_environment_comes_first),
         cmocka_unit_test(requests),
         cmocka_unit_test(tokens_are_random_uuids),
