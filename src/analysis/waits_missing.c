@@ -14,16 +14,6 @@ static void refuse_grouping(struct sp_diags *d)
                  "whose waits they are, and in what state, was left out when the profile was written");
 }
 
-/* States without threads are shares of them all: those of CodeGuru, of pprof with a label. */
-static void refuse_states(struct sp_diags *d)
-{
-    sp_emit_hint(
-        d, SP_E033, SP_AT_NOTHING,
-        "`top --by state --view all` says how much waited, `top --view latency` where; samples do not "
-        "say how long",
-        "the profile has states of threads, but not which thread was in them, nor for what");
-}
-
 static void refuse_wakings(struct sp_diags *d)
 {
     sp_emit_hint(d, SP_E036, SP_AT_NOTHING, RECORD_SWITCHES "; `top` has whom who woke",
@@ -105,10 +95,7 @@ void sp_waits_refuse(const struct sp_selection *s, struct sp_diags *d)
     struct sp_str tool = sp_pstr(p, p->header.source_tool);
     bool counts = e->kind == SP_PROBE || e->kind == SP_ALLOCATION || e->kind == SP_DEALLOCATION,
          told = counts && sp_str_is(tool, "bcc"); /* its tools say what they count */
-    if (p->header.group_by & SP_BY_STATE)
-        refuse_states(d);
-    else if (sp_str_is(tool, "spindump") || sp_sched_has(p, SP_SCHED_SWITCH) ||
-             sp_sched_has(p, SP_SCHED_RECORD))
+    if (sp_str_is(tool, "spindump") || sp_sched_has(p, SP_SCHED_SWITCH) || sp_sched_has(p, SP_SCHED_RECORD))
         refuse_grouping(d);
     else if (sp_sched_names_lost(p))
         sp_waits_refuse_lost(d);

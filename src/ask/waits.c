@@ -1,7 +1,8 @@
 /*
- * waits: time off the CPU. Three roads to an answer, by what the input knows: reports that say what threads
- * waited for (waits_reported.c); weights or intervals off the CPU (waits_off_cpu.c), with the moments at
- * which many stood still (waits_stalls.c) where intervals are known.
+ * waits: time off the CPU. Roads to an answer, by what the input knows: reports that say what threads waited
+ * for (waits_reported.c); samples that have states, but no threads (waits_states.c); weights or intervals off
+ * the CPU (waits_off_cpu.c), with the moments at which many stood still (waits_stalls.c) where intervals are
+ * known.
  */
 #include "ask/waits_parts.h"
 
@@ -10,6 +11,8 @@
 static const struct sp_answer_column waits_facts[] = {
     SOMETIMES("waiting", SP_COL_WEIGHT, "of reports: weight of threads that waited for something named"),
     SOMETIMES("waiting_for_nothing_named", SP_COL_WEIGHT, "of reports: weight off the CPU without a reason"),
+    SOMETIMES("waiting_in_states", SP_COL_WEIGHT,
+              "of samples with states of threads: weight in those that wait"),
     SOMETIMES("deadlocks", SP_COL_COUNT, "of reports: rings of threads that are deadlocks"),
     SOMETIMES("duration", SP_COL_WEIGHT, "how long was looked at; null: not known"),
     SOMETIMES("threads_seen", SP_COL_COUNT,
@@ -33,10 +36,19 @@ static const struct sp_answer_column waits_facts[] = {
               "lock that others waited for (mutex profiles of Go), `both`; null: it does not tell"),
     {0},
 };
-static const struct sp_table_decl *const waits_tables[] = {
-    &sp_waits_rows,    &sp_waits_waiters, &sp_waits_waits,       &sp_waits_chains,
-    &sp_waits_steps,   &sp_waits_held,    &sp_waits_held,        &sp_waits_threads,
-    &sp_waits_reasons, &sp_waits_places,  SP_WAITS_STALL_TABLES, NULL};
+static const struct sp_table_decl *const waits_tables[] = {&sp_waits_rows,
+                                                           &sp_waits_waiters,
+                                                           &sp_waits_waits,
+                                                           &sp_waits_chains,
+                                                           &sp_waits_steps,
+                                                           &sp_waits_held,
+                                                           &sp_waits_threads,
+                                                           &sp_waits_reasons,
+                                                           &sp_waits_places,
+                                                           &sp_waits_states,
+                                                           &sp_waits_state_stacks,
+                                                           SP_WAITS_STALL_TABLES,
+                                                           NULL};
 
 static spaa_status waits_needs(const struct sp_options *o, struct sp_diags *d, struct sp_needs *out)
 {
@@ -96,7 +108,7 @@ static spaa_status waits_ask(struct sp_ask *q, struct sp_answer *out)
         return SPAA_ERR_USAGE;
     }
     if (!measured || other)
-        return sp_waits_reported(q, out);
+        return sp_waits_only_states(p) ? sp_waits_by_state(q, out) : sp_waits_reported(q, out);
     spaa_status st = sp_waits_off_cpu(q, out);
     if (!st)
         sp_waits_put_whose(p, event, out);
@@ -112,6 +124,7 @@ const struct sp_question sp_question_waits = {
     .examples = "spaa waits waits.spaa # of perf record -a -g -e sched:sched_switch,sched:sched_waking\n"
                 "spaa waits waits.spaa --idle # with the waits for work\n"
                 "spaa waits report.spindump.txt\n"
+                "spaa waits profile.codeguru.json # where threads waited, by state\n"
                 "spaa waits report.spindump.txt --pid 412 # its threads, and the chains from there\n"
                 "spaa waits report.spindump.txt --json",
     .schema = "spaa.waits/4",

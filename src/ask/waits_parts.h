@@ -12,6 +12,11 @@ spaa_status sp_waits_reported(struct sp_ask *q, struct sp_answer *out);
 extern const struct sp_table_decl sp_waits_rows, sp_waits_waiters, sp_waits_waits, sp_waits_chains,
     sp_waits_steps, sp_waits_held;
 
+/* Samples with states of threads, and without threads. */
+bool sp_waits_only_states(const struct sp_profile *p);
+spaa_status sp_waits_by_state(struct sp_ask *q, struct sp_answer *out);
+extern const struct sp_table_decl sp_waits_states, sp_waits_state_stacks;
+
 /* Time off the CPU, as weights of stacks; of recordings of the scheduler as intervals, too. */
 spaa_status sp_waits_off_cpu(struct sp_ask *q, struct sp_answer *out);
 extern const struct sp_table_decl sp_waits_threads, sp_waits_reasons, sp_waits_places;
