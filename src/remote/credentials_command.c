@@ -146,6 +146,10 @@ static spaa_status judge(const struct child *c, const char *setting, const char 
                            TIMEOUT / 1000, setting);
     if (c->too_much)
         return sp_aws_fail(d, source, hint, "it wrote more than 64 KiB");
+    if (c->errors.len && memmem(c->errors.data, c->errors.len, "Invalid choice", 14))
+        return sp_aws_fail(d, source, "install version 2 of the AWS command line",
+                           "this `aws` has no `configure export-credentials`, which the profile's %s takes",
+                           setting);
     if (!WIFEXITED(c->status) || WEXITSTATUS(c->status))
         return sp_aws_fail(d, source, hint, "it failed (for the profile's %s)%s", setting, words);
     return sp_aws_take_json(k, &c->output, "SessionToken", false, source, d);

@@ -413,6 +413,8 @@ def test_the_aws_command(host, tmp_path, setting):
     env["PATH"] = command(tmp_path, "echo first >&2; echo 'The SSO session has expired' >&2; exit 255\n")
     said = refused(env, host, "aws command: it failed")
     assert ("The SSO session has expired" in said.err) == (setting != "credential_process")
+    env["PATH"] = command(tmp_path, "echo 'aws: error: argument subcommand: Invalid choice, valid choices are:' >&2; echo 'set | add-model' >&2; exit 2\n")
+    refused(env, host, "aws command: this `aws` has no `configure export-credentials`", "version 2")
     env["PATH"] = command(tmp_path, "cat /dev/zero\n")
     refused(env, host, "aws command: it wrote more than 64 KiB")
     env["PATH"] = command(tmp_path, "echo no\n")
