@@ -180,6 +180,25 @@ static spaa_status convert(struct upload *u)
     return st;
 }
 
+/* Nothing is sent that would be refused, or taken and shown nowhere; what is a mere warning was said on
+ * reading. */
+static spaa_status validate(struct upload *u)
+{
+    struct sp_run *run = u->run;
+    struct sp_input *in = NULL;
+    struct sp_diags found;
+    sp_diags_init(&found);
+    spaa_status st = sp_input_memory(u->body, u->body_n, "<body>", &found, &in);
+    if (!st)
+        st = sp_format_by_name("codeguru")->validate(in, &found);
+    bool bad = sp_diags_count(&found, SP_ERROR) != 0;
+    if (st || (bad && !run->v.force))
+        sp_diags_merge(run->diags, &found);
+    sp_input_close(in);
+    sp_diags_free(&found);
+    return st ? st : bad && !run->v.force ? SPAA_ERR_INPUT : SPAA_OK;
+}
+
 static int read_body(struct upload *u)
 {
     struct sp_run *run = u->run;
@@ -208,7 +227,7 @@ static int read_body(struct upload *u)
         st = convert(u);
     }
     if (!st)
-        st = sp_codeguru_check(u->body, u->body_n, run->diags);
+        st = validate(u);
     return sp_run_exit(run, st);
 }
 

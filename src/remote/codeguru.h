@@ -41,11 +41,6 @@ struct sp_codeguru_request {
 };
 
 void sp_codeguru_request_free(struct sp_codeguru_request *r);
-/*
- * codeguru_check.c: whether the service can take a body: times between 2015 and now, an end behind the start,
- * counts, none of them negative. SPAA_ERR_INPUT, reported: it cannot.
- */
-spaa_status sp_codeguru_check(const void *body, size_t n, struct sp_diags *d);
 /* SPAA_ERR_USAGE, reported, for a bad endpoint. The body is borrowed. */
 spaa_status sp_codeguru_post(const struct sp_codeguru *s, const char *token, const void *body, size_t n,
                              struct sp_diags *d, struct sp_codeguru_request *out);

@@ -331,6 +331,16 @@ def test_a_start_makes_up_for_times_that_do_not_fit(serve):
     assert server.calls == 3
 
 
+def test_what_is_invalid_is_sent_by_force(serve):
+    server = serve(DONE)
+    text = body(counts={"WAITING": "3"})
+    assert "SPAA-E467" in upload(server, stdin=text, code=3).err and server.calls == 0
+    upload(server, "--force", stdin=text)
+    assert server.requests[0][3] == text.encode()
+    upload(server, "--start", "now", stdin="main;f 3\n")
+    assert abs(json.loads(server.requests[1][3])["end"] / 1000 - time.time()) < 60
+
+
 # ---- time ----
 
 def watch(server, *more):

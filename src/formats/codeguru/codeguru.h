@@ -103,5 +103,7 @@ spaa_status sp_cg_read(struct sp_input *in, const struct sp_read_opts *opts, str
                        struct sp_profile *p);
 spaa_status sp_cg_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
                         struct sp_output *out);
+/* validate.c */
+spaa_status sp_cg_validate(struct sp_input *in, struct sp_diags *d);
 
 #endif

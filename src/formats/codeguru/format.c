@@ -8,7 +8,9 @@ static const struct sp_format_option options[] = {
     {"counter", "NAME", "count stacks without a thread state as this (default: by the event)", SP_CAN_WRITE},
     {"codeguru-names", "plain|module", "frames as `function` or `object:function` (default plain)",
      SP_CAN_WRITE},
-    {"start", "MS", "when the profile starts, in milliseconds since 1970", SP_CAN_WRITE},
+    {"start", "TIME",
+     "when the profile starts: milliseconds since 1970 or 2026-01-31T12:00:00Z; now: it ended just now",
+     SP_CAN_WRITE},
     {0},
 };
 
@@ -71,9 +73,10 @@ const struct spaa_format spaa_format_codeguru = {
     .extensions = "codeguru.json codeguru",
     .media_type = "application/json",
     .comes_back = "equal JSON: every key and number; the same bytes where they were in canonical form",
-    .caps = SP_CAN_READ | SP_CAN_WRITE,
+    .caps = SP_CAN_READ | SP_CAN_WRITE | SP_CAN_VALIDATE,
     .options = options,
     .probe = sp_cg_probe,
     .read = sp_cg_read,
     .write = sp_cg_write,
+    .validate = sp_cg_validate,
 };

@@ -5,7 +5,9 @@
 #include "formats/codeguru/metadata.h"
 
 #include "base/num.h"
+
 #include "spaa/version.h"
+#include <time.h>
 
 /* A member to replace, or to add where it is missing. */
 struct change {
@@ -178,13 +180,35 @@ static int64_t codeguru_recorded_ms(const struct sp_profile *p, int64_t span)
     return ns / 1000000 + (ns % 1000000 != 0);
 }
 
-/* The span from --start on instead of where it is. */
-static bool codeguru_move(const char *to, int64_t *start, int64_t *end, struct sp_diags *d)
+/* "2026-01-31T12:00:00Z" */
+static bool codeguru_iso_ms(const char *text, int64_t *ms)
+{
+    struct tm tm = {0};
+    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    if (!rest || *rest)
+        return false;
+    *ms = 1000 * (int64_t)timegm(&tm);
+    return true;
+}
+
+/* The span from --start on instead of where it is; what is taken now has ended just now. */
+static bool codeguru_move(const char *to, int64_t length, int64_t *start, int64_t *end, struct sp_diags *d)
 {
     size_t n = strlen(to);
     int64_t at, span = *end > *start ? *end - *start : 0;
-    if (!n || sp_parse_i64(to, to + n, &at) != n || at < 0 || __builtin_add_overflow(at, span, end)) {
-        sp_emit(d, SP_E037, SP_AT_NOTHING, "--start needs milliseconds since 1970, not \"%s\"", to);
+    struct timespec now;
+    if (strcmp(to, "now") == 0) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        at = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+        span = span ? span : length;
+        at = span < at ? at - span : 0;
+    } else if (!codeguru_iso_ms(to, &at) && (!n || sp_parse_i64(to, to + n, &at) != n)) {
+        at = -1;
+    }
+    if (at < 0 || __builtin_add_overflow(at, span, end)) {
+        sp_emit(d, SP_E037, SP_AT_NOTHING,
+                "--start needs milliseconds since 1970, a time like 2026-01-31T12:00:00Z, or now, not \"%s\"",
+                to);
         return false;
     }
     *start = at;
@@ -220,7 +244,7 @@ spaa_status sp_cg_meta_begin(struct sp_cg_meta *m, const struct sp_cg_meta_opts 
         has_start = has_end = true;
     }
     if (o->start) {
-        if (!codeguru_move(o->start, &start, &end, d))
+        if (!codeguru_move(o->start, codeguru_recorded_ms(p, 0), &start, &end, d))
             return SPAA_ERR_USAGE;
         has_start = has_end = true;
         start_raw = end_raw = none;

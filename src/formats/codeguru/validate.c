@@ -1,0 +1,343 @@
+/*
+ * Checks a CodeGuru profile: what the service would refuse, or worse take and show nowhere, is an error; what
+ * readers make less of than there is, a warning. One pass, without recursion, which makes no profile.
+ */
+#include "formats/codeguru/validate.h"
+
+#include "base/num.h"
+
+#include <stdio.h>
+
+#define LEVELS_MAX ((size_t)1 << 22) /* as the reader's */
+#define NOTE_EVERY ((size_t)1 << 20)
+#define SHOWN      3 /* levels of a path, at either end */
+
+struct level {
+    uint32_t name; /* SP_NONE: the root */
+    bool in_children;
+    size_t children; /* where its children's names begin */
+};
+
+struct child {
+    size_t at;
+    uint32_t name;
+};
+
+struct walk {
+    struct sp_cg_check *c;
+    struct sp_input *in;
+    size_t noted; /* up to where it was said how far the walk is */
+    SP_VEC(struct level) levels;
+    SP_VEC(struct child) children;
+    SP_VEC(uint32_t) seen; /* by name: the search for names that stand twice that met it last */
+    uint32_t searches;
+    bool counted; /* some count is not zero */
+};
+
+/* ---- findings ---- */
+
+static void path_level(const struct walk *w, size_t i, struct sp_buf *out)
+{
+    struct sp_str name = sp_str_at(&w->c->names, w->levels.v[i].name);
+    sp_buf_puts(out, ".children[");
+    sp_json_string(out, name.p, name.n < 60 ? name.n : 60);
+    sp_buf_puts(out, name.n < 60 ? "]" : "…]");
+}
+
+/* callgraph.children["main"].children["f"].counts; deep ones are shortened. */
+static const char *path_of(const struct walk *w, const char *last, struct sp_buf *out)
+{
+    sp_buf_clear(out);
+    sp_buf_puts(out, "callgraph");
+    for (size_t i = 1; i < w->levels.n; i++) {
+        if (i > SHOWN && w->levels.n > 2 * SHOWN + 2 && i < w->levels.n - SHOWN) {
+            sp_buf_printf(out, "…(%zu levels)", w->levels.n - 2 * SHOWN - 1);
+            i = w->levels.n - SHOWN;
+        }
+        path_level(w, i, out);
+    }
+    sp_buf_printf(out, "%s%s", *last ? "." : "", last);
+    return sp_buf_cstr(out);
+}
+
+static void find_in_node(struct walk *w, enum sp_code code, const char *at, const char *last,
+                         const char *hint, const char *text)
+{
+    struct sp_buf path;
+    sp_buf_init(&path, 1 << 16);
+    sp_cg_find(w->c, code, at, sp_cg_wanted(w->c, code) ? path_of(w, last, &path) : NULL, hint, "%s", text);
+    sp_buf_free(&path);
+}
+
+/* ---- nodes ---- */
+
+static bool count_of(struct sp_cg_check *c, uint32_t name, struct sp_span number)
+{
+    int64_t v;
+    size_t i = 0;
+    while (i < c->counters.n && c->counters.v[i].name != name)
+        i++;
+    if (i == c->counters.n && !sp_vec_push(&c->counters, ((struct sp_cg_counter){name, 0})))
+        return false;
+    if (sp_parse_i64(number.p, number.p + number.n, &v) == number.n &&
+        __builtin_add_overflow(c->counters.v[i].sum, v, &c->counters.v[i].sum))
+        c->counters.v[i].sum = INT64_MAX;
+    return true;
+}
+
+/* The leaf's name, for words. */
+static struct sp_str here(const struct walk *w)
+{
+    uint32_t name = w->levels.v[w->levels.n - 1].name;
+    struct sp_str s = name == SP_NONE ? (struct sp_str){"the root", 8} : sp_str_at(&w->c->names, name);
+    s.n = s.n < 100 ? s.n : 100;
+    return s;
+}
+
+static bool check_count(struct walk *w, struct sp_span key)
+{
+    struct sp_cg_check *c = w->c;
+    struct sp_span raw;
+    char text[300];
+    uint32_t name = sp_intern(&c->names, key.p, key.n);
+    bool number = sp_json_type(&c->j) == SP_JSON_NUMBER;
+    if (name == SP_STR_FAIL)
+        return sp_json_fail(&c->j, "out of memory");
+    if (!sp_json_skip(&c->j, &raw))
+        return false;
+    struct sp_str counter = sp_str_at(&c->names, name), leaf = here(w);
+    int64_t v = 1;
+    unsigned scale = 0;
+    bool fits = number && sp_parse_scaled(raw.p, raw.n, &v, &scale);
+    snprintf(text, sizeof text, "a count of %.*s (%.*s of `%.*s`)", (int)(raw.n < 40 ? raw.n : 40), raw.p,
+             (int)(counter.n < 60 ? counter.n : 60), counter.p, (int)leaf.n, leaf.p);
+    if (!number)
+        find_in_node(w, SP_E467, raw.p, "counts", NULL, text);
+    else if (*raw.p == '-' && v)
+        find_in_node(w, SP_E466, raw.p, "counts", "counts are samples: whole, and not negative", text);
+    else if (fits && scale)
+        find_in_node(w, SP_W483, raw.p, "counts", NULL, text);
+    w->counted = w->counted || (number && v);
+    return !number || !v || count_of(c, name, raw) || sp_json_fail(&c->j, "out of memory");
+}
+
+static bool check_counts(struct walk *w)
+{
+    struct sp_json *j = &w->c->j;
+    if (!sp_json_object(j))
+        return false;
+    for (struct sp_span key; sp_json_key(j, &key);)
+        if (!check_count(w, key))
+            return false;
+    return !j->error;
+}
+
+/* [12] or [12,20], whole and not negative. */
+static bool check_lines(struct walk *w)
+{
+    struct sp_json *j = &w->c->j;
+    struct sp_span raw, item;
+    bool array = sp_json_type(j) == SP_JSON_ARRAY, fine = array, null = sp_json_type(j) == SP_JSON_NULL;
+    uint64_t v[2] = {0, 0};
+    size_t n = 0;
+    if (!sp_json_skip(j, &raw))
+        return false;
+    for (struct sp_span rest = raw; array && sp_json_next(&rest, &item); n++)
+        fine = fine && n < 2 && sp_parse_u64(item.p, item.p + item.n, &v[n]) == item.n;
+    if (!null && (!fine || !n))
+        find_in_node(w, SP_E467, raw.p, "line", NULL, "`line` is neither [LINE] nor [FIRST, LAST]");
+    else if (n == 2 && v[1] < v[0])
+        find_in_node(w, SP_W484, raw.p, "line", NULL, "the last line stands before the first");
+    return true;
+}
+
+static bool check_member(struct walk *w, struct sp_span key)
+{
+    struct sp_json *j = &w->c->j;
+    struct level *l = &w->levels.v[w->levels.n - 1];
+    struct sp_span raw;
+    enum sp_json_type type = sp_json_type(j);
+    bool counts = sp_span_is(key, "counts"), children = sp_span_is(key, "children"),
+         file = sp_span_is(key, "file");
+    if (counts && type == SP_JSON_OBJECT)
+        return check_counts(w);
+    if (children && type == SP_JSON_OBJECT) {
+        l->in_children = true;
+        return sp_json_object(j);
+    }
+    if (sp_span_is(key, "line"))
+        return check_lines(w);
+    if (!sp_json_skip(j, &raw))
+        return false;
+    if (children && type == SP_JSON_ARRAY)
+        find_in_node(w, SP_E467, raw.p, "children", "{\"NAME\":{…}}: children have their names as keys",
+                     "`children` is an array, not an object");
+    else if (counts || children)
+        find_in_node(w, SP_E467, raw.p, counts ? "counts" : "children", NULL,
+                     counts ? "`counts` is no object" : "`children` is no object");
+    else if (file && type != SP_JSON_STRING && type != SP_JSON_NULL)
+        find_in_node(w, SP_E467, raw.p, "file", NULL, "`file` is no string");
+    return true;
+}
+
+static spaa_status open_level(struct walk *w, uint32_t name)
+{
+    struct level l = {.name = name, .children = w->children.n};
+    if (w->levels.n >= LEVELS_MAX) {
+        sp_emit(w->c->d, SP_E007, SP_AT((uint64_t)(w->c->j.p - w->c->j.start)), "more than %zu levels",
+                LEVELS_MAX);
+        return SPAA_ERR_LIMIT;
+    }
+    return sp_vec_push(&w->levels, l) ? SPAA_OK : sp_nomem(w->c->d);
+}
+
+static spaa_status open_child(struct walk *w, struct sp_span key)
+{
+    struct sp_json *j = &w->c->j;
+    struct sp_span raw;
+    struct child child = {(size_t)(j->p - j->start), sp_intern(&w->c->names, key.p, key.n)};
+    if (child.name == SP_STR_FAIL)
+        return sp_nomem(w->c->d);
+    while (w->seen.n <= child.name)
+        if (!sp_vec_push(&w->seen, 0))
+            return sp_nomem(w->c->d);
+    if (!sp_vec_push(&w->children, child))
+        return sp_nomem(w->c->d);
+    bool object = sp_json_type(j) == SP_JSON_OBJECT;
+    spaa_status st = open_level(w, child.name);
+    if (st || object)
+        return st ? st : sp_json_object(j) ? SPAA_OK : SPAA_ERR_INPUT;
+    if (sp_json_skip(j, &raw))
+        find_in_node(w, SP_E467, raw.p, "", NULL, "the child is no object");
+    w->levels.n--;
+    return SPAA_OK;
+}
+
+static void close_level(struct walk *w)
+{
+    struct level *l = &w->levels.v[w->levels.n - 1];
+    uint32_t search = ++w->searches;
+    for (size_t i = l->children; i < w->children.n; i++) {
+        struct child *child = &w->children.v[i];
+        char text[200];
+        struct sp_str t = sp_str_at(&w->c->names, child->name);
+        snprintf(text, sizeof text, "`%.*s`", (int)(t.n < 100 ? t.n : 100), t.p);
+        if (w->seen.v[child->name] == search)
+            find_in_node(w, SP_W475, w->c->j.start + child->at, "children", NULL, text);
+        w->seen.v[child->name] = search;
+    }
+    w->children.n = l->children;
+    w->levels.n--;
+}
+
+static spaa_status check_graph(struct walk *w)
+{
+    struct sp_json *j = &w->c->j;
+    struct sp_span key;
+    spaa_status st = open_level(w, SP_NONE);
+    sp_json_object(j);
+    while (!st && !j->error && w->levels.n) {
+        struct level *l = &w->levels.v[w->levels.n - 1];
+        if (sp_json_key(j, &key)) {
+            if (l->in_children)
+                st = open_child(w, key);
+            else
+                check_member(w, key);
+        } else if (!j->error && l->in_children) {
+            l->in_children = false;
+        } else if (!j->error) {
+            close_level(w);
+        }
+        size_t at = (size_t)(j->p - j->start);
+        if (!st && at - w->noted > NOTE_EVERY) {
+            w->noted = at;
+            st = sp_input_note(w->in, at);
+        }
+    }
+    return st;
+}
+
+/* ---- the whole ---- */
+
+struct top {
+    struct sp_cg_time start, end;
+    struct sp_span agent;
+    const char *graph; /* NULL: there is none */
+};
+
+static spaa_status check_top_member(struct walk *w, struct top *t, struct sp_span key)
+{
+    struct sp_json *j = &w->c->j;
+    struct sp_span raw;
+    if (sp_span_is(key, "start"))
+        sp_cg_check_time(w->c, "start", &t->start);
+    else if (sp_span_is(key, "end"))
+        sp_cg_check_time(w->c, "end", &t->end);
+    else if (sp_span_is(key, "callgraph") && !t->graph) {
+        t->graph = j->p;
+        if (sp_json_type(j) == SP_JSON_OBJECT)
+            return check_graph(w);
+        if (sp_json_skip(j, &raw))
+            sp_cg_find(w->c, SP_E467, raw.p, "callgraph", NULL, "`callgraph` is no object");
+    } else if (sp_json_skip(j, &raw) && sp_span_is(key, "agentMetadata")) {
+        t->agent = raw;
+    }
+    return SPAA_OK;
+}
+
+static void check_rest(struct walk *w, const struct top *t)
+{
+    struct sp_cg_check *c = w->c;
+    if (!t->graph)
+        sp_emit(c->d, SP_E460, SP_AT(0), " ");
+    else if (!w->counted)
+        sp_cg_find(c, SP_E466, t->graph, "callgraph", "`spaa info FILE` shows what is in it",
+                   "its call graph is empty");
+    sp_cg_check_times(c, &t->start, &t->end);
+    sp_cg_check_agent(c, t->agent, t->start.at && t->end.at ? t->end.ms - t->start.ms : 0);
+}
+
+/* Checks the text up to where it is no JSON, which is an error as well. */
+static spaa_status check_text(struct walk *w)
+{
+    struct sp_cg_check *c = w->c;
+    struct top t = {.graph = NULL};
+    spaa_status st = SPAA_OK;
+    if (sp_json_type(&c->j) != SP_JSON_OBJECT) {
+        sp_emit(c->d, SP_E460, SP_AT(0), " ");
+        return SPAA_OK;
+    }
+    sp_json_object(&c->j);
+    for (struct sp_span key; !st && sp_json_key(&c->j, &key);)
+        st = check_top_member(w, &t, key);
+    if (c->j.scratch.failed || (c->j.error && strcmp(c->j.error, "out of memory") == 0))
+        return sp_nomem(c->d);
+    if (st)
+        return st;
+    if (!sp_json_end(&c->j))
+        sp_cg_find(c, SP_E468, c->j.start + c->j.error_at, NULL, NULL, "%s",
+                   c->j.error ? c->j.error : "something follows the profile");
+    else
+        check_rest(w, &t);
+    return SPAA_OK;
+}
+
+spaa_status sp_cg_validate(struct sp_input *in, struct sp_diags *d)
+{
+    const unsigned char *p;
+    size_t n;
+    spaa_status st = sp_input_whole(in, &p, &n);
+    if (st)
+        return st;
+    struct sp_cg_check c = {.d = d, .line_at = (const char *)p};
+    struct walk w = {.c = &c, .in = in};
+    sp_json_init(&c.j, (const char *)p, n);
+    st = sp_strtab_init(&c.names) ? check_text(&w) : sp_nomem(d);
+    sp_json_free(&c.j);
+    sp_strtab_free(&c.names);
+    sp_vec_free(&c.counters);
+    sp_vec_free(&w.levels);
+    sp_vec_free(&w.children);
+    sp_vec_free(&w.seen);
+    return st;
+}

@@ -1,0 +1,38 @@
+/* Parts of the validator: validate.c walks the call graph, validate_members.c checks what stands around it.
+ */
+#ifndef SP_CODEGURU_VALIDATE_H
+#define SP_CODEGURU_VALIDATE_H
+
+#include "formats/codeguru/codeguru.h"
+
+struct sp_cg_counter {
+    uint32_t name; /* number in `names` */
+    int64_t sum;   /* of whole counts, capped */
+};
+
+struct sp_cg_check {
+    struct sp_diags *d;
+    struct sp_json j;
+    struct sp_strtab names; /* of nodes and counters */
+    SP_VEC(struct sp_cg_counter) counters;
+    const char *line_at; /* how far lines were counted, and how many there were */
+    uint64_t lines;
+};
+
+/* A finding at a place of the text, with its line; `path` is where in the JSON it stands. */
+void sp_cg_find(struct sp_cg_check *c, enum sp_code code, const char *at, const char *path, const char *hint,
+                const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* Whether reports with this code are still kept: paths need not be made for others. */
+bool sp_cg_wanted(const struct sp_cg_check *c, enum sp_code code);
+
+struct sp_cg_time {
+    const char *at; /* NULL: the member is not there, or is no number */
+    int64_t ms;
+};
+/* start or end, the cursor at its value. */
+bool sp_cg_check_time(struct sp_cg_check *c, const char *name, struct sp_cg_time *t);
+void sp_cg_check_times(struct sp_cg_check *c, const struct sp_cg_time *start, const struct sp_cg_time *end);
+/* agentMetadata, raw; after the call graph was counted. */
+void sp_cg_check_agent(struct sp_cg_check *c, struct sp_span raw, int64_t ms);
+
+#endif
