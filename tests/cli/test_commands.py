@@ -144,6 +144,7 @@ def example_files(tmp_path):
     switches = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "schedule", "busy", "busy.script.zst")
     shutil.copy(switches, tmp_path / "switch.data")
     shutil.copy(os.path.join(os.path.dirname(switches), "..", "shop", "shop.spaa.zst"), tmp_path / "waits.spaa")
+    shutil.copy(os.path.join(os.path.dirname(recorded), "codeguru", "python-report-1.codeguru.json"), tmp_path / "profile.codeguru.json")
     (tmp_path / "requests.jsonl").write_text('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
     (tmp_path / "paths.txt").write_text("host-1.spaa\nhost-2.spaa\n")
     (tmp_path / "profile.spaa").write_text(profiles.text([(["f", "main"], 3, {"pid": 1, "tid": 1, "comm": "app"})]))

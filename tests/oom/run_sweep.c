@@ -83,6 +83,18 @@ static const char report[] =
     "    15  x + 1 (b + 2) [0x3] (runnable) 1-15\n    5   x + 1 (b + 2) [0x3] (blocked by wait4 on a [1]) "
     "16-20\n";
 
+/* States of threads without threads; and the same wrong in many ways. */
+static const char states[] =
+    "{\"start\":1711234567000,\"end\":1711234577000,\"agentMetadata\":{},\"callgraph\":{\"children\":{\"a\":{"
+    "\"counts\":{\"WAITING\":2,\"IDLE\":1,\"RUNNABLE\":3},\"children\":{\"f\":{\"counts\":{\"BLOCKED\":1}}}}}"
+    "}}";
+static const char wrong[] =
+    "{\"start\":1711234567000,\"end\":1711234577000.5,\"agentMetadata\":{\"sampleWeights\":{\"IDLE\":-1,"
+    "\"x\":2},"
+    "\"fleetInfo\":{\"hostType\":1},\"agentInfo\":{\"type\":\"profile-bee\"},\"numTimesSampled\":3},"
+    "\"callgraph\":{\"children\":{\"a\":{\"counts\":{\"WAITING\":2,\"IDLE\":-1},\"line\":[2,1],\"children\":{"
+    "\"f\":{\"counts\":{\"BLOCKED\":1}},\"f\":{\"counts\":{\"\\u0041\":0.5}},\"g\":[]}}}}}";
+
 /* Memory over time. */
 static const char heap_events[] =
     "v 10400 1\nX ./app\nI 1000 1000\ns app\ns grow\ns keep\ni 1000 1 2\ni 1001 1 3\nt 1 0\nt 2 0\n"
@@ -92,7 +104,8 @@ static const char heap_events[] =
 static char ht[] = "/tmp/spaa-sweep-XXXXXX",
             drawn[] = "-output=/tmp/spaa-sweep-XXXXXX.svg", *const picture = drawn + sizeof "-output=" - 1;
 static char off[] = "/tmp/spaa-sweep-XXXXXX", bt[] = "/tmp/spaa-sweep-XXXXXX",
-            sched[] = "/tmp/spaa-sweep-XXXXXX", hang[] = "/tmp/spaa-sweep-XXXXXX";
+            sched[] = "/tmp/spaa-sweep-XXXXXX", hang[] = "/tmp/spaa-sweep-XXXXXX",
+            guru[] = "/tmp/spaa-sweep-XXXXXX", calm[] = "/tmp/spaa-sweep-XXXXXX";
 static char in[] = "/tmp/spaa-sweep-XXXXXX", mem[] = "/tmp/spaa-sweep-XXXXXX";
 static char install[] = "-install=/tmp/spaa-sweep-XXXXXX", *const folder = install + sizeof "-install=" - 1;
 
@@ -144,6 +157,9 @@ static const char *const commands[][6] = {
     {"timeline", ht},
     {"timeline", ht, drawn},
     {"leaks", ht, "-at=0.02"},
+    {"validate", guru},
+    {"waits", calm, "-json"},
+    {"waits", calm, "-idle"},
     {"waits", hang},
     {"waits", hang, "-json", "-thread=0x3"},
     {"waits", hang, "-json"},
@@ -229,8 +245,8 @@ int main(void)
     int bad = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!put(in, text) || !put(mem, memory) || !put(off, times) || !put(bt, maps) || !put(sched, switches) ||
-        !put(ht, heap_events) || !put(hang, report) || mkstemps(picture, 4) < 0 || !mkdtemp(folder) ||
-        spaa_profile_open(in, NULL, &given, NULL))
+        !put(ht, heap_events) || !put(hang, report) || !put(guru, wrong) || !put(calm, states) ||
+        mkstemps(picture, 4) < 0 || !mkdtemp(folder) || spaa_profile_open(in, NULL, &given, NULL))
         return 1;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         bad += sweep(i, NULL);
@@ -245,6 +261,8 @@ int main(void)
     unlink(sched);
     unlink(ht);
     unlink(hang);
+    unlink(guru);
+    unlink(calm);
     unlink(picture);
     bad += nftw(folder, gone, 8, FTW_DEPTH | FTW_PHYS) != 0;
     return bad > 0;
