@@ -10,7 +10,7 @@
 static struct sp_dw_file *try_alt(struct sp_dwarf *d, const struct sp_dw_file *f, const char *path)
 {
     struct sp_dw_file *alt = NULL;
-    spaa_status st = *path ? sp_dw_file_open(path, false, d->diags, &alt) : SPAA_ERR_NOT_FOUND;
+    spaa_status st = *path ? sp_dw_file_open(path, false, NULL, d->diags, &alt) : SPAA_ERR_NOT_FOUND;
     if (!st && strcmp(alt->build_id, f->alt_id) != 0)
         st = SPAA_ERR_NOT_FOUND;
     if (!st)

@@ -31,7 +31,8 @@ spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places
     pthread_mutex_init(&d->lock, NULL);
     d->root = dup_text(places ? places->root : NULL, &ok);
     d->debug_dir = dup_text(places ? places->debug_dir : NULL, &ok);
-    spaa_status st = ok ? sp_dw_file_open(path, false, diags, &d->main) : SPAA_ERR_NOMEM;
+    spaa_status st =
+        ok ? sp_dw_file_open(path, false, places ? places->uuid : NULL, diags, &d->main) : SPAA_ERR_NOMEM;
     if (!st && d->main->unlinked)
         st = SPAA_ERR_NOT_FOUND;
     if (!st)
@@ -100,6 +101,12 @@ static size_t covers_upto(const struct sp_dwarf *d, uint64_t addr)
     return lo;
 }
 
+/* An address of the unit as those that are asked about; 0: not known. */
+static uint64_t asked(const struct sp_dwarf *d, uint64_t addr)
+{
+    return addr ? addr - d->main->base : 0;
+}
+
 /* The frames of a node of a unit, innermost first. */
 static size_t frames_of(struct sp_dwarf *d, struct sp_dw_unit *u, uint32_t node, uint64_t addr,
                         struct sp_dwarf_frame *out, size_t max)
@@ -127,8 +134,8 @@ static size_t frames_of(struct sp_dwarf *d, struct sp_dw_unit *u, uint32_t node,
             out[n].file = place.file;
             out[n].line = place.line;
             out[n].column = place.column;
-            out[n].copy = k->parent == DW_NO_NODE ? 0 : sp_dw_inlines_copy(in, k->die);
-            out[n++].entry = k->entry;
+            out[n].copy = k->parent == DW_NO_NODE ? 0 : asked(d, sp_dw_inlines_copy(in, k->die));
+            out[n++].entry = asked(d, k->entry);
         }
         place = (struct sp_dwarf_frame){.line = k->call_line, .column = k->call_column};
         if (u->lines.built)
@@ -141,6 +148,7 @@ static size_t frames_of(struct sp_dwarf *d, struct sp_dw_unit *u, uint32_t node,
 size_t sp_dwarf_find(struct sp_dwarf *d, uint64_t addr, enum sp_dwarf_want want, struct sp_dwarf_frame *out,
                      size_t max)
 {
+    addr += d->main->base;
     size_t at = covers_upto(d, addr), first = SIZE_MAX;
     for (unsigned tries = 0;
          max && !sp_dwarf_failed(d) && at && d->covers.v[at - 1].max > addr && tries < CANDIDATES_MAX; at--) {
@@ -192,10 +200,11 @@ void sp_dwarf_prepare(struct sp_dwarf *d, const uint64_t *addrs, size_t n, enum 
     pthread_t threads[THREADS_MAX];
     unsigned started = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t at = covers_upto(d, addrs[i]);
-        for (; at && d->covers.v[at - 1].max > addrs[i]; at--) {
+        uint64_t addr = addrs[i] + d->main->base;
+        size_t at = covers_upto(d, addr);
+        for (; at && d->covers.v[at - 1].max > addr; at--) {
             const struct sp_dw_cover *c = &d->covers.v[at - 1];
-            if (c->hi <= addrs[i])
+            if (c->hi <= addr)
                 continue;
             if ((!units.n || units.v[units.n - 1] != c->unit) && !sp_vec_push(&units, c->unit))
                 sp_dw_fail(d, SPAA_ERR_NOMEM);

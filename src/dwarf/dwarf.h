@@ -14,7 +14,8 @@
  * From then on an address costs two binary searches.
  *
  * Versions 2 to 5, both byte orders, 32- and 64-bit; compressed sections; split DWARF (.dwo beside, .dwp);
- * what dwz moved to a common file. Not thread-safe but for sp_dwarf_prepare, which has its own threads.
+ * what dwz moved to a common file; Mach-O images, whose addresses count from their start. Not thread-safe but
+ * for sp_dwarf_prepare, which has its own threads.
  */
 #ifndef SP_DWARF_H
 #define SP_DWARF_H
@@ -59,12 +60,13 @@ enum sp_dwarf_want {
 struct sp_dwarf_places {
     const char *root;      /* prefixed to absolute paths, tried first */
     const char *debug_dir; /* a directory like /usr/lib/debug */
+    const char *uuid;      /* of the image that is meant of a Mach-O file; NULL: the first */
 };
 
 /*
  * SPAA_ERR_NOT_FOUND when there is no such file or no DWARF in it, SPAA_ERR_INPUT when it is no ELF
- * file, SPAA_ERR_IO when it changed meanwhile (reported), SPAA_ERR_NOMEM. Strings of answers live as long as
- * the handle.
+ * or Mach-O file, SPAA_ERR_IO when it changed meanwhile (reported), SPAA_ERR_NOMEM. Strings of answers live
+ * as long as the handle.
  */
 spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places, struct sp_diags *diags,
                           struct sp_dwarf **out);

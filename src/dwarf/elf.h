@@ -1,4 +1,4 @@
-/* ELF files: build-id, load segments, symbols. */
+/* ELF files: build-id, load segments, symbols. Of Mach-O the same is said in the same words (macho.h). */
 #ifndef SP_DWARF_ELF_H
 #define SP_DWARF_ELF_H
 
@@ -19,6 +19,8 @@ struct sp_elf {
     bool has_symtab; /* .symtab with something in it */
     bool has_dwarf;
     bool has_mini; /* .gnu_debugdata, and no .symtab */
+    bool macho;    /* an image of a Mach-O file: its UUID is the build-id, addresses count from its start */
+    bool damaged;  /* Mach-O: not all that it should say is there */
     SP_VEC(struct sp_elf_load) loads;
 };
 

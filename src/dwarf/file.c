@@ -2,11 +2,13 @@
  * The debug sections of a file: found by name, read, inflated where they are compressed.
  *
  * libelf reads the headers (with ELF_C_READ it maps nothing), the sections are read here, and the file is
- * closed again. Where libelf has no memory it gives NULL as for damage, but errno tells.
+ * closed again. Where libelf has no memory it gives NULL as for damage, but errno tells. Of a Mach-O file,
+ * the sections of one image (macho.h), whose names are cut off after 16 characters.
  *
  * Compression: ELF's own (SHF_COMPRESSED, zlib or zstd) and GNU's older .zdebug_ sections.
  */
 #include "io/file.h"
+#include "dwarf/macho_private.h"
 #include "dwarf/private.h"
 
 #include <errno.h>
@@ -38,6 +40,21 @@ static unsigned section_of(const char *name, bool split, bool *gnu)
     for (unsigned i = 0; i < DW_SECTIONS; i++)
         if (strlen(names[i]) == n && !memcmp(name, names[i], n))
             return dwo == split || (split && i == DW_CU_INDEX) ? i : DW_SECTIONS;
+    return DW_SECTIONS;
+}
+
+/* The same of a section of a Mach-O image: "__debug_str_offs". */
+static unsigned macho_section_of(const char *name, bool *gnu)
+{
+    size_t all = strlen(name);
+    *gnu = !strncmp(name, "__zdebug_", 9);
+    if (!*gnu && strncmp(name, "__debug_", 8) != 0)
+        return DW_SECTIONS;
+    name += *gnu ? 9 : 8;
+    size_t n = strlen(name);
+    for (unsigned i = 0; i < DW_SECTIONS; i++)
+        if (!strncmp(names[i], name, n) && (!names[i][n] || all == 16))
+            return i;
     return DW_SECTIONS;
 }
 
@@ -123,6 +140,24 @@ static spaa_status read_section(const struct source *s, const GElf_Shdr *sh, uns
     return st;
 }
 
+/* A section's bytes, malloced, which are taken; GNU's are inflated. */
+static spaa_status take_bytes(struct sp_dw_file *f, unsigned i, unsigned char *p, size_t n, bool gnu)
+{
+    spaa_status st = SPAA_OK;
+    if (!gnu) {
+        f->owned[i] = p;
+        f->sec[i] = (struct sp_dw_bytes){p, n};
+        return SPAA_OK;
+    }
+    if (n >= 12 && memcmp(p, "ZLIB", 4) == 0) {
+        struct sp_dw_cursor c = {p + 4, p + n, true, false};
+        uint64_t size = sp_dw_fixed(&c, 8);
+        st = dwarf_file_unpack(f, i, c.p, (size_t)(c.end - c.p), ELFCOMPRESS_ZLIB, size);
+    }
+    free(p);
+    return st;
+}
+
 static spaa_status take_section(const struct source *s, const GElf_Shdr *sh, unsigned i, bool gnu)
 {
     struct sp_dw_file *f = s->f;
@@ -130,23 +165,14 @@ static spaa_status take_section(const struct source *s, const GElf_Shdr *sh, uns
     spaa_status st = f->sec[i].p ? SPAA_OK : read_section(s, sh, &p);
     if (st || f->sec[i].p || !p)
         return st;
+    if (!(sh->sh_flags & SHF_COMPRESSED))
+        return take_bytes(f, i, p, sh->sh_size, gnu);
     struct sp_dw_cursor c = {p, p + sh->sh_size, f->big, false};
-    if (sh->sh_flags & SHF_COMPRESSED) {
-        unsigned type = (unsigned)sp_dw_fixed(&c, 4);
-        sp_dw_skip(&c, s->elf64 ? 4 : 0);
-        uint64_t size = sp_dw_fixed(&c, s->elf64 ? 8 : 4);
-        sp_dw_skip(&c, s->elf64 ? 8 : 4);
-        st = c.bad ? SPAA_OK : dwarf_file_unpack(f, i, c.p, (size_t)(c.end - c.p), type, size);
-    } else if (!gnu) {
-        f->owned[i] = p;
-        f->sec[i] = (struct sp_dw_bytes){p, sh->sh_size};
-        return SPAA_OK;
-    } else if (sh->sh_size >= 12 && memcmp(p, "ZLIB", 4) == 0) {
-        c.p += 4;
-        c.big = true;
-        uint64_t size = sp_dw_fixed(&c, 8);
-        st = dwarf_file_unpack(f, i, c.p, (size_t)(c.end - c.p), ELFCOMPRESS_ZLIB, size);
-    }
+    unsigned type = (unsigned)sp_dw_fixed(&c, 4);
+    sp_dw_skip(&c, s->elf64 ? 4 : 0);
+    uint64_t size = sp_dw_fixed(&c, s->elf64 ? 8 : 4);
+    sp_dw_skip(&c, s->elf64 ? 8 : 4);
+    st = c.bad ? SPAA_OK : dwarf_file_unpack(f, i, c.p, (size_t)(c.end - c.p), type, size);
     free(p);
     return st;
 }
@@ -200,6 +226,11 @@ static spaa_status take_identity(const struct source *s, const GElf_Shdr *sh, co
     return st;
 }
 
+static bool has_units(const struct sp_dw_file *f)
+{
+    return f->sec[DW_INFO].n && f->sec[DW_ABBREV].n;
+}
+
 static spaa_status dwarf_file_read_sections(struct source *src, Elf *elf)
 {
     struct sp_dw_file *f = src->f;
@@ -224,10 +255,33 @@ static spaa_status dwarf_file_read_sections(struct source *src, Elf *elf)
     }
     if (st)
         return st;
-    return f->sec[DW_INFO].n && f->sec[DW_ABBREV].n ? SPAA_OK : SPAA_ERR_NOT_FOUND;
+    return has_units(f) ? SPAA_OK : SPAA_ERR_NOT_FOUND;
 }
 
-static spaa_status dwarf_file_read_file(struct sp_dw_file *f, struct sp_diags *diags)
+/* SPAA_ERR_INPUT: it is no Mach-O file. */
+static spaa_status dwarf_file_read_macho(struct sp_dw_file *f, const char *uuid, struct sp_diags *diags)
+{
+    struct sp_macho m;
+    spaa_status st = sp_macho_open(f->path, uuid, diags, &m);
+    if (!st && uuid && strcmp(m.image.uuid, uuid) != 0)
+        st = SPAA_ERR_NOT_FOUND;
+    f->base = m.text;
+    for (size_t k = 0; !st && k < m.sections.n; k++) {
+        const struct sp_macho_section *s = &m.sections.v[k];
+        unsigned char *p = NULL;
+        bool gnu;
+        unsigned i = s->dwarf ? macho_section_of(s->name, &gnu) : DW_SECTIONS;
+        if (i == DW_SECTIONS || f->sec[i].p)
+            continue;
+        st = sp_macho_bytes(&m, (struct sp_macho_part){s->offset, s->size}, &p);
+        if (!st && p)
+            st = take_bytes(f, i, p, s->size, gnu);
+    }
+    st = sp_macho_close(&m, st);
+    return st ? st : has_units(f) ? SPAA_OK : SPAA_ERR_NOT_FOUND;
+}
+
+static spaa_status dwarf_file_read_file(struct sp_dw_file *f, const char *uuid, struct sp_diags *diags)
 {
     struct source s = {.f = f, .diags = diags};
     s.fd = sp_file_open(f->path, &s.size);
@@ -242,10 +296,11 @@ static spaa_status dwarf_file_read_file(struct sp_dw_file *f, struct sp_diags *d
     if (!sp_file_fatal(st) && sp_file_check(s.fd, s.size, f->path, diags))
         st = SPAA_ERR_IO;
     close(s.fd);
-    return st;
+    return st == SPAA_ERR_INPUT && !f->split ? dwarf_file_read_macho(f, uuid, diags) : st;
 }
 
-spaa_status sp_dw_file_open(const char *path, bool split, struct sp_diags *diags, struct sp_dw_file **out)
+spaa_status sp_dw_file_open(const char *path, bool split, const char *uuid, struct sp_diags *diags,
+                            struct sp_dw_file **out)
 {
     struct sp_dw_file *f = calloc(1, sizeof *f);
     if (!f)
@@ -256,7 +311,7 @@ spaa_status sp_dw_file_open(const char *path, bool split, struct sp_diags *diags
         memcpy(copy, path, n);
     f->path = copy;
     f->split = split;
-    spaa_status st = copy ? dwarf_file_read_file(f, diags) : SPAA_ERR_NOMEM;
+    spaa_status st = copy ? dwarf_file_read_file(f, uuid, diags) : SPAA_ERR_NOMEM;
     if (st)
         sp_dw_file_free(f);
     else

@@ -2,7 +2,7 @@
  * What the parts of the DWARF reader share.
  *
  *   cursor.c  bytes of a section
- *   file.c    the debug sections of an ELF file, inflated where they are compressed
+ *   file.c    the debug sections of an ELF file or Mach-O image, inflated where they are compressed
  *   headers.c the headers of its units
  *   other.c   paths of other files, and what all parts say alike
  *   alt.c     dwz's common file
@@ -55,9 +55,10 @@ struct sp_dw_bytes {
 
 struct sp_dw_abbrevs;
 
-/* One ELF file: the one asked about, a .dwo, a .dwp, dwz's common one. */
+/* One file: the one asked about, a .dwo, a .dwp, dwz's common one. */
 struct sp_dw_file {
     const char *path;
+    uint64_t base; /* Mach-O: where the image begins, which addresses that are asked about count from */
     bool big;      /* big-endian */
     bool split;    /* .dwo or .dwp */
     bool unlinked; /* addresses in it would have to be relocated first */
@@ -299,8 +300,9 @@ const char *sp_dw_text(const struct sp_dw_unit *u, const struct sp_dw_value *v);
 bool sp_dw_address(const struct sp_dw_unit *u, const struct sp_dw_value *v, uint64_t *addr);
 bool sp_dw_indexed_address(const struct sp_dw_unit *u, uint64_t index, uint64_t *addr);
 
-/* file.c */
-spaa_status sp_dw_file_open(const char *path, bool split, struct sp_diags *diags, struct sp_dw_file **out);
+/* file.c; of a Mach-O file the image with a UUID, where one is given */
+spaa_status sp_dw_file_open(const char *path, bool split, const char *uuid, struct sp_diags *diags,
+                            struct sp_dw_file **out);
 void sp_dw_file_free(struct sp_dw_file *f);
 
 /* alt.c: dwz's common file of f, opened once; NULL when it is not there. */

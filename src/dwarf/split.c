@@ -24,7 +24,7 @@ static bool try_dwo(struct sp_dwarf *d, struct sp_dw_unit *skeleton, const char 
     struct sp_dw_file *f = NULL;
     struct sp_diags said; /* other threads may be at it too */
     sp_diags_init(&said);
-    spaa_status st = *path ? sp_dw_file_open(path, true, &said, &f) : SPAA_ERR_NOT_FOUND;
+    spaa_status st = *path ? sp_dw_file_open(path, true, NULL, &said, &f) : SPAA_ERR_NOT_FOUND;
     if (!st)
         st = sp_dw_units(d, f);
     if (st) {
@@ -70,10 +70,10 @@ static void open_dwp(struct sp_dwarf *d)
     struct sp_buf b;
     d->dwp_tried = true;
     sp_buf_init(&b, PATH_MAX);
-    spaa_status st = sp_dw_file_open(sp_dw_path(&b, "%s.dwp", path), true, d->diags, &d->dwp);
+    spaa_status st = sp_dw_file_open(sp_dw_path(&b, "%s.dwp", path), true, NULL, d->diags, &d->dwp);
     sp_dw_fail(d, st);
     if (st && n > cut && !strcmp(path + n - cut, debug))
-        st = sp_dw_file_open(sp_dw_path(&b, "%.*s.dwp", (int)(n - cut), path), true, d->diags, &d->dwp);
+        st = sp_dw_file_open(sp_dw_path(&b, "%.*s.dwp", (int)(n - cut), path), true, NULL, d->diags, &d->dwp);
     if (!st)
         st = sp_dw_units(d, d->dwp);
     sp_dw_fail(d, st);

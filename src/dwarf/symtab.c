@@ -36,6 +36,7 @@ void sp_symtab_free(struct sp_symtab *t)
         free(t->kept.v[i]);
     sp_vec_free(&t->kept);
     sp_vec_free(&t->files);
+    sp_vec_free(&t->stops);
     sp_map_free(&t->by_name);
     sp_arena_free(&t->arena);
     t->finished = t->named = false;
@@ -129,6 +130,33 @@ static void fix_ends(struct sp_symtab *t, enum sp_symtab_rules rules)
             s->end = page_after(s->start);
         else
             s->end = s[1].start;
+    }
+}
+
+static int by_address(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* From the last symbol to the first; those at one address end alike. */
+static void fix_ends_by_stops(struct sp_symtab *t)
+{
+    size_t stop = t->stops.n;
+    uint64_t next = UINT64_MAX, start = UINT64_MAX; /* of the symbols that follow, and after these */
+    if (stop)
+        qsort(t->stops.v, stop, sizeof *t->stops.v, by_address);
+    for (size_t i = t->syms.n; i-- > 0;) {
+        struct sp_sym *s = &t->syms.v[i];
+        if (s->start < start) {
+            next = start;
+            start = s->start;
+        }
+        while (stop && t->stops.v[stop - 1] > start)
+            stop--;
+        s->end = next == UINT64_MAX ? page_after(start) : next;
+        if (stop < t->stops.n && t->stops.v[stop] < s->end)
+            s->end = t->stops.v[stop];
     }
 }
 
@@ -267,7 +295,10 @@ bool sp_symtab_finish(struct sp_symtab *t, enum sp_symtab_rules rules)
         t->syms.v[i].order = (uint32_t)i;
     if (!sort_by_start(t))
         return false;
-    fix_ends(t, rules);
+    if (rules == SP_RULES_MACHO)
+        fix_ends_by_stops(t);
+    else
+        fix_ends(t, rules);
     drop_duplicates(t, rules);
     t->finished = rules == SP_RULES_JIT ? cut_latest(t) : cut_segments(t);
     return t->finished;
