@@ -15,6 +15,8 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "formats"))
 from test_jitdump import jitdump  # noqa: E402
 from test_perf_depth import MACHINES, USER  # noqa: E402
 from test_symbolize import one_frame_profile  # noqa: E402
+import macho_files  # noqa: E402
+import test_macho  # noqa: E402
 
 SWEEP = os.path.join(os.path.dirname(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))), "tests", "symbols_sweep")
 
@@ -136,6 +138,22 @@ def test_symbols_in_gnu_debugdata(tmp_path):
         run("strip", "prog")
         run("objcopy", "--add-section", ".gnu_debugdata=mini.xz", "prog")
     sweep(*elf(tmp_path, "-gdwarf-5", change=mini))
+
+
+@pytest.mark.parametrize("version", [4, 5])
+def test_mach_o_images_and_bundles(version, tmp_path):
+    prog = test_macho.elf(tmp_path / "elf", f"-gdwarf-{version}")
+    content, at = test_macho.as_macho(prog)
+    root = tmp_path / "symfs"
+    bundle = macho_files.bundle(root / "any" / "where", "prog", content)
+    stripped = macho_files.image(test_macho.UUID, starts=at[::40], locals_=0)
+    bundle.write_bytes(macho_files.fat((macho_files.X86_64, macho_files.image("1" * 32)), (macho_files.ARM64, content)))
+    (root / "opt").mkdir()
+    (root / "opt" / "prog").write_bytes(stripped)
+    for name, file in (("/opt/prog", "image.spaa"), ("prog", "name.spaa")):
+        test_macho.profile(tmp_path / file, name, test_macho.UUID, at[::60])
+    test_macho.profile(tmp_path / "other.spaa", "prog", "2" * 32, at[:2])
+    sweep(root, tmp_path / "image.spaa", tmp_path / "name.spaa", tmp_path / "other.spaa")
 
 
 def test_code_made_at_run_time_and_the_kernel(tmp_path):

@@ -76,6 +76,7 @@ struct spaa_open_options {
         *watch;       /* hears "reading" of a file in bytes, and "symbols"; may leave. NULL: nobody */
     unsigned windows; /* where the input tells what was freed when (heaptrack): so many windows of time at
                          most, by which "leaks" knows what grows; 0: none */
+    const char *dsym; /* directory to look for Mach-O images and .dSYM bundles in, by UUID */
 };
 
 /*

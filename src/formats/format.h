@@ -24,6 +24,7 @@ enum sp_format_cap {
     SP_NAMES_FROM_SYMBOLS = 4, /* names of frames that have an address come from other files */
     SP_CAN_VALIDATE = 8,
     SP_CAN_DUMP = 16,
+    SP_NAMES_LACKING = 64, /* its frames may lack names that files have which are named to look in */
     SP_CAN_STATE_OWN = 32, /* a stack's record says what of it is its leaf's own (model/callees.h) */
 };
 
@@ -64,6 +65,7 @@ struct sp_read_opts {
     unsigned jobs;            /* threads; 0 and 1: one */
     const char *event;        /* the name of an event whose text does not name it, or NULL */
     struct sp_symbol_opts symbols;
+    bool names_later; /* whoever reads it looks up what names are lacking (sp_symbolize) */
     const struct sp_own_opt *own;
     size_t nown;
 };

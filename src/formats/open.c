@@ -7,6 +7,7 @@
 #include "model/merge.h"
 #include "model/off_cpu.h"
 #include "model/samples.h"
+#include "symbols/symbolize.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -165,6 +166,24 @@ static spaa_status add_off_cpu(struct sp_profile *p, struct sp_diags *d)
     return st;
 }
 
+/*
+ * Names that the reader does not look up itself, where somebody said what to look in: of what may lack them
+ * with either option, of all else with that which names Mach-O images.
+ */
+static spaa_status add_names(struct sp_profile *p, const struct spaa_format *f,
+                             const struct sp_read_opts *opts, struct sp_diags *d)
+{
+    const struct sp_symbol_opts *o = &opts->symbols;
+    struct sp_symbolized done;
+    bool asked = o->dsym || (o->symfs && f->caps & SP_NAMES_LACKING);
+    if (!asked || opts->names_later || o->no_symbols || f->caps & SP_NAMES_FROM_SYMBOLS)
+        return SPAA_OK;
+    spaa_status st = sp_symbolize(p, o, opts->jobs, d, &done);
+    if (!st && !done.asked && opts->frames != SP_FRAMES_ADDRESS)
+        sp_emit(d, SP_I800, SP_AT_NOTHING, "frames were read without their addresses (--frames)");
+    return st;
+}
+
 spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, const struct sp_read_opts *opts,
                             struct sp_diags *d, struct sp_profile **out)
 {
@@ -174,6 +193,8 @@ spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, co
         sp_keeper_begin(opts->keeper, f);
     if (!st)
         st = f->read(in, opts, d, p);
+    if (!st)
+        st = add_names(p, f, opts, d);
     if (!st && !sp_functions_settle(p))
         st = sp_nomem(d);
     if (!st)

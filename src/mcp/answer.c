@@ -293,9 +293,10 @@ static bool answer_wish(struct answering *x, struct sp_mcp_wish *wish)
     wish->from = sp_mcp_argument(&x->args, "from");
     wish->symfs = sp_mcp_argument(&x->args, "symfs");
     wish->debug_dir = sp_mcp_argument(&x->args, "debug-dir");
+    wish->dsym = sp_mcp_argument(&x->args, "dsym");
     wish->off_cpu = sp_mcp_argument(&x->args, "off-cpu");
-    const char *folders[] = {wish->symfs, wish->debug_dir};
-    for (size_t i = 0; i < 2; i++)
+    const char *folders[] = {wish->symfs, wish->debug_dir, wish->dsym};
+    for (size_t i = 0; i < 3; i++)
         if (folders[i] && sp_mcp_roots_open(&x->s->roots, folders[i], true, real, &x->text) < 0)
             return false;
     x->args.options.n = 0; /* they are of the file that is read now */

@@ -34,6 +34,7 @@ static void book_free(struct sp_mcp_book *b)
     free(b->from);
     free(b->symfs);
     free(b->debug_dir);
+    free(b->dsym);
     free(b->off_cpu);
     free(b);
 }
@@ -109,7 +110,7 @@ static struct sp_mcp_book *shelf_add(struct sp_mcp_shelf *s, const struct sp_mcp
     }
     if (copy_text(&b->path, path) && copy_text(&b->real, real) && copy_text(&b->from, w->from) &&
         copy_text(&b->symfs, w->symfs) && copy_text(&b->debug_dir, w->debug_dir) &&
-        copy_text(&b->off_cpu, w->off_cpu) && sp_vec_push(&s->books, b))
+        copy_text(&b->dsym, w->dsym) && copy_text(&b->off_cpu, w->off_cpu) && sp_vec_push(&s->books, b))
         return b;
     book_free(b);
     return NULL;
@@ -119,12 +120,13 @@ static struct sp_mcp_book *shelf_add(struct sp_mcp_shelf *s, const struct sp_mcp
 static struct sp_mcp_book *shelf_by_path(struct sp_mcp_shelf *s, const struct sp_mcp_wish *w,
                                          const char *real)
 {
-    bool plain = !w->from && !w->symfs && !w->debug_dir && !w->off_cpu;
+    bool plain = !w->from && !w->symfs && !w->debug_dir && !w->dsym && !w->off_cpu;
     struct sp_mcp_book *found = NULL;
     for (size_t i = 0; i < s->books.n; i++) {
         struct sp_mcp_book *b = s->books.v[i];
         bool same = same_text(b->from, w->from) && same_text(b->symfs, w->symfs) &&
-                    same_text(b->debug_dir, w->debug_dir) && same_text(b->off_cpu, w->off_cpu);
+                    same_text(b->debug_dir, w->debug_dir) && same_text(b->dsym, w->dsym) &&
+                    same_text(b->off_cpu, w->off_cpu);
         if (strcmp(b->real, real) == 0 && (same || plain) && (!found || b->used > found->used))
             found = b;
     }
@@ -220,6 +222,7 @@ static bool book_read(struct sp_mcp_book *b, int fd, const struct sp_mcp_wish *w
                                           .group_by = w->cpus ? "pid,tid,comm,cpu,state" : NULL,
                                           .symfs = b->symfs,
                                           .debug_dir = b->debug_dir,
+                                          .dsym = b->dsym,
                                           .samples = 1,
                                           .windows = WINDOWS,
                                           .own = &off_cpu,

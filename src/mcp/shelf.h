@@ -18,14 +18,14 @@ struct sp_mcp_book {
     unsigned number; /* of its handle; 0: it could not be opened yet */
     char *path;      /* as it was first named */
     char *real;
-    char *from, *symfs, *debug_dir, *off_cpu; /* how it is read; NULL: as by default */
-    struct stat was;                          /* the file when it was read */
-    struct spaa_profile *profile;             /* NULL: not open */
-    bool cpus;                                /* its stacks are told apart by CPU */
-    struct spaa_diagnostics *said;            /* while it was read */
-    bool busy;                                /* a call has it */
-    bool reread;                              /* since this call: the file had changed */
-    unsigned wanted;                          /* calls that have it or wait for it */
+    char *from, *symfs, *debug_dir, *dsym, *off_cpu; /* how it is read; NULL: as by default */
+    struct stat was;                                 /* the file when it was read */
+    struct spaa_profile *profile;                    /* NULL: not open */
+    bool cpus;                                       /* its stacks are told apart by CPU */
+    struct spaa_diagnostics *said;                   /* while it was read */
+    bool busy;                                       /* a call has it */
+    bool reread;                                     /* since this call: the file had changed */
+    unsigned wanted;                                 /* calls that have it or wait for it */
     uint64_t used;
 };
 
@@ -43,8 +43,8 @@ struct sp_mcp_shelf {
 struct sp_mcp_wish {
     const char *const *names; /* handles or paths */
     size_t n;
-    const char *from, *symfs, *debug_dir, *off_cpu; /* of what is opened by it */
-    bool cpus;                                      /* stacks have to be told apart by CPU */
+    const char *from, *symfs, *debug_dir, *dsym, *off_cpu; /* of what is opened by it */
+    bool cpus;                                             /* stacks have to be told apart by CPU */
     const struct spaa_watch *watch;
     const atomic_bool *cancelled;
 };

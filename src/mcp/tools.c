@@ -63,7 +63,7 @@ static bool is_again(const struct sp_mcp_tool *tool, size_t k, const char *name)
 /* How a profile is read is said to `open`; the rest is the server's. */
 bool sp_mcp_tool_option(const struct sp_mcp_tool *tool, size_t *k, struct spaa_command_option *out)
 {
-    static const char *const reading[] = {"from", "symfs", "debug-dir", "off-cpu", NULL};
+    static const char *const reading[] = {"from", "symfs", "debug-dir", "dsym", "off-cpu", NULL};
     static const char *const servers[] = {"file",   "output", "json",  "format",
                                           "budget", "diff",   "param", NULL};
     *out = (struct spaa_command_option){.size = sizeof *out};

@@ -76,6 +76,7 @@ spaa_status sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
     out->event = run->v.event;
     out->symbols = (struct sp_symbol_opts){.symfs = run->v.symfs,
                                            .debug_dir = run->v.debug_dir,
+                                           .dsym = run->v.dsym,
                                            .kallsyms = run->v.kallsyms,
                                            .no_symbols = run->v.no_symbols != NULL,
                                            .debuginfod = run->v.debuginfod != NULL,
@@ -86,6 +87,7 @@ spaa_status sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
         setenv("DEBUGINFOD_TIMEOUT", "10", 0);
         setenv("DEBUGINFOD_MAXTIME", "120", 0);
     }
+    out->names_later = run->names_asked;
     out->own = run->own.v;
     out->nown = run->own.n;
     return SPAA_OK;

@@ -12,58 +12,52 @@
 #include <limits.h>
 #include <string.h>
 
-const char *sp_path(struct sp_buf *b, const char *fmt, ...)
-{
-    va_list ap;
-    sp_buf_clear(b);
-    va_start(ap, fmt);
-    bool ok = sp_buf_vprintf(b, fmt, ap);
-    va_end(ap);
-    return ok ? sp_buf_cstr(b) : "";
-}
-
-spaa_status sp_path_end(struct sp_buf *b, spaa_status st)
-{
-    bool nomem = b->nomem;
-    sp_buf_free(b);
-    return !st && nomem ? SPAA_ERR_NOMEM : st;
-}
-
 const char *sp_module_keep(struct sp_module *m, const char *s)
 {
     return sp_arena_dup(&m->owner->arena, s, strlen(s));
 }
 
-/* The build-id that a debug file must have: the file's own, else the recorded one; NULL: unknown. */
-static const char *wanted_id(const struct sp_module *m)
+const char *sp_module_wanted_id(const struct sp_module *m)
 {
     if (m->file && m->elf.build_id[0])
         return m->elf.build_id;
     return m->file || !sp_is_build_id(m->key.build_id) ? NULL : m->key.build_id;
 }
 
+spaa_status sp_module_read(const struct sp_module *m, const char *path, struct sp_elf *out,
+                           struct sp_symtab *syms)
+{
+    spaa_status st = sp_elf_read(path, m->owner->d, out, syms);
+    return st == SPAA_ERR_INPUT ? sp_macho_read(path, sp_module_wanted_id(m), m->owner->d, out, syms) : st;
+}
+
+/* Why a candidate is not taken, if nothing better is known. */
+static spaa_status refuse(struct sp_module *m, enum sp_why why, const char *candidate, const char *id)
+{
+    if (m->why == SP_WHY_OTHER_BUILD || (m->why != SP_WHY_NO_FILE && why != SP_WHY_OTHER_BUILD))
+        return SPAA_OK;
+    m->why = why;
+    m->other = sp_module_keep(m, candidate);
+    m->other_id = sp_module_keep(m, id);
+    return m->other && m->other_id ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
 /* Tries a candidate for the file itself; *found says it was taken. */
 static spaa_status try_file(struct sp_module *m, const char *candidate, bool *found)
 {
     struct sp_elf e = {0};
-    spaa_status st = *candidate ? sp_elf_read(candidate, m->owner->d, &e, NULL) : SPAA_ERR_NOT_FOUND;
+    spaa_status st = *candidate ? sp_module_read(m, candidate, &e, NULL) : SPAA_ERR_NOT_FOUND;
     if (sp_file_fatal(st))
         return st;
-    if (st == SPAA_ERR_INPUT && m->why == SP_WHY_NO_FILE) {
-        m->why = SP_WHY_NOT_ELF;
-        m->other = sp_module_keep(m, candidate);
-        return m->other ? SPAA_OK : SPAA_ERR_NOMEM;
-    }
+    if (st == SPAA_ERR_INPUT)
+        return refuse(m, SP_WHY_NOT_ELF, candidate, "");
     if (st != SPAA_OK)
         return SPAA_OK;
-    if (m->key.build_id && !sp_same_build_id(m->key.build_id, e.build_id)) {
-        if (m->why != SP_WHY_OTHER_BUILD) {
-            m->why = SP_WHY_OTHER_BUILD;
-            m->other = sp_module_keep(m, candidate);
-            m->other_id = sp_module_keep(m, e.build_id);
-        }
+    bool other = m->key.build_id && !sp_same_build_id(m->key.build_id, e.build_id);
+    if (other || (e.macho && !m->key.build_id)) {
+        st = refuse(m, other ? SP_WHY_OTHER_BUILD : SP_WHY_NO_UUID, candidate, e.build_id);
         sp_elf_free(&e);
-        return m->other && m->other_id ? SPAA_OK : SPAA_ERR_NOMEM;
+        return st;
     }
     m->elf = e;
     m->file = sp_module_keep(m, candidate);
@@ -82,6 +76,19 @@ static bool is_path(const char *p)
         if (!strncmp(p, not [i], strlen(not [i])))
             return false;
     return true;
+}
+
+/* Mach-O: wherever it is; else why the one of its name is not it. */
+static spaa_status by_uuid(struct sp_module *m, bool *found)
+{
+    const char *path;
+    spaa_status st = sp_macho_find(m->owner, m->key.build_id, false, &path);
+    if (st || path)
+        return st ? st : try_file(m, path, found);
+    const struct sp_macho_file *other = m->key.path ? sp_macho_named(m->owner, m->key.path, false) : NULL;
+    if (!other)
+        return SPAA_OK;
+    return refuse(m, other->uuid[0] ? SP_WHY_OTHER_BUILD : SP_WHY_NOT_ELF, other->path, other->uuid);
 }
 
 spaa_status sp_find_file(struct sp_module *m)
@@ -108,8 +115,10 @@ spaa_status sp_find_file(struct sp_module *m)
         st = sp_debuginfod_fetch(m->owner, id, true, &fetched);
     if (st == SPAA_OK && fetched)
         st = try_file(m, fetched, &found);
+    if (st == SPAA_OK && !found && sp_is_uuid(id))
+        st = by_uuid(m, &found);
     if (found)
-        m->why = m->elf.has_symtab ? SP_WHY_NONE : SP_WHY_STRIPPED;
+        m->why = m->elf.damaged ? SP_WHY_DAMAGED : m->elf.has_symtab ? SP_WHY_NONE : SP_WHY_STRIPPED;
     return sp_path_end(&b, st);
 }
 
@@ -120,11 +129,11 @@ spaa_status sp_find_file(struct sp_module *m)
 static spaa_status try_debug(struct sp_module *m, const char *candidate, bool by_link)
 {
     struct sp_elf e = {0};
-    const char *id = wanted_id(m);
+    const char *id = sp_module_wanted_id(m);
     uint32_t crc;
     if (m->debug || !*candidate)
         return SPAA_OK;
-    spaa_status st = sp_elf_read(candidate, m->owner->d, &e, NULL);
+    spaa_status st = sp_module_read(m, candidate, &e, NULL);
     if (st != SPAA_OK)
         return sp_file_fatal(st);
     bool fits = id && sp_same_build_id(id, e.build_id);
@@ -137,13 +146,39 @@ static spaa_status try_debug(struct sp_module *m, const char *candidate, bool by
         m->debug = sp_module_keep(m, candidate);
         st = m->debug ? SPAA_OK : SPAA_ERR_NOMEM;
     }
-    sp_elf_free(&e);
+    if (m->debug && e.macho && !m->file) /* it says what the image would */
+        m->elf = e;
+    else
+        sp_elf_free(&e);
+    return st;
+}
+
+/* The .dSYM bundle of a Mach-O image: beside its file, or wherever it is. */
+static spaa_status by_bundle(struct sp_module *m, struct sp_buf *b)
+{
+    const char *id = sp_module_wanted_id(m), *path = NULL, *name = m->key.path;
+    const struct sp_macho_file *other;
+    spaa_status st = SPAA_OK;
+    if (!sp_is_uuid(id) || (m->file && !m->elf.macho))
+        return SPAA_OK;
+    if (m->file) {
+        name = strrchr(m->file, '/') ? strrchr(m->file, '/') + 1 : m->file;
+        st = try_debug(m, sp_path(b, "%s.dSYM/Contents/Resources/DWARF/%s", m->file, name), false);
+    }
+    if (!st && !m->debug)
+        st = sp_macho_find(m->owner, id, true, &path);
+    if (!st && path)
+        st = try_debug(m, path, false);
+    if (!st && !m->debug && name && (other = sp_macho_named(m->owner, name, true))) {
+        m->stray = other->path;
+        m->stray_id = other->uuid;
+    }
     return st;
 }
 
 static spaa_status by_id(struct sp_module *m, struct sp_buf *b, const char *root, const char *dir)
 {
-    const char *id = wanted_id(m);
+    const char *id = sp_module_wanted_id(m);
     if (!root || !id)
         return SPAA_OK;
     return try_debug(m, sp_path(b, "%s%s/.build-id/%.2s/%s.debug", root, dir, id, id + 2), false);
@@ -181,7 +216,7 @@ static spaa_status by_link(struct sp_module *m, struct sp_buf *b)
 spaa_status sp_find_debug(struct sp_module *m)
 {
     const struct sp_symbols *s = m->owner;
-    const char *id = wanted_id(m);
+    const char *id = sp_module_wanted_id(m);
     struct sp_buf b;
     sp_buf_init(&b, PATH_MAX);
     spaa_status st = by_id(m, &b, s->opts.symfs, "/usr/lib/debug");
@@ -198,6 +233,8 @@ spaa_status sp_find_debug(struct sp_module *m)
         st = sp_debuginfod_fetch(m->owner, id, false, &fetched);
     if (st == SPAA_OK && fetched)
         st = try_debug(m, fetched, false);
+    if (st == SPAA_OK && !m->debug)
+        st = by_bundle(m, &b);
     if (m->debug)
         m->why = SP_WHY_NONE;
     return sp_path_end(&b, st);

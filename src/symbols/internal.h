@@ -7,6 +7,7 @@
 #include "base/strtab.h"
 #include "dwarf/dwarf.h"
 #include "dwarf/elf.h"
+#include "dwarf/macho.h"
 #include "dwarf/symtab.h"
 #include "symbols/jitdump.h"
 #include "symbols/symbols.h"
@@ -25,6 +26,8 @@ enum sp_why {
     SP_WHY_OTHER_BOOT, /* module addresses of another boot cannot be compared */
     SP_WHY_NO_MAP,
     SP_WHY_OTHER_VDSO,
+    SP_WHY_NO_UUID, /* a Mach-O file, and the recording does not say which it was */
+    SP_WHY_DAMAGED, /* of a Mach-O file not all that names functions is there */
 };
 
 /* A kallsyms file, parsed once for the kernel and all its modules. */
@@ -39,7 +42,7 @@ struct sp_ksyms {
 struct sp_module {
     struct sp_symbols *owner;
     struct sp_module_key key;
-    struct sp_elf elf;      /* the file itself, when file is set */
+    struct sp_elf elf;      /* the file itself, when file is set; of Mach-O also of the debug file alone */
     const char *file;       /* where it was found, or NULL */
     const char *debug;      /* where its separate debug file was found, or NULL */
     bool built;             /* tab is filled as far as it can be */
@@ -53,6 +56,7 @@ struct sp_module {
     /* OTHER_BUILD: the file and its build-id; RESTRICTED: the file; UNPROVEN, BOOTED: what of the recording
      */
     const char *other, *other_id;
+    const char *stray, *stray_id; /* a .dSYM of its name and its UUID, which is another one */
     uint64_t misses;
     struct sp_dwarf *dwarf; /* NULL: none, or not asked for yet */
     bool dwarf_tried;
@@ -66,6 +70,20 @@ struct sp_jit_path {
     const char *path;
 };
 
+/* An image of a Mach-O file, or one that cannot be read: without a UUID. */
+struct sp_macho_file {
+    const char *path;
+    char uuid[SP_UUID_ROOM];
+    bool debug; /* of a .dSYM bundle */
+};
+struct sp_macho_files {
+    SP_VEC(struct sp_macho_file) v;             /* by UUID */
+    SP_VEC(const struct sp_macho_file *) named; /* by the name of the file */
+    const char *cache;                          /* a dyld shared cache, which is not read */
+    bool tried;
+};
+enum { SP_MACHO_FOLDERS = 2 }; /* --dsym, --symfs */
+
 struct sp_symbols {
     struct sp_symbol_opts opts;
     const char *home;
@@ -77,6 +95,7 @@ struct sp_symbols {
     SP_VEC(struct sp_module *) modules;
     struct sp_map by_key;
     struct sp_ksyms *ksyms;
+    struct sp_macho_files macho_files[SP_MACHO_FOLDERS];
     SP_VEC(struct sp_jit_path) jit_paths;
     struct sp_recording_clock clock;
     struct sp_debuginfod *debuginfod;
@@ -88,6 +107,7 @@ struct sp_symbols {
 
 /* report.c */
 #define SP_HINT_LINES "install its debug package, pass `--debug-dir DIR`, or build it with -g"
+#define SP_HINT_DSYM  "pass `--dsym DIR`, below which is its .dSYM bundle (`dsymutil` makes it)"
 bool sp_module_lacks_lines(const struct sp_module *m); /* names, but no debug information to have lines of */
 
 /* build_id.c */
@@ -117,15 +137,31 @@ bool sp_module_known(struct sp_module *m, const struct sp_sym *sym, struct sp_re
  * if DWARF has but a plain one (else NULL). */
 bool sp_module_copy(struct sp_module *m, uint64_t copy, const char *plain, struct sp_resolved *inlined);
 
-/* find.c */
-const char *sp_module_keep(struct sp_module *m, const char *s); /* a copy, or NULL */
+/* path.c */
 /* A file name, "" when it would be too long for one; the text is valid until the next use of b. */
 const char *sp_path(struct sp_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Frees what paths were made in; SPAA_ERR_NOMEM if one could not be, and nothing worse was known. */
 spaa_status sp_path_end(struct sp_buf *b, spaa_status st);
+
+/* find.c */
+const char *sp_module_keep(struct sp_module *m, const char *s); /* a copy, or NULL */
 /* These return SPAA_OK also when nothing is found, else SPAA_ERR_NOMEM; SPAA_ERR_IO when a file changed. */
 spaa_status sp_find_file(struct sp_module *m);
 spaa_status sp_find_debug(struct sp_module *m);
+/* The build-id that a debug file must have: the file's own, else the recorded one; NULL: unknown. */
+const char *sp_module_wanted_id(const struct sp_module *m);
+/* What a file says, and its symbols with syms: an ELF file, or of a Mach-O file the image that is wanted. */
+spaa_status sp_module_read(const struct sp_module *m, const char *path, struct sp_elf *out,
+                           struct sp_symtab *syms);
+
+/* macho_files.c: whether a build-id is as long as a UUID. */
+bool sp_is_uuid(const char *build_id);
+/* An image (debug: of a .dSYM bundle) by its UUID in the folders given; *path NULL: none. SPAA_ERR_NOMEM. */
+spaa_status sp_macho_find(struct sp_symbols *s, const char *uuid, bool debug, const char **path);
+/* One whose file has that name, in what was gone through; NULL: none. */
+const struct sp_macho_file *sp_macho_named(const struct sp_symbols *s, const char *name, bool debug);
+const char *sp_macho_cache(const struct sp_symbols *s); /* a dyld shared cache that was met, or NULL */
+void sp_macho_files_free(struct sp_symbols *s);
 
 /* debuginfod.c: a file fetched by its build-id; *path NULL: there is none. SPAA_ERR_NOMEM. */
 spaa_status sp_debuginfod_fetch(struct sp_symbols *s, const char *build_id, bool executable,

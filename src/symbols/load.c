@@ -18,7 +18,7 @@ static spaa_status add_elf(struct sp_module *m, const char *file)
 {
     struct sp_elf e = {0};
     size_t before = m->tab.syms.n, files = m->tab.files.n;
-    spaa_status st = sp_elf_read(file, m->owner->d, &e, &m->tab);
+    spaa_status st = sp_module_read(m, file, &e, &m->tab);
     const char *id = m->elf.build_id[0] ? m->elf.build_id : m->key.build_id;
     /* The file may have been replaced since it was found. */
     if (st != SPAA_OK || (id && !sp_same_build_id(id, e.build_id)))
@@ -60,7 +60,7 @@ spaa_status sp_load_elf(struct sp_module *m)
         st = sp_minidebug_add(m);
     if (st == SPAA_OK && m->key.kind == SP_MODULE_KERNEL)
         m->shift = shift_to(m, load_text_of(&m->tab));
-    if (st == SPAA_OK && !sp_symtab_finish(&m->tab, SP_RULES_ELF))
+    if (st == SPAA_OK && !sp_symtab_finish(&m->tab, m->elf.macho ? SP_RULES_MACHO : SP_RULES_ELF))
         st = SPAA_ERR_NOMEM;
     return st;
 }

@@ -87,7 +87,7 @@ spaa_status sp_symbols_note(struct sp_symbols *s, struct sp_profile *p)
         ok = name != SP_STR_FAIL && (name == SP_STR_NONE || note_names(&x, m, name));
         if (ok && lines)
             ok = notes_add(&x, m, name, SP_NOTE_LINES, m->lineless, "no debug information was found",
-                           SP_HINT_LINES);
+                           m->elf.macho ? SP_HINT_DSYM : SP_HINT_LINES);
     }
     sp_buf_free(&x.why);
     sp_buf_free(&x.hint);

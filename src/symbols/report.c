@@ -56,6 +56,29 @@ static const char *hint_kallsyms(const struct sp_module *m)
     return m->key.build_id || m->other ? HINT_KALLSYMS : HINT_RUNNING;
 }
 
+static const char *say_wanted_image(const struct sp_module *m, struct sp_buf *hint)
+{
+    sp_buf_printf(hint, "pass `--dsym DIR`, below which is its .dSYM bundle, or itself: the one with UUID %s",
+                  sp_module_wanted_id(m));
+    return sp_buf_cstr(hint);
+}
+
+/* Of a file whose build-id is as long as a UUID. */
+static const char *say_no_image(const struct sp_module *m, struct sp_buf *b, struct sp_buf *hint)
+{
+    const char *cache = sp_macho_cache(m->owner);
+    bool path = m->key.path && m->key.path[0] == '/';
+    sp_buf_puts(b, path ? "the file was not found" : "no file with its UUID was found");
+    if (cache)
+        sp_buf_printf(b, ", and %s, a dyld shared cache, is not read", cache);
+    if (path)
+        sp_buf_printf(hint,
+                      "pass `--symfs DIR` with a copy of the recorded machine's files, or `--debug-dir DIR` "
+                      "with the debug file of build-id %s; of macOS, ",
+                      m->key.build_id);
+    return say_wanted_image(m, hint);
+}
+
 /* Appends the reason and returns the hint, which may stand in `hint`. */
 static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct sp_buf *hint)
 {
@@ -70,6 +93,8 @@ static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct s
                       : "of a program: record with `perf record --buildid-mmap`, and add its file by `perf "
                         "buildid-cache -a FILE`; of just-in-time code: have the runtime write perf-PID.map";
         }
+        if (sp_is_uuid(id))
+            return say_no_image(m, b, hint);
         if (!m->key.path || m->key.path[0] != '/') {
             sp_buf_puts(b, "it is not a file");
             return "";
@@ -81,16 +106,26 @@ static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct s
         return sp_buf_cstr(hint);
     case SP_WHY_OTHER_BUILD:
         sp_buf_printf(b, "%s is of another build", m->other);
+        if (sp_is_uuid(m->key.build_id) && (!m->key.path || m->key.path[0] != '/'))
+            return say_wanted_image(m, hint);
         return "pass `--symfs DIR` with the files of the recorded machine as they were then";
     case SP_WHY_NOT_ELF:
-        sp_buf_printf(b, "%s is not a readable ELF file", m->other);
+        sp_buf_printf(b, "%s is neither an ELF file nor a Mach-O image that can be read", m->other);
         return "pass `--symfs DIR` with a copy of the recorded machine's files";
     case SP_WHY_STRIPPED:
         sp_buf_puts(b, "it is stripped, and no debug file was found");
+        if (m->elf.macho)
+            return say_wanted_image(m, hint);
         sp_buf_puts(hint, "install its debug package, or pass `--debug-dir DIR`");
         if (id)
             sp_buf_printf(hint, " with the debug file of build-id %s", id);
         return sp_buf_cstr(hint);
+    case SP_WHY_NO_UUID:
+        sp_buf_printf(b, "%s is a Mach-O file, and no UUID tells whether it is the recorded one", m->other);
+        return "";
+    case SP_WHY_DAMAGED:
+        sp_buf_printf(b, "%s is damaged", m->file);
+        return say_wanted_image(m, hint);
     case SP_WHY_NO_KALLSYMS:
         sp_buf_printf(b, m->other ? "%s cannot be used as kallsyms" : "no kallsyms of the recorded kernel%s",
                       m->other ? m->other : "");
@@ -158,6 +193,14 @@ static void tell_dwarf(struct sp_diags *d, const struct sp_module *m)
                 damaged == 1 ? "" : "s", damaged == 1 ? "" : "s");
 }
 
+/* A .dSYM bundle that fits by its name alone. */
+static void tell_stray(struct sp_diags *d, const struct sp_module *m)
+{
+    if (m->misses || m->lineless)
+        sp_emit(d, SP_W312, SP_AT_NOTHING, "%s has UUID %s, the recording %s", m->stray,
+                m->stray_id[0] ? m->stray_id : "(none)", sp_module_wanted_id(m));
+}
+
 bool sp_module_lacks_lines(const struct sp_module *m)
 {
     return m->key.kind == SP_MODULE_FILE && m->dwarf_tried && !m->dwarf && m->lineless;
@@ -169,6 +212,13 @@ static int by_lineless(const void *a, const void *b)
     if (x->lineless != y->lineless)
         return x->lineless < y->lineless ? 1 : -1;
     return strcmp(x->key.path ? x->key.path : "", y->key.path ? y->key.path : "");
+}
+
+static void tell_lineless(struct sp_diags *d, const struct sp_module *m)
+{
+    sp_emit_hint(d, SP_I803, SP_AT_NOTHING, m->elf.macho ? SP_HINT_DSYM : SP_HINT_LINES,
+                 "%s: %llu addresses with a name: no debug information was found",
+                 m->key.path ? m->key.path : "?", (unsigned long long)m->lineless);
 }
 
 void sp_symbols_report_lines(struct sp_symbols *s)
@@ -186,10 +236,7 @@ void sp_symbols_report_lines(struct sp_symbols *s)
     if (lacking.n)
         qsort(lacking.v, lacking.n, sizeof *lacking.v, by_lineless);
     for (size_t i = 0; i < lacking.n && i < TOLD_MAX; i++)
-        sp_emit_hint(s->d, SP_I803, SP_AT_NOTHING, SP_HINT_LINES,
-                     "%s: %llu addresses with a name: no debug information was found",
-                     lacking.v[i]->key.path ? lacking.v[i]->key.path : "?",
-                     (unsigned long long)lacking.v[i]->lineless);
+        tell_lineless(s->d, lacking.v[i]);
     if (lacking.n > TOLD_MAX)
         sp_emit(s->d, SP_I803, SP_AT_NOTHING, "%zu more files", lacking.n - TOLD_MAX);
     sp_vec_free(&lacking);
@@ -211,6 +258,8 @@ void sp_symbols_report(struct sp_symbols *s)
     SP_VEC(struct sp_module *) lacking = {0};
     uint64_t more = 0;
     for (size_t i = 0; i < s->modules.n; i++) {
+        if (s->modules.v[i]->stray && !s->modules.v[i]->debug)
+            tell_stray(s->d, s->modules.v[i]);
         if (s->modules.v[i]->dwarf)
             tell_dwarf(s->d, s->modules.v[i]);
         if (is_lacking(s->modules.v[i]) && !sp_vec_push(&lacking, s->modules.v[i])) {

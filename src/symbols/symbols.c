@@ -29,7 +29,7 @@ spaa_status sp_symbols_new(const struct sp_symbol_opts *opts, struct sp_diags *d
     s->opts = opts ? *opts : (struct sp_symbol_opts){0};
     s->home = getenv("HOME");
     sp_arena_init(&s->arena, 0);
-    const char **texts[] = {&s->opts.symfs, &s->opts.debug_dir, &s->opts.kallsyms, &s->home};
+    const char **texts[] = {&s->opts.symfs, &s->opts.debug_dir, &s->opts.dsym, &s->opts.kallsyms, &s->home};
     bool ok = sp_strtab_init(&s->names);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         ok = (!*texts[i] || symbols_copy_text(s, texts[i])) && ok;
@@ -53,6 +53,7 @@ void sp_symbols_free(struct sp_symbols *s)
     }
     for (struct sp_ksyms *k = s->ksyms; k; k = k->next)
         sp_symtab_free(&k->tab);
+    sp_macho_files_free(s);
     sp_debuginfod_end(s);
     sp_minidebug_end(s);
     sp_vec_free(&s->modules);
@@ -206,12 +207,12 @@ bool sp_module_found(const struct sp_module *m)
 
 const char *sp_module_file(const struct sp_module *m)
 {
-    return m->file;
+    return m->elf.macho ? NULL : m->file;
 }
 
 const char *sp_module_debug(const struct sp_module *m)
 {
-    return m->debug;
+    return m->elf.macho ? NULL : m->debug;
 }
 
 const char *sp_module_build_id(const struct sp_module *m)
@@ -221,7 +222,8 @@ const char *sp_module_build_id(const struct sp_module *m)
 
 bool sp_module_vaddr(const struct sp_module *m, uint64_t file_offset, uint64_t *vaddr)
 {
-    return m->key.kind == SP_MODULE_FILE && m->file && sp_elf_vaddr(&m->elf, file_offset, vaddr);
+    bool known = m->file || m->elf.macho;
+    return m->key.kind == SP_MODULE_FILE && known && sp_elf_vaddr(&m->elf, file_offset, vaddr);
 }
 
 bool sp_module_is_data(const struct sp_module *m, uint64_t vaddr)

@@ -14,6 +14,11 @@
  * binary's own DWARF, else from its debug file's (dwarf/dwarf.h). With debuginfod, what was found
  * nowhere is asked for by build-id.
  *
+ * Mach-O images, whose build-id is their UUID, are looked for at the same paths, then by UUID in the whole of
+ * dsym and of symfs (macho_files.c); their .dSYM bundle beside the file, then likewise. One that has not the
+ * recorded UUID is never used, nor any where none is recorded. Addresses as linked count from where the image
+ * begins.
+ *
  * The kernel and its modules: the kallsyms given; symfs + /proc/kallsyms; the copy in ~/.debug of
  * the recorded build-id; /proc/kallsyms if the running kernel has the recorded build-id, or there is none and
  * host, release and _text are the recorded ones; the kernel's debug file by build-id. A kernel that stood
@@ -37,6 +42,7 @@
 struct sp_symbol_opts {
     const char *symfs;     /* a root directory to prefix recorded paths with */
     const char *debug_dir; /* a directory like /usr/lib/debug */
+    const char *dsym;      /* a directory that holds Mach-O images and .dSYM bundles, anywhere below it */
     const char *kallsyms;  /* a copy of /proc/kallsyms of the recorded boot */
     bool no_symbols;
     bool no_inline; /* the physical function alone, at the line where it calls what is inlined */
@@ -56,7 +62,7 @@ struct sp_symbols;
 struct sp_module;
 
 enum sp_module_kind {
-    SP_MODULE_FILE,   /* an ELF file */
+    SP_MODULE_FILE,   /* an ELF file or Mach-O image */
     SP_MODULE_KERNEL, /* the kernel proper: kallsyms */
     SP_MODULE_KMOD,   /* a kernel module: kallsyms, module part */
     SP_MODULE_JIT,    /* anonymous code of a process: perf-PID.map */
@@ -133,7 +139,7 @@ bool sp_module_found(const struct sp_module *m);
 const struct sp_module_key *sp_module_key(const struct sp_module *m);
 /* FILE: the build-id read from the file itself, lower-case hex, or NULL. */
 const char *sp_module_build_id(const struct sp_module *m);
-/* FILE: where the file and its separate debug file were found; NULL where they were not (yet). */
+/* FILE: where the ELF file and its separate debug file were found; NULL where they were not (yet). */
 const char *sp_module_file(const struct sp_module *m);
 const char *sp_module_debug(const struct sp_module *m);
 /* Appends why the file of a FILE module was not found; what helps, which may stand in `hint`, "" if nothing.
