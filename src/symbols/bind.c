@@ -388,6 +388,7 @@ spaa_status sp_binder_name(struct sp_binder *b, const struct sp_place *place, st
     if (st)
         return st;
     out->n = 0;
+    out->name = SP_STR_NONE;
     out->ip = place_ip(o, place, &look);
     out->moved = out->ip - look - place_back(place);
     if (o->is.kind == SP_OBJECT_BPF || o->is.kind == SP_OBJECT_PATCH) {
@@ -505,7 +506,9 @@ static bool put_named(struct sp_binder *b, const struct sp_place *place, const s
         row.flags |= SP_FRAME_INLINED;
     if (r->srcline)
         row.srcline = text_in(b, r->srcline, false);
-    uint32_t n = sp_binder_frame(b, &row, text_in(b, r->func, true), dso_of(b, place->object, true));
+    bool keeps = named->name != SP_STR_NONE && i + 1 == named->n;
+    uint32_t name = keeps ? named->name : text_in(b, r->func, true);
+    uint32_t n = sp_binder_frame(b, &row, name, dso_of(b, place->object, true));
     return n != SP_NONE && sp_vec_push(out, n);
 }
 

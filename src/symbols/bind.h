@@ -63,6 +63,7 @@ struct sp_place {
 struct sp_named {
     struct sp_resolved frames[SP_NAMED_MAX]; /* innermost first, the physical function last */
     size_t n;                                /* 0: it has no name */
+    uint32_t name; /* the profile's, that the physical function keeps; SP_STR_NONE: what was looked up */
     uint64_t ip;
     uint64_t moved; /* what makes addresses that were looked up (sp_resolved.start) addresses as linked */
 };

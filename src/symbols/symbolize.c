@@ -250,6 +250,26 @@ static bool is_shown(struct sp_str name, const char *demangled)
     return sp_str_cmp(name, sp_function_shown(s)) == 0;
 }
 
+/*
+ * Whether the function that was found is that which a frame names: it is shown under that name; or it begins
+ * where that does, in the build that was recorded. The latter has another name for it then, which stays: what
+ * recorded it demangled in its own way, or Swift, or took another one of several.
+ */
+static bool is_theirs(struct symbolizer *z, const struct place *pl, struct sp_named *named)
+{
+    const struct sp_frame *old = &z->frames.v[pl->frame];
+    const struct sp_object *o = &z->origins[dso_of_frame(z, pl->frame)].object;
+    uint32_t name = z->functions.v[old->function].name;
+    if (!named->n)
+        return false;
+    const struct sp_resolved *r = &named->frames[named->n - 1];
+    if (is_shown(symbolize_text_of(z, name), r->func))
+        return true;
+    named->name = name;
+    return o->build_id.n && r->has_start && old->flags & SP_FRAME_SYMOFF &&
+           named->ip - old->symoff == r->start + named->moved;
+}
+
 static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
 {
     const struct sp_frame *old = &z->frames.v[pl->frame];
@@ -263,8 +283,7 @@ static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
     if (st)
         return st;
     z->count->asked++;
-    struct sp_str had = symbolize_text_of(z, z->functions.v[old->function].name);
-    if (has_name(old) && (!named.n || !is_shown(had, named.frames[named.n - 1].func))) {
+    if (has_name(old) && !is_theirs(z, pl, &named)) {
         pl->kept = true;
         return put_old(z, pl->frame) ? SPAA_OK : sp_nomem(z->d);
     }
