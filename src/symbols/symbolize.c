@@ -552,6 +552,8 @@ spaa_status sp_symbolize(struct sp_profile *p, const struct sp_symbol_opts *opts
         sp_symbols_report(sp_binder_symbols(z.binder));
     if (!st)
         sp_symbols_report_lines(sp_binder_symbols(z.binder));
+    if (!st)
+        st = sp_symbols_note(sp_binder_symbols(z.binder), p);
     if (!st && !sp_functions_settle(p))
         st = sp_nomem(d);
     sp_binder_free(z.binder);

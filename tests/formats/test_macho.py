@@ -217,6 +217,13 @@ def test_unnamed_frames_of_reports_get_names(tmp_path):
     assert "beta;foo::bar()" in folded
 
 
+def test_what_would_help_is_said(tmp_path):
+    (tmp_path / "r.spindump.txt").write_text(spindump(tmp_path, [CODE + 0x22, CODE + 4]))
+    (tmp_path / "empty").mkdir()
+    said = unwrapped(run("info", tmp_path / "r.spindump.txt", "--dsym", tmp_path / "empty", code=0).out)
+    assert "--dsym DIR" in said and UUID in said
+
+
 def test_a_report_keeps_its_bytes_when_names_are_looked_up(tmp_path):
     bundle(tmp_path, "prog", image(UUID, symbols=SYMBOLS, kind=macho.DSYM))
     text = spindump(tmp_path, [CODE + 0x22, CODE + 4])
