@@ -3,7 +3,9 @@
  * and whether it is static, are those of that code.
  *
  * They are in a hash table by name: references to records of modules (S_PROCREF, S_LPROCREF). What has the
- * name and the type of the function is the function, if both are of one module, or it is not static.
+ * name and the type of the function is the function, if both are of one module, or it is not static. Without
+ * code of its own nothing tells whether a function that is no member of a class is static: it is taken to be,
+ * so that the file tells it from others of its name.
  */
 #include "pdb/private.h"
 
@@ -119,11 +121,15 @@ bool sp_pdb_own_code(struct sp_pdb *p, const struct sp_pdb_module *m, struct sp_
 {
     unsigned char record[RECORD_BYTES];
     bool found = false, ended = false;
+    struct sp_pdb_name named;
     if (s->asked)
         return true;
     s->asked = true;
-    if (!sp_pdb_item_name(p, s->item, &s->name, &s->type))
+    if (!sp_pdb_item(p, s->item, &named))
         return false;
+    s->name = named.name;
+    s->type = named.type;
+    s->local = !named.member; /* for want of code of its own, see above */
     if (!s->name || !globals_load(p) || !p->buckets)
         return !p->failed;
     uint32_t b = globals_hash(s->name), from = p->buckets[b], to = p->buckets[b + 1];
@@ -134,8 +140,5 @@ bool sp_pdb_own_code(struct sp_pdb *p, const struct sp_pdb_module *m, struct sp_
         if (where && !globals_try(p, (uint32_t)(m - p->modules.v), s, where - 1, &found, &ended))
             return false;
     }
-    /* Without code of its own nothing tells whether it is static: the file tells it from others then. */
-    if (!found)
-        s->local = true;
     return true;
 }

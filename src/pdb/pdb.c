@@ -49,12 +49,15 @@ static bool pdb_lines(const struct pdb_place *x, const struct sp_pdb_row *row, s
 
 static bool pdb_site_frame(const struct pdb_place *x, const struct sp_pdb_site *s, struct sp_pdb_frame *out)
 {
-    uint32_t type;
+    struct sp_pdb_name named;
     *out = (struct sp_pdb_frame){.entry = pdb_in_image(x->p, x->f->whole)};
     if (!pdb_lines(x, sp_pdb_row_at(x->f->rows.v + s->rows, s->nrows, x->rva), out))
         return false;
-    if (!s->source)
-        return sp_pdb_item_name(x->p, s->item, &out->name, &type);
+    if (!s->source) {
+        bool ok = sp_pdb_item(x->p, s->item, &named);
+        out->name = ok ? named.name : NULL;
+        return ok;
+    }
     struct sp_pdb_source *source = &x->m->sources.v[s->source - 1];
     if (!sp_pdb_own_code(x->p, x->m, source))
         return false;

@@ -150,7 +150,8 @@ struct sp_pdb_types {
 struct sp_pdb_name {
     uint32_t item;
     uint32_t type;
-    const char *name; /* NULL: not known */
+    bool member;      /* of a class */
+    const char *name; /* with its scopes; NULL: not known */
 };
 
 struct sp_pdb {
@@ -254,8 +255,8 @@ uint32_t sp_pdb_source_of(const struct sp_pdb_module *m, uint32_t item);
 bool sp_pdb_file_name(struct sp_pdb *p, struct sp_pdb_module *m, uint32_t file, const char **name);
 
 /* types.c */
-/* The name of an inlined function, with its scopes, and its type; *name is NULL where it is not known. */
-bool sp_pdb_item_name(struct sp_pdb *p, uint32_t item, const char **name, uint32_t *type);
+/* What an inlined function is called. */
+bool sp_pdb_item(struct sp_pdb *p, uint32_t item, struct sp_pdb_name *out);
 /* Of a S_BUILDINFO: where the compiler ran. */
 bool sp_pdb_build_dir(struct sp_pdb *p, uint32_t item, const char **dir);
 void sp_pdb_types_free(struct sp_pdb_types *t);

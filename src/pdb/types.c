@@ -249,26 +249,22 @@ static bool types_scoped(struct sp_pdb *p, const struct types_head *f, const cha
     return true;
 }
 
-bool sp_pdb_item_name(struct sp_pdb *p, uint32_t item, const char **name, uint32_t *type)
+bool sp_pdb_item(struct sp_pdb *p, uint32_t item, struct sp_pdb_name *out)
 {
     struct types_head f;
     uint64_t hash = sp_hash_mix(item, 0);
     struct sp_probe at = sp_map_probe(&p->name_map, hash);
     for (uint32_t i; (i = sp_map_next(&p->name_map, &at)) != SP_MAP_NONE;)
         if (p->names.v[i].item == item) {
-            *name = p->names.v[i].name;
-            *type = p->names.v[i].type;
+            *out = p->names.v[i];
             return true;
         }
-    *name = NULL;
     if (!types_head(p, &p->ipi, item, &f))
         return false;
-    bool function = f.kind == LF_FUNC_ID || f.kind == LF_MFUNC_ID;
-    if (function && !types_scoped(p, &f, name))
+    *out = (struct sp_pdb_name){.item = item, .type = f.type, .member = f.kind == LF_MFUNC_ID};
+    if ((f.kind == LF_FUNC_ID || f.kind == LF_MFUNC_ID) && !types_scoped(p, &f, &out->name))
         return false;
-    *type = f.type;
-    struct sp_pdb_name fresh = {item, f.type, *name};
-    return (sp_vec_push(&p->names, fresh) && sp_map_add(&p->name_map, hash, (uint32_t)p->names.n - 1)) ||
+    return (sp_vec_push(&p->names, *out) && sp_map_add(&p->name_map, hash, (uint32_t)p->names.n - 1)) ||
            sp_pdb_nomem(p);
 }
 

@@ -1,5 +1,8 @@
 /* Build-ids as text: whether it is one, and whether two name one build. */
 #include "symbols/internal.h"
+#include "symbols/rsds.h"
+
+#include "base/num.h"
 
 #include <string.h>
 
@@ -11,10 +14,25 @@ bool sp_is_build_id(const char *s)
     return n >= 4 && n <= 2 * (size_t)SP_BUILD_ID_MAX && !s[n];
 }
 
+/* A GUID and age 0 of the first 16 bytes of an ELF file's build-id, as Breakpad makes it. */
+static bool is_breakpad_of(const char *recorded, const char *file)
+{
+    struct sp_rsds r;
+    uint64_t byte;
+    size_t n = strlen(recorded);
+    if (n != 33 || strlen(file) < 32 || !sp_rsds_from_key(recorded, n, &r) || r.age)
+        return false;
+    for (size_t i = 0; i < 16; i++)
+        if (sp_parse_hex(file + 2 * i, file + 2 * i + 2, &byte) != 2 || byte != r.guid[i])
+            return false;
+    return true;
+}
+
 bool sp_same_build_id(const char *recorded, const char *file)
 {
     size_t nr = strlen(recorded), nf = strlen(file), n = nr < nf ? nr : nf;
     if (!n || memcmp(recorded, file, n) != 0)
-        return false;
-    return nr == nf || (nr == OLD_ID_DIGITS && (nf > nr || strspn(recorded + nf, "0") == nr - nf));
+        return is_breakpad_of(recorded, file);
+    return nr == nf || (nr == OLD_ID_DIGITS && (nf > nr || strspn(recorded + nf, "0") == nr - nf)) ||
+           is_breakpad_of(recorded, file);
 }

@@ -17,6 +17,8 @@
  */
 #include "symbols/demangle.h"
 
+#include "symbols/msvc_name.h"
+
 #include "base/num.h"
 
 #include <errno.h>
@@ -133,6 +135,8 @@ static bool bare(const char *name, struct sp_buf *out)
 
 bool sp_demangle(const char *name, struct sp_buf *out)
 {
+    if (name[0] == '?')
+        return sp_msvc_name(name, out);
     if (name[0] != '_')
         return false;
     size_t n = strnlen(name, NAME_MAX_BYTES + 1), before = out->len;

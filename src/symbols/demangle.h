@@ -1,4 +1,5 @@
-/* Mangled names of C++, Rust (legacy and v0) and D to what the programmer wrote. */
+/* Mangled names of C++ (Itanium's and Microsoft's), Rust (legacy and v0) and D to what the programmer wrote.
+ */
 #ifndef SP_DEMANGLE_H
 #define SP_DEMANGLE_H
 

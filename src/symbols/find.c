@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "io/file.h"
 #include "symbols/internal.h"
+#include "symbols/windows.h"
 
 #include <limits.h>
 #include <string.h>
@@ -42,11 +43,21 @@ static spaa_status refuse(struct sp_module *m, enum sp_why why, const char *cand
     return m->other && m->other_id ? SPAA_OK : SPAA_ERR_NOMEM;
 }
 
+static uint64_t elf_start(const struct sp_elf *e)
+{
+    uint64_t start = 0;
+    for (size_t i = 0; i < e->loads.n; i++)
+        if (!i || e->loads.v[i].vaddr - e->loads.v[i].offset < start)
+            start = e->loads.v[i].vaddr - e->loads.v[i].offset;
+    return start;
+}
+
 /* Tries a candidate for the file itself; *found says it was taken. */
 static spaa_status try_file(struct sp_module *m, const char *candidate, bool *found)
 {
     struct sp_elf e = {0};
     spaa_status st = *candidate ? sp_module_read(m, candidate, &e, NULL) : SPAA_ERR_NOT_FOUND;
+    bool is_pe = st == SPAA_ERR_INPUT && !(st = sp_pe_as_elf(m, candidate, &e));
     if (sp_file_fatal(st))
         return st;
     if (st == SPAA_ERR_INPUT)
@@ -60,6 +71,10 @@ static spaa_status try_file(struct sp_module *m, const char *candidate, bool *fo
         return st;
     }
     m->elf = e;
+    m->is_pe = is_pe;
+    if (!is_pe && m->key.build_id &&
+        strlen(m->key.build_id) == 33) /* its addresses count from the image's start */
+        m->shift = 0 - elf_start(&e);
     m->file = sp_module_keep(m, candidate);
     *found = m->file;
     return m->file ? SPAA_OK : SPAA_ERR_NOMEM;
@@ -91,6 +106,38 @@ static spaa_status by_uuid(struct sp_module *m, bool *found)
     return refuse(m, other->uuid[0] ? SP_WHY_OTHER_BUILD : SP_WHY_NOT_ELF, other->path, other->uuid);
 }
 
+/* The files that somebody named: what they are is read once. */
+static spaa_status read_offered(struct sp_symbols *s)
+{
+    spaa_status st = SPAA_OK;
+    const char *why;
+    for (size_t i = s->offered.n; i < s->opts.nimages && !st; i++) {
+        struct sp_offered o;
+        if (sp_offered_read(s->opts.images[i], s->d, &o, &why)) /* who passes them says so */
+            o = (struct sp_offered){.path = s->opts.images[i]};
+        st = sp_vec_push(&s->offered, o) ? SPAA_OK : SPAA_ERR_NOMEM;
+    }
+    return st;
+}
+
+static spaa_status find_offered(struct sp_module *m, bool *found)
+{
+    struct sp_symbols *s = m->owner;
+    spaa_status st = m->key.build_id ? read_offered(s) : SPAA_OK;
+    for (size_t i = 0; i < s->offered.n && !st && m->key.build_id; i++) {
+        const struct sp_offered *o = &s->offered.v[i];
+        if (!sp_same_build_id(m->key.build_id, o->build_id))
+            continue;
+        if (!o->pdb && !*found) {
+            st = try_file(m, o->path, found);
+        } else if (o->pdb && !m->has_pdb) {
+            m->debug = o->path;
+            m->has_pdb = true;
+        }
+    }
+    return st;
+}
+
 spaa_status sp_find_file(struct sp_module *m)
 {
     const struct sp_symbols *s = m->owner;
@@ -100,7 +147,10 @@ spaa_status sp_find_file(struct sp_module *m)
     struct sp_buf b;
     sp_buf_init(&b, PATH_MAX);
     m->why = SP_WHY_NO_FILE;
-    if (is_path(p) && symfs)
+    st = find_offered(m, &found);
+    if (st == SPAA_OK && !found && (sp_is_windows_path(p) || (p && p[0] != '/' && sp_is_guid_and_age(id))))
+        st = sp_find_image(m, try_file, &found);
+    if (st == SPAA_OK && !found && is_path(p) && symfs)
         st = try_file(m, sp_path(&b, "%s%s", symfs, p), &found);
     if (st == SPAA_OK && !found && sp_is_build_id(id) && s->home) {
         static const char *const in_cache[] = {"/elf", "/vdso", ""};
@@ -119,6 +169,10 @@ spaa_status sp_find_file(struct sp_module *m)
         st = by_uuid(m, &found);
     if (found)
         m->why = m->elf.damaged ? SP_WHY_DAMAGED : m->elf.has_symtab ? SP_WHY_NONE : SP_WHY_STRIPPED;
+    if (m->has_pdb)
+        m->why = SP_WHY_NONE;
+    else if (st == SPAA_OK)
+        st = sp_find_pdb(m);
     return sp_path_end(&b, st);
 }
 

@@ -28,6 +28,8 @@ enum sp_why {
     SP_WHY_OTHER_VDSO,
     SP_WHY_NO_UUID, /* a Mach-O file, and the recording does not say which it was */
     SP_WHY_DAMAGED, /* of a Mach-O file not all that names functions is there */
+    SP_WHY_NO_PDB,
+    SP_WHY_BAD_PDB, /* the file, and what it is */
 };
 
 /* A kallsyms file, parsed once for the kernel and all its modules. */
@@ -38,6 +40,8 @@ struct sp_ksyms {
     uint64_t text, stext; /* the addresses of _text, which may be that of _stext, and _stext */
     bool readable, restricted;
 };
+
+struct sp_pdb;
 
 struct sp_module {
     struct sp_symbols *owner;
@@ -60,7 +64,11 @@ struct sp_module {
     uint64_t misses;
     struct sp_dwarf *dwarf; /* NULL: none, or not asked for yet */
     bool dwarf_tried;
-    struct sp_line_cache *cache; /* with dwarf */
+    struct sp_line_cache *cache; /* with dwarf, pdb */
+    bool is_pe;                  /* file is an image of Windows; elf says the same of it */
+    bool has_pdb;                /* debug is its PDB */
+    const char *pdb_path;        /* as the image names it */
+    struct sp_pdb *pdb;          /* NULL: none, or not asked for yet */
     uint64_t lineless;           /* addresses with a name and no line */
 };
 
@@ -97,6 +105,7 @@ struct sp_symbols {
     struct sp_ksyms *ksyms;
     struct sp_macho_files macho_files[SP_MACHO_FOLDERS];
     SP_VEC(struct sp_jit_path) jit_paths;
+    SP_VEC(struct sp_offered) offered; /* opts.images, once they are needed */
     struct sp_recording_clock clock;
     struct sp_debuginfod *debuginfod;
     bool debuginfod_tried;
@@ -112,7 +121,6 @@ bool sp_module_lacks_lines(const struct sp_module *m); /* names, but no debug in
 
 /* build_id.c */
 bool sp_is_build_id(const char *s);
-bool sp_same_build_id(const char *recorded, const char *file);
 
 /* names.c */
 /* The interned name and its demangled form; false: out of memory, which is reported. */
@@ -182,6 +190,9 @@ bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out
 /* The line of an address in a function of a jitdump, if it is known; false: out of memory. */
 bool sp_module_jit_line(struct sp_module *m, const struct sp_sym *sym, uint64_t addr,
                         struct sp_resolved *out);
+/* "file:line", without line "file", in the symbolizer's strings; *out NULL: no file. False: out of memory. */
+bool sp_module_place(struct sp_module *m, const struct sp_dwarf_file *f, uint32_t line, const char **out);
+size_t sp_line_cache_bytes(void);
 /* ksyms.c: where the symbol at which the recording says the kernel stood is in a kallsyms; 0: it has none. */
 uint64_t sp_ksyms_at(const struct sp_ksyms *k, const char *ref);
 

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "io/file.h"
 #include "symbols/internal.h"
+#include "symbols/windows.h"
 
 #include <string.h>
 
@@ -31,6 +32,8 @@ struct sp_line_cache {
 static const char *dwarf_file(struct sp_module *m)
 {
     enum sp_why why = m->why;
+    if (m->is_pe || m->has_pdb)
+        return NULL;
     if (m->key.kind == SP_MODULE_FILE && m->file && m->elf.has_dwarf)
         return m->file;
     /* kallsyms may be of a kernel that stood elsewhere than its file says. */
@@ -67,14 +70,20 @@ struct sp_dwarf *sp_module_dwarf(struct sp_module *m)
 static const char *below(const char *path, const char *dir)
 {
     size_t n = dir ? strlen(dir) : 0;
-    while (n && dir[n - 1] == '/')
+    while (n && (dir[n - 1] == '/' || dir[n - 1] == '\\'))
         n--;
-    return n && !strncmp(path, dir, n) && path[n] == '/' ? path + n + 1 : NULL;
+    return n && !strncmp(path, dir, n) && (path[n] == '/' || path[n] == '\\') ? path + n + 1 : NULL;
 }
 
 static bool is_download(const char *dir)
 {
-    return dir && (strstr(dir, "/registry/src/") || strstr(dir, "/git/checkouts/"));
+    return dir && (strstr(dir, "/registry/src/") || strstr(dir, "/git/checkouts/") ||
+                   strstr(dir, "\\registry\\src\\") || strstr(dir, "\\git\\checkouts\\"));
+}
+
+static bool is_absolute(const char *path)
+{
+    return path[0] == '/' || path[0] == '\\' || (path[0] && path[1] == ':');
 }
 
 static size_t slot_of(const void *a, const void *b, uint64_t n)
@@ -85,9 +94,9 @@ static size_t slot_of(const void *a, const void *b, uint64_t n)
 /* The file as it is shown; the text stays in b. */
 static const char *path_of(const struct sp_dwarf_file *f, struct sp_buf *b)
 {
-    if (is_download(f->comp_dir) && f->name[0] != '/' && !(f->dir && f->dir[0] == '/'))
+    if (is_download(f->comp_dir) && !is_absolute(f->name) && !(f->dir && is_absolute(f->dir)))
         sp_buf_printf(b, "%s/", f->comp_dir);
-    if (f->dir && f->name[0] != '/') {
+    if (f->dir && !is_absolute(f->name)) {
         sp_buf_puts(b, f->dir);
         if (!f->dir[0] || f->dir[strlen(f->dir) - 1] != '/')
             sp_buf_ch(b, '/');
@@ -101,8 +110,12 @@ static const char *path_of(const struct sp_dwarf_file *f, struct sp_buf *b)
     return text;
 }
 
-/* "file:line", without line "file", in the symbolizer's strings; false: out of memory. */
-static bool place_text(struct sp_module *m, const struct sp_dwarf_file *f, uint32_t line, const char **out)
+size_t sp_line_cache_bytes(void)
+{
+    return sizeof(struct sp_line_cache);
+}
+
+bool sp_module_place(struct sp_module *m, const struct sp_dwarf_file *f, uint32_t line, const char **out)
 {
     struct sp_symbols *s = m->owner;
     *out = NULL;
@@ -167,7 +180,7 @@ static bool describe(struct sp_module *m, const struct sp_dwarf_frame *f, bool i
         r->start = f->entry + m->shift;
         r->has_start = f->entry;
     }
-    return place_text(m, &f->decl, 0, &r->file) &&
+    return sp_module_place(m, &f->decl, 0, &r->file) &&
            (!inlined || !f->copy || sp_module_copy(m, f->copy, f->linked ? NULL : f->func, r));
 }
 
@@ -175,6 +188,8 @@ bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out
 {
     struct sp_symbols *s = m->owner;
     struct sp_dwarf_frame f[FRAMES_MAX];
+    if (m->pdb)
+        return sp_module_pdb_lines(m, addr, out, max, n);
     struct sp_dwarf *d = sp_module_dwarf(m);
     bool lines = !s->opts.no_lines;
     *n = 0;
@@ -188,7 +203,7 @@ bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out
         return sp_symbols_fail(s, sp_dwarf_failed(d));
     for (size_t i = 0; i < found; i++) {
         struct sp_resolved r = {.inline_depth = (uint32_t)(found - 1 - i)};
-        if (f[i].line && lines && !place_text(m, &f[i].file, f[i].line, &r.srcline))
+        if (f[i].line && lines && !sp_module_place(m, &f[i].file, f[i].line, &r.srcline))
             return false;
         if (!describe(m, &f[i], i + 1 < found, &r))
             return false;

@@ -10,6 +10,7 @@
 #include "io/file.h"
 #include "symbols/internal.h"
 #include "symbols/kallsyms.h"
+#include "symbols/windows.h"
 
 #include <limits.h>
 #include <string.h>
@@ -50,6 +51,8 @@ spaa_status sp_load_elf(struct sp_module *m)
 {
     spaa_status st = SPAA_OK;
     m->built = true;
+    if (m->is_pe || m->has_pdb)
+        return sp_load_windows(m);
     if (m->file && !m->elf.has_symtab)
         st = sp_find_debug(m);
     if (st == SPAA_OK && m->debug)

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 enum {
-    SECTIONS_MAX = 96, /* what Windows loads */
     DEBUG_MAX = 64,
     EXPORTS_MAX = 1 << 20,
     NAME_MAX_BYTES = 4096,
@@ -20,11 +19,6 @@ enum {
 };
 #define TABLE_MAX ((size_t)256 << 20)
 
-struct section {
-    uint32_t rva, size, raw, raw_size;
-    bool code;
-};
-
 struct directory {
     uint32_t rva, size;
 };
@@ -35,8 +29,6 @@ struct image {
     struct sp_pe *pe;
     uint32_t symbols, nsymbols; /* COFF symbol table */
     struct directory exports, functions, debug;
-    struct section section[SECTIONS_MAX];
-    unsigned sections;
 };
 
 /* Where a function begins and ends, as x64's .pdata says. */
@@ -70,8 +62,8 @@ static bool read_at(const struct image *m, uint64_t offset, void *out, size_t n)
 /* The file offset of n bytes at an RVA; false where no section holds them. */
 static bool offset_of(const struct image *m, uint32_t rva, size_t n, uint64_t *offset)
 {
-    for (unsigned i = 0; i < m->sections; i++) {
-        const struct section *s = &m->section[i];
+    for (unsigned i = 0; i < m->pe->nsections; i++) {
+        const struct sp_pe_section *s = &m->pe->sections[i];
         if (rva >= s->rva && rva - s->rva < s->raw_size && n <= s->raw_size - (rva - s->rva)) {
             *offset = (uint64_t)s->raw + (rva - s->rva);
             return true;
@@ -145,22 +137,24 @@ static bool read_headers(struct image *m)
     m->pe->image_base = m->pe->is_64 ? pe_u32(opt + 24) | (uint64_t)pe_u32(opt + 28) << 32 : pe_u32(opt + 28);
     m->symbols = pe_u32(coff + 12);
     m->nsymbols = pe_u32(coff + 16);
+    m->pe->has_symbols = m->symbols && m->nsymbols;
     size_t n = pe_u32(opt + dirs - 4), room = (have - dirs) / 8;
     n = n < room ? n : room;
     m->exports = directory(opt + dirs, n, 0);
     m->functions = directory(opt + dirs, n, 3);
     m->debug = directory(opt + dirs, n, 6);
     unsigned sections = u16(coff + 6);
-    for (unsigned i = 0; i < sections && i < SECTIONS_MAX; i++) {
+    for (unsigned i = 0; i < sections && i < SP_PE_SECTIONS_MAX; i++) {
         unsigned char s[40];
         if (!read_at(m, at + 24 + opt_n + (uint64_t)40 * i, s, sizeof s))
             break;
         uint32_t flags = pe_u32(s + 36);
-        m->section[m->sections++] = (struct section){.size = pe_u32(s + 8),
-                                                     .rva = pe_u32(s + 12),
-                                                     .raw_size = pe_u32(s + 16),
-                                                     .raw = pe_u32(s + 20),
-                                                     .code = flags & 0x20 || flags & 0x20000000};
+        m->pe->sections[m->pe->nsections++] =
+            (struct sp_pe_section){.size = pe_u32(s + 8),
+                                   .rva = pe_u32(s + 12),
+                                   .raw_size = pe_u32(s + 16),
+                                   .raw = pe_u32(s + 20),
+                                   .code = flags & 0x20 || flags & 0x20000000};
     }
     return true;
 }
@@ -256,7 +250,7 @@ static bool read_coff(const struct image *m, struct sp_symtab *syms, const struc
         uint16_t in = u16(s + 12), type = u16(s + 14);
         unsigned class = s[16];
         i += s[17]; /* auxiliary records */
-        if (!in || in > m->sections || !m->section[in - 1].code ||
+        if (!in || in > m->pe->nsections || !m->pe->sections[in - 1].code ||
             !(class == CLASS_EXTERNAL || (class == CLASS_STATIC && type == TYPE_FUNCTION)))
             continue;
         const char *name = (const char *)s;
@@ -272,7 +266,7 @@ static bool read_coff(const struct image *m, struct sp_symtab *syms, const struc
             name++;
             n--;
         }
-        ok = !n || pe_add(syms, b, nb, m->section[in - 1].rva + pe_u32(s + 8),
+        ok = !n || pe_add(syms, b, nb, m->pe->sections[in - 1].rva + pe_u32(s + 8),
                           class == CLASS_EXTERNAL ? SP_BIND_GLOBAL : SP_BIND_LOCAL, name, n);
     }
     free(table);
@@ -282,9 +276,9 @@ static bool read_coff(const struct image *m, struct sp_symtab *syms, const struc
 
 static bool is_code(const struct image *m, uint32_t rva)
 {
-    for (unsigned i = 0; i < m->sections; i++)
-        if (rva >= m->section[i].rva && rva - m->section[i].rva < m->section[i].size)
-            return m->section[i].code;
+    for (unsigned i = 0; i < m->pe->nsections; i++)
+        if (rva >= m->pe->sections[i].rva && rva - m->pe->sections[i].rva < m->pe->sections[i].size)
+            return m->pe->sections[i].code;
     return false;
 }
 

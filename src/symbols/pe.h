@@ -11,14 +11,23 @@
 #include "dwarf/symtab.h"
 #include "symbols/rsds.h"
 
+enum { SP_PE_SECTIONS_MAX = 96 }; /* what Windows loads */
+struct sp_pe_section {
+    uint32_t rva, size, raw, raw_size;
+    bool code;
+};
+
 struct sp_pe {
     bool is_64;         /* PE32+ */
     uint16_t machine;   /* IMAGE_FILE_MACHINE_… */
     uint32_t timestamp; /* of the COFF header: a time, or a hash in reproducible builds */
     uint64_t image_base;
+    bool has_symbols; /* a COFF symbol table */
     bool has_rsds;
     struct sp_rsds rsds;
     char pdb[260]; /* the PDB's path in the RSDS record, cut off where it is longer */
+    struct sp_pe_section sections[SP_PE_SECTIONS_MAX];
+    unsigned nsections;
 };
 
 /*

@@ -104,6 +104,16 @@ static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct s
         if (id)
             sp_buf_printf(hint, ", or `--debug-dir DIR` with the debug file of build-id %s", id);
         return sp_buf_cstr(hint);
+    case SP_WHY_NO_PDB:
+        sp_buf_printf(b, m->file ? "its PDB was not found, and the image names what it exports alone"
+                                 : "neither its PDB nor the image was found");
+        sp_buf_printf(
+            hint, "pass `--symfs DIR` with the PDB in DIR, or in DIR/NAME.pdb/%s as symbol servers keep it",
+            id ? id : "");
+        return sp_buf_cstr(hint);
+    case SP_WHY_BAD_PDB:
+        sp_buf_printf(b, "%s is %s", m->other, m->other_id);
+        return "pass `--symfs DIR` with the PDB that the linker wrote beside the image";
     case SP_WHY_OTHER_BUILD:
         sp_buf_printf(b, "%s is of another build", m->other);
         if (sp_is_uuid(m->key.build_id) && (!m->key.path || m->key.path[0] != '/'))
@@ -118,7 +128,12 @@ static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct s
             return say_wanted_image(m, hint);
         sp_buf_puts(hint, "install its debug package, or pass `--debug-dir DIR`");
         if (id)
-            sp_buf_printf(hint, " with the debug file of build-id %s", id);
+            sp_buf_printf(
+                hint,
+                "pass %s`--symfs DIR` with the PDB in DIR, or in DIR/NAME.pdb/%s as symbol servers keep it",
+                m->owner->opts.takes_images ? "`--image FILE` (PDB, PE, ELF), `--map FILE` (link /MAP), or "
+                                            : "",
+                id ? id : "GUIDAGE");
         return sp_buf_cstr(hint);
     case SP_WHY_NO_UUID:
         sp_buf_printf(b, "%s is a Mach-O file, and no UUID tells whether it is the recorded one", m->other);
@@ -253,6 +268,18 @@ static void tell_untold(struct sp_symbols *s)
     }
 }
 
+/* An image that was found where it is said to be, of which the recording does not say which build it was. */
+static void tell_unproven(struct sp_symbols *s)
+{
+    for (size_t i = 0; i < s->modules.n; i++) {
+        const struct sp_module *m = s->modules.v[i];
+        if (m->is_pe && !m->key.build_id)
+            sp_emit(s->d, SP_I322, SP_AT_NOTHING,
+                    "the recording has no GUID and age of %s; %s was used for its name alone",
+                    m->key.path ? m->key.path : "?", m->file);
+    }
+}
+
 void sp_symbols_report(struct sp_symbols *s)
 {
     SP_VEC(struct sp_module *) lacking = {0};
@@ -279,6 +306,7 @@ void sp_symbols_report(struct sp_symbols *s)
         sp_emit(s->d, SP_I320, SP_AT_NOTHING, "%zu more modules with %llu addresses without a name",
                 lacking.n - TOLD_MAX, (unsigned long long)more);
     tell_untold(s);
+    tell_unproven(s);
 done:
     sp_vec_free(&lacking);
 }

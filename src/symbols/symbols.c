@@ -8,7 +8,9 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "pdb/pdb.h"
 #include "symbols/internal.h"
+#include "symbols/windows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +51,7 @@ void sp_symbols_free(struct sp_symbols *s)
         sp_symtab_free(&s->modules.v[i]->tab);
         sp_elf_free(&s->modules.v[i]->elf);
         sp_dwarf_free(s->modules.v[i]->dwarf);
+        sp_pdb_free(s->modules.v[i]->pdb);
         sp_jitdump_free(&s->modules.v[i]->jit);
     }
     for (struct sp_ksyms *k = s->ksyms; k; k = k->next)
@@ -58,6 +61,7 @@ void sp_symbols_free(struct sp_symbols *s)
     sp_minidebug_end(s);
     sp_vec_free(&s->modules);
     sp_vec_free(&s->jit_paths);
+    sp_vec_free(&s->offered);
     sp_map_free(&s->by_key);
     sp_vec_free(&s->plain);
     sp_strtab_free(&s->names);
@@ -99,7 +103,7 @@ static spaa_status symbols_open_module(struct sp_module *m)
     switch (m->key.kind) {
     case SP_MODULE_FILE:
         st = sp_find_file(m);
-        if (st == SPAA_OK && !m->file)
+        if (st == SPAA_OK && !m->file && !m->has_pdb)
             st = sp_find_debug(m);
         if (st == SPAA_OK && !m->file && !m->debug)
             st = sp_vdso_add(m);
@@ -222,6 +226,10 @@ const char *sp_module_build_id(const struct sp_module *m)
 
 bool sp_module_vaddr(const struct sp_module *m, uint64_t file_offset, uint64_t *vaddr)
 {
+    if (!m->file && m->has_pdb && sp_is_windows_path(m->key.path)) { /* as sp_pe_as_elf has it */
+        *vaddr = file_offset;
+        return true;
+    }
     bool known = m->file || m->elf.macho;
     return m->key.kind == SP_MODULE_FILE && known && sp_elf_vaddr(&m->elf, file_offset, vaddr);
 }

@@ -25,6 +25,9 @@
  * elsewhere (KASLR) is relocated by _text; its modules then cannot be. Modules use what their kernel uses, so
  * open that first.
  *
+ * Windows: images (PE) below symfs, by the recorded path without its drive, or by their name alone; their
+ * PDBs, by GUID and age (symbols/windows.h).
+ *
  * Just-in-time code: the jitdump that was named for the process, below symfs first; jit-PID.dump in
  * symfs + /tmp and /tmp; else symfs + /tmp/perf-PID.map; symfs + /perf-PID.map; the key's path if it ends in
  * .map; /tmp/perf-PID.map.
@@ -40,10 +43,13 @@
 
 /* Where symbols are looked for; NULL fields: the usual places only. */
 struct sp_symbol_opts {
-    const char *symfs;     /* a root directory to prefix recorded paths with */
-    const char *debug_dir; /* a directory like /usr/lib/debug */
-    const char *dsym;      /* a directory that holds Mach-O images and .dSYM bundles, anywhere below it */
-    const char *kallsyms;  /* a copy of /proc/kallsyms of the recorded boot */
+    const char *symfs;         /* a root directory to prefix recorded paths with */
+    const char *debug_dir;     /* a directory like /usr/lib/debug */
+    const char *dsym;          /* a directory that holds Mach-O images and .dSYM bundles, anywhere below it */
+    const char *kallsyms;      /* a copy of /proc/kallsyms of the recorded boot */
+    const char *const *images; /* binaries and PDBs that were named: tried first, by their ids; borrowed */
+    size_t nimages;
+    bool takes_images; /* somebody can name some: hints tell of `--image` and `--map` */
     bool no_symbols;
     bool no_inline; /* the physical function alone, at the line where it calls what is inlined */
     bool no_lines;
@@ -57,6 +63,22 @@ struct sp_recording_clock {
     bool cycles;    /* cycles become times by: */
     uint64_t shift, mult, zero;
 };
+
+/* What a file that somebody named is. */
+struct sp_offered {
+    const char *path;   /* borrowed */
+    bool pdb;           /* else a PE image or an ELF file */
+    char build_id[129]; /* lower-case hex; of PE and PDB GUID and age; "" when there is none */
+};
+/*
+ * SPAA_ERR_NOT_FOUND, SPAA_ERR_INPUT when it is none of the three: *why says what it is then ("%s is " …),
+ * SPAA_ERR_IO (reported), SPAA_ERR_NOMEM.
+ */
+spaa_status sp_offered_read(const char *path, struct sp_diags *d, struct sp_offered *out, const char **why);
+
+/* Whether a recorded id is that of a file. That of an ELF file may be recorded as Breakpad writes it, as a
+ * GUID. */
+bool sp_same_build_id(const char *recorded, const char *file);
 
 struct sp_symbols;
 struct sp_module;

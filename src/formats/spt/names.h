@@ -1,8 +1,7 @@
 /*
- * Names for the RVAs of a trace: from linker maps (--map), images that were named (--image), and images found
- * under --symfs. An image counts only if it is the one of the trace, by GUID and age (an ELF file: by the
- * first 16 bytes of its build-id, which is what such a GUID is made of there); a map says of which module it
- * is.
+ * Names for the RVAs of a trace that the trace's own options tell: linker maps (--map), each of the module
+ * that it names; and which images and PDBs were named (--image), for the symbolizer, which takes one by its
+ * GUID and age.
  */
 #ifndef SP_SPT_NAMES_H
 #define SP_SPT_NAMES_H
@@ -16,9 +15,13 @@ struct sp_spt_names;
 spaa_status sp_spt_names_new(const struct sp_spt *f, const struct sp_read_opts *opts, struct sp_diags *d,
                              struct sp_spt_names **out);
 void sp_spt_names_free(struct sp_spt_names *n); /* NULL is fine */
+/* What is to be asked of the symbolizer; lives as long as n. */
+void sp_spt_names_images(const struct sp_spt_names *n, struct sp_symbol_opts *opts);
+/* Whether there is a map of a program: nobody else is asked about it then. */
+bool sp_spt_names_has(const struct sp_spt_names *n, uint32_t program);
 /* What covers the RVA, if anything does: frames and n of `out`; false: out of memory. */
 bool sp_spt_names_find(struct sp_spt_names *n, uint32_t program, uint32_t rva, struct sp_named *out);
-/* Says which binaries have addresses without names, and what would help. */
+/* Says which maps lack addresses. */
 void sp_spt_names_report(struct sp_spt_names *n);
 
 #endif

@@ -21,10 +21,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* Which frame an address of a program is. */
+/* Which frames an address of a program is. */
 struct place {
     uint64_t key;
-    uint32_t frame; /* number + 1; 0: an empty slot */
+    uint32_t first, n; /* of `frames`; n 0: an empty slot */
 };
 
 struct reader {
@@ -35,8 +35,9 @@ struct reader {
     struct sp_spt_hits hits;
     struct sp_spt_names *names;
     struct sp_binder *binder;
-    uint32_t *objects; /* of the binder, by program; SP_NONE: not there yet */
-    struct sp_numbers frames;
+    uint32_t *objects;        /* of the binder, by program; SP_NONE: not there yet */
+    struct sp_numbers frames; /* of all places, one run behind the other */
+    struct sp_numbers stack;
     uint32_t programs;
     struct place *places;
     size_t places_mask, places_n;
@@ -77,15 +78,21 @@ static uint32_t spt_dso_of(struct reader *r, uint32_t program)
     return object == SP_NONE ? SP_NONE : sp_binder_dso(r->binder, object);
 }
 
-static uint32_t spt_make_frame(struct reader *r, uint32_t program, uint32_t rva, bool caller)
+/* Appends the frames of an address: its function and what is inlined there. */
+static spaa_status spt_make_frames(struct reader *r, uint32_t program, uint32_t rva, bool caller)
 {
-    struct sp_place at = {.object = spt_object_of(r, program), .addr = rva, .is_return = caller};
+    struct sp_place at = {
+        .object = spt_object_of(r, program), .addr = rva, .code = SP_MODULE_LATEST, .is_return = caller};
     struct sp_named named = {.ip = rva};
-    if (at.object == SP_NONE || !sp_spt_names_find(r->names, program, rva - (caller && rva), &named))
-        return SP_NONE;
+    if (at.object == SP_NONE)
+        return sp_nomem(r->d);
     at.kind = sp_binder_object_at(r->binder, at.object)->is_kernel ? SP_KERNEL : SP_USER;
-    r->frames.n = 0;
-    return sp_binder_put(r->binder, &at, &named, SP_STR_NONE, &r->frames) ? SP_NONE : r->frames.v[0];
+    spaa_status st = SPAA_OK;
+    if (!sp_spt_names_has(r->names, program))
+        st = sp_binder_name(r->binder, &at, &named);
+    else if (!sp_spt_names_find(r->names, program, rva - (caller && rva), &named))
+        st = sp_nomem(r->d);
+    return st ? st : sp_binder_put(r->binder, &at, &named, SP_STR_NONE, &r->frames);
 }
 
 static inline uint64_t spt_place_key(uint32_t program, uint32_t rva, bool caller)
@@ -100,10 +107,10 @@ static bool spt_grow_places(struct reader *r)
     if (!fresh)
         return false;
     for (size_t i = 0; r->places && i <= r->places_mask; i++) {
-        if (!r->places[i].frame)
+        if (!r->places[i].n)
             continue;
         size_t at = (size_t)sp_hash_mix(r->places[i].key, 0) & (n - 1);
-        while (fresh[at].frame)
+        while (fresh[at].n)
             at = (at + 1) & (n - 1);
         fresh[at] = r->places[i];
     }
@@ -113,22 +120,29 @@ static bool spt_grow_places(struct reader *r)
     return true;
 }
 
-/* SP_NONE: out of memory. */
-static uint32_t spt_frame_of(struct reader *r, uint32_t program, uint32_t rva, bool caller)
+/* Appends the frames of an address to the stack. */
+static spaa_status spt_push_place(struct reader *r, uint32_t program, uint32_t rva, bool caller)
 {
     uint64_t key = spt_place_key(program, rva, caller);
     if (2 * (r->places_n + 1) > r->places_mask && !spt_grow_places(r))
-        return SP_NONE;
+        return sp_nomem(r->d);
     size_t i = (size_t)sp_hash_mix(key, 0) & r->places_mask;
-    for (; r->places[i].frame; i = (i + 1) & r->places_mask)
-        if (r->places[i].key == key)
-            return r->places[i].frame - 1;
-    uint32_t frame = spt_make_frame(r, program, rva, caller);
-    if (frame == SP_NONE)
-        return SP_NONE;
-    r->places[i] = (struct place){key, frame + 1};
-    r->places_n++;
-    return frame;
+    while (r->places[i].n && r->places[i].key != key)
+        i = (i + 1) & r->places_mask;
+    if (!r->places[i].n) {
+        size_t first = r->frames.n;
+        spaa_status st = spt_make_frames(r, program, rva, caller);
+        if (st)
+            return st;
+        r->places[i] = (struct place){key, (uint32_t)first, (uint32_t)(r->frames.n - first)};
+        r->places_n++;
+    }
+    const struct place *at = &r->places[i];
+    if (!sp_vec_reserve(&r->stack, r->stack.n + at->n))
+        return sp_nomem(r->d);
+    memcpy(r->stack.v + r->stack.n, r->frames.v + at->first, at->n * sizeof *r->stack.v);
+    r->stack.n += at->n;
+    return SPAA_OK;
 }
 
 /* A context of an empty stack that names its binary. */
@@ -162,22 +176,24 @@ static bool spt_add_weight(struct reader *r, uint32_t stack, uint32_t metric, st
 }
 
 /* A thing of the trace as a stack. Two programs may be one binary, addresses one function. */
-static bool reader_spt_add_stack(struct reader *r, const struct sp_spt_thing *t)
+static spaa_status reader_spt_add_stack(struct reader *r, const struct sp_spt_thing *t)
 {
-    uint32_t frames[255];
     bool calls = t->kind == SP_SPT_KIND_CALLSTACK, is_new;
     uint32_t context = t->n ? r->context[t->kind] : spt_empty_context(r, t->program, t->kind);
     if (context == SP_NONE)
-        return false;
-    for (uint32_t i = 0; i < t->n; i++)
-        if ((frames[i] = spt_frame_of(r, t->program, t->addresses[i], calls && i)) == SP_NONE)
-            return false;
-    uint32_t stack = sp_stack_intern(r->p, frames, t->n, context, SP_UNIFIED, &is_new);
+        return sp_nomem(r->d);
+    r->stack.n = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        spaa_status st = spt_push_place(r, t->program, t->addresses[i], calls && i);
+        if (st)
+            return st;
+    }
+    uint32_t stack = sp_stack_intern(r->p, r->stack.v, (uint32_t)r->stack.n, context, SP_UNIFIED, &is_new);
     if (stack == SP_NONE)
-        return false;
+        return sp_nomem(r->d);
     if (is_new)
         sp_stack_set_layout(r->p, stack, r->layout[t->kind]);
-    return spt_add_weight(r, stack, r->metric[t->kind], t->sum);
+    return spt_add_weight(r, stack, r->metric[t->kind], t->sum) ? SPAA_OK : sp_nomem(r->d);
 }
 
 static bool spt_declare(struct reader *r, int kind)
@@ -221,6 +237,7 @@ static bool spt_fill_header(struct reader *r)
 static spaa_status spt_fill(struct reader *r)
 {
     bool ok = spt_fill_header(r);
+    spaa_status st;
     for (uint32_t i = 0; i < r->programs; i++)
         r->objects[i] = SP_NONE;
     for (uint32_t i = 0; ok && i < r->file.nprograms; i++)
@@ -231,7 +248,8 @@ static spaa_status spt_fill(struct reader *r)
     for (int calls = 0; calls < 2; calls++) /* call stacks last */
         for (size_t i = 0; ok && i < sp_spt_hits_count(&r->hits); i++) {
             struct sp_spt_thing t = sp_spt_hits_at(&r->hits, i);
-            ok = (t.kind == SP_SPT_KIND_CALLSTACK) != calls || reader_spt_add_stack(r, &t);
+            if ((t.kind == SP_SPT_KIND_CALLSTACK) == calls && (st = reader_spt_add_stack(r, &t)))
+                return st;
         }
     return ok ? SPAA_OK : sp_nomem(r->d);
 }
@@ -284,21 +302,29 @@ spaa_status sp_spt_read(struct sp_input *in, const struct sp_read_opts *opts, st
         st = spt_read_stream(&r, in);
     if (!st)
         st = sp_spt_names_new(&r.file, opts, d, &r.names);
+    struct sp_symbol_opts symbols = opts->symbols;
     if (!st)
-        st = sp_binder_new(p, &opts->symbols, opts->frames, d, &r.binder);
+        sp_spt_names_images(r.names, &symbols);
+    if (!st)
+        st = sp_binder_new(p, &symbols, opts->frames, d, &r.binder);
     if (!st && !(r.objects = malloc(((size_t)r.programs + 1) * sizeof *r.objects)))
         st = sp_nomem(d);
     if (!st)
         st = spt_fill(&r);
     if (!st)
         sp_spt_names_report(r.names);
-    sp_spt_names_free(r.names);
+    if (!st)
+        st = sp_symbols_failed(sp_binder_symbols(r.binder));
+    if (!st)
+        st = sp_binder_report(r.binder);
     sp_spt_hits_free(&r.hits);
     sp_spt_close(&r.file);
     sp_buf_free(&r.text);
     free(r.places);
     free(r.objects);
     free(r.frames.v);
+    free(r.stack.v);
     sp_binder_free(r.binder);
+    sp_spt_names_free(r.names);
     return st;
 }
