@@ -1,31 +1,22 @@
 /*
- * spaa spt match: which binaries an SPT file belongs to.
+ * spaa spt match: which binaries and PDBs an SPT file belongs to.
  *
  * SPDConvert and the linker refuse a profile whose GUID or age differs from the image's ("SPD version
- * incompatible"): this compares both sides before. A binary that has the trace's name and another GUID was
- * built at another time; one with the GUID and another age was linked again into the same PDB.
+ * incompatible"): this compares both sides before. Of a folder all images and PDBs in it are compared.
  */
 #include "inside.h"
 
 #include "run/heading.h"
+#include "run/walk.h"
 
 #include "answer/text.h"
-#include "formats/common/spt/spt.h"
-#include "formats/common/spt/tally.h"
-#include "symbols/pe.h"
+#include "formats/common/spt/match.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
-enum verdict { MATCH, AGE, GUID, OTHER, NO_RSDS, NOT_PE, UNREADABLE };
-static const char *const verdicts[] = {"match",   "age differs", "GUID differs", "not in the trace",
-                                       "no RSDS", "not a PE",    "unreadable"};
-
-struct candidate {
-    const char *path;
-    struct sp_pe pe;
-    enum verdict verdict;
-    uint32_t program; /* the one it was compared with; SP_NONE: none */
-};
+static const char *const verdicts[] = {"match",   "age differs",     "GUID differs", "not in the trace",
+                                       "no RSDS", "not a PE or PDB", "unreadable"};
 
 struct matcher {
     struct sp_diags *d;
@@ -33,40 +24,36 @@ struct matcher {
     struct sp_spt_tallies tallies;
     struct sp_spt_sum *hits; /* by program: of all opcodes */
     bool *matched;
-    struct candidate *v;
-    size_t n, matches;
+    SP_VEC(struct sp_spt_binary) found;
+    SP_VEC(struct walk) folders; /* whose paths are used */
+    size_t matches;
 };
 
-static bool better(enum verdict a, enum verdict b)
+/* A file; what is in a folder and has no id is passed over. */
+static spaa_status cmd_spt_judge(struct matcher *m, const char *path, bool named)
 {
-    return a < b;
+    struct sp_spt_binary x;
+    sp_spt_judge(&m->file, path, m->d, m->matched, &x);
+    if (x.why)
+        sp_emit_hint(m->d, SP_W312, SP_AT_NOTHING, "", "%s is %s", path, x.why);
+    if (!named && x.verdict >= SP_SPT_NO_RSDS)
+        return SPAA_OK;
+    m->matches += x.verdict == SP_SPT_MATCH;
+    return sp_vec_push(&m->found, x) ? SPAA_OK : sp_nomem(m->d);
 }
 
-static void cmd_spt_judge(struct matcher *m, struct candidate *x)
+static spaa_status cmd_spt_folder(struct matcher *m, const char *path)
 {
-    struct sp_str path = {x->path, (uint32_t)strlen(x->path)}, base = sp_spt_base_name(path);
-    spaa_status st = sp_pe_read(x->path, m->d, &x->pe, NULL);
-    x->program = SP_NONE;
-    x->verdict = st == SPAA_ERR_NOT_FOUND || st == SPAA_ERR_IO ? UNREADABLE
-                 : st                                          ? NOT_PE
-                 : x->pe.has_rsds                              ? OTHER
-                                                               : NO_RSDS;
-    for (uint32_t i = 0; i < m->file.nprograms && x->verdict != UNREADABLE && x->verdict != NOT_PE; i++) {
-        const struct sp_spt_program *p = &m->file.programs[i];
-        bool same_name = sp_spt_name_is(p->name, base);
-        enum verdict v = x->pe.has_rsds ? OTHER : NO_RSDS;
-        if (x->pe.has_rsds && sp_rsds_same_guid(&p->rsds, &x->pe.rsds))
-            v = p->rsds.age == x->pe.rsds.age ? MATCH : AGE;
-        else if (same_name && x->pe.has_rsds)
-            v = GUID;
-        if (v == MATCH)
-            m->matched[i] = true;
-        if (better(v, x->verdict) || (v == x->verdict && same_name && x->program == SP_NONE)) {
-            x->verdict = v;
-            x->program = i;
-        }
-    }
-    m->matches += x->verdict == MATCH;
+    struct walk w;
+    spaa_status st = sp_walk_folder(path, m->d, &w);
+    if (!st && !sp_vec_push(&m->folders, w))
+        st = sp_nomem(m->d);
+    else if (!st)
+        for (size_t i = 0; i < w.paths.n && !st; i++)
+            st = sp_leaving(m->d, i) ? SPAA_ERR_CANCELLED : cmd_spt_judge(m, w.paths.v[i], false);
+    if (st && !(m->folders.n && m->folders.v[m->folders.n - 1].paths.v == w.paths.v))
+        sp_walk_free(&w);
+    return st;
 }
 
 /* Hits of each program, so that it shows which of the unmatched ones matter. */
@@ -125,18 +112,17 @@ static int cmd_spt_answer_json(struct sp_run *run, const struct matcher *m)
     sp_jw_cstr(&w, "file", run->files.v[1]);
     sp_jw_u64(&w, "matches", m->matches);
     sp_jw_open(&w, "binaries", '[');
-    for (size_t i = 0; i < m->n; i++) {
-        const struct candidate *x = &m->v[i];
-        const char *machine = sp_pe_machine_name(x->pe.machine);
+    for (size_t i = 0; i < m->found.n; i++) {
+        const struct sp_spt_binary *x = &m->found.v[i];
         sp_jw_open(&w, NULL, '{');
         sp_jw_cstr(&w, "path", x->path);
         sp_jw_cstr(&w, "verdict", words[x->verdict]);
-        sp_jw_cstr(&w, "machine", machine);
-        if (x->pe.has_rsds) {
-            json_id(&w, &x->pe.rsds);
-            sp_jw_cstr(&w, "pdb", x->pe.pdb);
-        }
-        if (x->program != SP_NONE)
+        sp_jw_cstr(&w, "machine", x->machine);
+        if (x->has_rsds)
+            json_id(&w, &x->rsds);
+        if (x->has_rsds && !x->is_pdb)
+            sp_jw_cstr(&w, "pdb", x->pdb);
+        if (x->program != UINT32_MAX)
             json_program(&w, "program", m, x->program);
         else
             sp_jw_null(&w, "program");
@@ -168,21 +154,24 @@ static int cmd_spt_answer_rows(struct sp_run *run, const struct matcher *m)
                                                      {"GUID and age there", false, SP_CUT_NEVER}};
     struct sp_table t;
     sp_table_init(&t, columns, 5);
-    for (size_t i = 0; i < m->n; i++) {
-        const struct candidate *x = &m->v[i];
+    for (size_t i = 0; i < m->found.n; i++) {
+        const struct sp_spt_binary *x = &m->found.v[i];
         sp_table_printf(&t, "%s", verdicts[x->verdict]);
         sp_table_cell(&t, x->path, strlen(x->path));
-        if (x->pe.has_rsds)
-            id_cell(&t, &x->pe.rsds);
+        if (x->has_rsds)
+            id_cell(&t, &x->rsds);
         else
             sp_table_cell(&t, "-", 1);
-        if (x->program == SP_NONE) {
+        if (x->program == UINT32_MAX) {
             sp_table_cell(&t, "-", 1);
             sp_table_cell(&t, "-", 1);
         } else {
             const struct sp_spt_program *p = &m->file.programs[x->program];
             sp_table_cell(&t, p->name.p, p->name.n);
-            id_cell(&t, &p->rsds);
+            if (x->verdict == SP_SPT_MATCH)
+                sp_table_printf(&t, "the same");
+            else
+                id_cell(&t, &p->rsds);
         }
     }
     int rc = sp_run_table_write(run, &t);
@@ -221,13 +210,15 @@ static spaa_status cmd_spt_match(struct sp_run *run, struct matcher *m, struct s
     size_t programs = (size_t)m->file.nprograms + 1;
     m->hits = calloc(programs, sizeof *m->hits);
     m->matched = calloc(programs, sizeof *m->matched);
-    m->v = calloc(run->files.n, sizeof *m->v);
-    if (!m->hits || !m->matched || !m->v)
+    if (!m->hits || !m->matched)
         return sp_nomem(run->diags);
     st = cmd_spt_count(run, m, in);
     for (size_t i = 2; i < run->files.n && !st; i++) {
-        m->v[m->n].path = run->files.v[i];
-        cmd_spt_judge(m, &m->v[m->n++]);
+        struct stat is;
+        if (!stat(run->files.v[i], &is) && S_ISDIR(is.st_mode))
+            st = cmd_spt_folder(m, run->files.v[i]);
+        else
+            st = cmd_spt_judge(m, run->files.v[i], true);
     }
     return st;
 }
@@ -238,12 +229,12 @@ int cmd_spt(void *cli, struct sp_run *run)
     struct matcher m = {.d = run->diags};
     struct sp_input *in = NULL;
     if (!run->files.n || strcmp(run->files.v[0], "match") != 0)
-        return sp_run_usage(run, "spaa spt match FILE.spt BINARY…",
+        return sp_run_usage(run, "spaa spt match FILE.spt BINARY|PDB|FOLDER…",
                             run->files.n ? "spt has no command %s" : "spt needs a command%.0s",
                             run->files.n ? run->files.v[0] : "");
     if (run->files.n < 3)
-        return sp_run_usage(run, "spaa spt match FILE.spt BINARY…",
-                            "spt match needs an SPT file and binaries");
+        return sp_run_usage(run, "spaa spt match FILE.spt BINARY|PDB|FOLDER…",
+                            "spt match needs an SPT file, and binaries, PDBs or folders");
     sp_diags_source(run->diags, run->files.v[1], "spt");
     spaa_status st = sp_input_open(run->files.v[1], run->diags, &in);
     if (!st)
@@ -263,6 +254,9 @@ int cmd_spt(void *cli, struct sp_run *run)
     sp_spt_close(&m.file);
     free(m.hits);
     free(m.matched);
-    free(m.v);
+    for (size_t i = 0; i < m.folders.n; i++)
+        sp_walk_free(&m.folders.v[i]);
+    sp_vec_free(&m.folders);
+    sp_vec_free(&m.found);
     return rc;
 }

@@ -12,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BASE = {"base"}
 IO = BASE | {"io"}
 MODEL = IO | {"json", "proto", "model"}
-FORMATS = MODEL | {"dwarf", "symbols", "unwind", "formats"}
+FORMATS = MODEL | {"dwarf", "pdb", "symbols", "unwind", "formats"}
 VIEWS = MODEL | {"analysis"}
 ABOVE = FORMATS | VIEWS | {"answer", "ask", "render", "sql", "record", "remote"}
 MAY_INCLUDE = {
@@ -22,7 +22,8 @@ MAY_INCLUDE = {
     "proto": IO,
     "model": MODEL,
     "dwarf": IO,  # bytes to tables: knows no profile
-    "symbols": MODEL | {"dwarf"},
+    "pdb": IO,  # the same
+    "symbols": MODEL | {"dwarf", "pdb"},
     "unwind": MODEL | {"dwarf", "symbols"},
     "formats": FORMATS,
     "analysis": VIEWS | {"symbols"},

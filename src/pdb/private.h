@@ -2,6 +2,7 @@
  * What the parts of the PDB reader share.
  *
  *   msf.c      the container: streams made of blocks
+ *   check.c    what failed, what is damaged
  *   open.c     what the file is: its id, streams, sections
  *   modules.c  the modules, and which one an address is from
  *   module.c   one module: its functions
@@ -188,12 +189,12 @@ static inline uint32_t sp_pdb_u32(const unsigned char *p)
     return (uint32_t)sp_pdb_u16(p) | (uint32_t)sp_pdb_u16(p + 2) << 16;
 }
 
-/* Out of memory; false. */
+/* check.c: out of memory; false. */
 bool sp_pdb_nomem(struct sp_pdb *p);
 /* After a read that did not succeed: true if the file is damaged, which is counted, false if it failed. */
 bool sp_pdb_damage(struct sp_pdb *p);
 
-/* open.c: where section:offset is; false: nowhere. */
+/* Where section:offset is; false: nowhere. */
 bool sp_pdb_rva(const struct sp_pdb *p, uint32_t section, uint32_t offset, uint32_t *rva);
 
 /* modules.c */

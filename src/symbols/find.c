@@ -13,11 +13,6 @@
 #include <limits.h>
 #include <string.h>
 
-const char *sp_module_keep(struct sp_module *m, const char *s)
-{
-    return sp_arena_dup(&m->owner->arena, s, strlen(s));
-}
-
 const char *sp_module_wanted_id(const struct sp_module *m)
 {
     if (m->file && m->elf.build_id[0])

@@ -3,6 +3,7 @@
 #define SP_SYMBOLS_INTERNAL_H
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/strtab.h"
 #include "dwarf/dwarf.h"
@@ -145,14 +146,14 @@ bool sp_module_known(struct sp_module *m, const struct sp_sym *sym, struct sp_re
  * if DWARF has but a plain one (else NULL). */
 bool sp_module_copy(struct sp_module *m, uint64_t copy, const char *plain, struct sp_resolved *inlined);
 
-/* path.c */
+/* paths.c */
+const char *sp_module_keep(struct sp_module *m, const char *s); /* a copy, or NULL */
 /* A file name, "" when it would be too long for one; the text is valid until the next use of b. */
 const char *sp_path(struct sp_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Frees what paths were made in; SPAA_ERR_NOMEM if one could not be, and nothing worse was known. */
 spaa_status sp_path_end(struct sp_buf *b, spaa_status st);
 
 /* find.c */
-const char *sp_module_keep(struct sp_module *m, const char *s); /* a copy, or NULL */
 /* These return SPAA_OK also when nothing is found, else SPAA_ERR_NOMEM; SPAA_ERR_IO when a file changed. */
 spaa_status sp_find_file(struct sp_module *m);
 spaa_status sp_find_debug(struct sp_module *m);
@@ -183,6 +184,26 @@ void sp_minidebug_end(struct sp_symbols *s);
 /* vdso.c: the symbols of this process's [vdso], if it is the recorded one. SPAA_ERR_NOMEM. */
 spaa_status sp_vdso_add(struct sp_module *m);
 
+/* places.c */
+#define SP_LINE_CACHE 4096u /* entries; a power of two */
+/* Texts made of strings of DWARF or a PDB lately, by where those stand. */
+struct sp_line_cache {
+    struct {
+        const char *linkage, *func, *raw;
+    } name[SP_LINE_CACHE];
+    struct {
+        const char *file, *dir, *text;
+        uint32_t line;
+    } srcline[SP_LINE_CACHE];
+};
+static inline size_t sp_line_slot(const void *a, const void *b, uint64_t n)
+{
+    return sp_hash_mix((uintptr_t)a ^ n << 32, (uintptr_t)b) & (SP_LINE_CACHE - 1);
+}
+
+/* "file:line", without line "file", in the symbolizer's strings; *out NULL: no file. False: out of memory. */
+bool sp_module_place(struct sp_module *m, const struct sp_dwarf_file *f, uint32_t line, const char **out);
+
 /* lines.c */
 struct sp_dwarf *sp_module_dwarf(struct sp_module *m); /* NULL: none */
 /* The frames that DWARF knows at an address as linked; 0: none. False: out of memory. */
@@ -190,9 +211,6 @@ bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out
 /* The line of an address in a function of a jitdump, if it is known; false: out of memory. */
 bool sp_module_jit_line(struct sp_module *m, const struct sp_sym *sym, uint64_t addr,
                         struct sp_resolved *out);
-/* "file:line", without line "file", in the symbolizer's strings; *out NULL: no file. False: out of memory. */
-bool sp_module_place(struct sp_module *m, const struct sp_dwarf_file *f, uint32_t line, const char **out);
-size_t sp_line_cache_bytes(void);
 /* ksyms.c: where the symbol at which the recording says the kernel stood is in a kallsyms; 0: it has none. */
 uint64_t sp_ksyms_at(const struct sp_ksyms *k, const char *ref);
 

@@ -1,13 +1,6 @@
-/*
- * Inlined functions and lines of a module, from the DWARF of its file or of its debug file.
- *
- * A file's name is shown as the compiler was told: relative to the directory it ran in, unless it was
- * elsewhere. So a source line is the same wherever somebody built it, and stacks stay comparable. Crates that
- * cargo downloads are each compiled in a directory of their own, and all have a src/lib.rs: of these the path
- * stays.
+/* Inlined functions and lines of a module, from the DWARF of its file or of its debug file, or from its PDB.
  */
 #include "base/buf.h"
-#include "base/hash.h"
 #include "io/file.h"
 #include "symbols/internal.h"
 #include "symbols/windows.h"
@@ -15,18 +8,6 @@
 #include <string.h>
 
 #define FRAMES_MAX 64u
-#define CACHE      4096u /* entries; a power of two */
-
-/* Texts made of DWARF's strings lately, by where those stand. */
-struct sp_line_cache {
-    struct {
-        const char *linkage, *func, *raw;
-    } name[CACHE];
-    struct {
-        const char *file, *dir, *text;
-        uint32_t line;
-    } srcline[CACHE];
-};
 
 /* The file with the module's DWARF; NULL: none is known. Looks for a debug file if it takes one. */
 static const char *dwarf_file(struct sp_module *m)
@@ -66,91 +47,9 @@ struct sp_dwarf *sp_module_dwarf(struct sp_module *m)
     return m->dwarf;
 }
 
-/* The rest of path below dir, or NULL. */
-static const char *below(const char *path, const char *dir)
-{
-    size_t n = dir ? strlen(dir) : 0;
-    while (n && (dir[n - 1] == '/' || dir[n - 1] == '\\'))
-        n--;
-    return n && !strncmp(path, dir, n) && (path[n] == '/' || path[n] == '\\') ? path + n + 1 : NULL;
-}
-
-static bool is_download(const char *dir)
-{
-    return dir && (strstr(dir, "/registry/src/") || strstr(dir, "/git/checkouts/") ||
-                   strstr(dir, "\\registry\\src\\") || strstr(dir, "\\git\\checkouts\\"));
-}
-
-static bool is_absolute(const char *path)
-{
-    return path[0] == '/' || path[0] == '\\' || (path[0] && path[1] == ':');
-}
-
-static size_t slot_of(const void *a, const void *b, uint64_t n)
-{
-    return sp_hash_mix((uintptr_t)a ^ n << 32, (uintptr_t)b) & (CACHE - 1);
-}
-
-/* The file as it is shown; the text stays in b. */
-static const char *path_of(const struct sp_dwarf_file *f, struct sp_buf *b)
-{
-    if (is_download(f->comp_dir) && !is_absolute(f->name) && !(f->dir && is_absolute(f->dir)))
-        sp_buf_printf(b, "%s/", f->comp_dir);
-    if (f->dir && !is_absolute(f->name)) {
-        sp_buf_puts(b, f->dir);
-        if (!f->dir[0] || f->dir[strlen(f->dir) - 1] != '/')
-            sp_buf_ch(b, '/');
-    }
-    sp_buf_puts(b, f->name);
-    const char *text = sp_buf_cstr(b), *rest = is_download(f->comp_dir) ? NULL : below(text, f->comp_dir);
-    if (rest)
-        text = rest;
-    while (text[0] == '.' && text[1] == '/' && text[2])
-        text += 2;
-    return text;
-}
-
-size_t sp_line_cache_bytes(void)
-{
-    return sizeof(struct sp_line_cache);
-}
-
-bool sp_module_place(struct sp_module *m, const struct sp_dwarf_file *f, uint32_t line, const char **out)
-{
-    struct sp_symbols *s = m->owner;
-    *out = NULL;
-    if (!f->name)
-        return true;
-    size_t slot = slot_of(f->name, f->dir, line);
-    if (m->cache->srcline[slot].file == f->name && m->cache->srcline[slot].dir == f->dir &&
-        m->cache->srcline[slot].line == line) {
-        *out = m->cache->srcline[slot].text;
-        return true;
-    }
-    struct sp_buf b, whole;
-    sp_buf_init(&b, 64 << 10);
-    sp_buf_init(&whole, 64 << 10);
-    sp_buf_puts(&whole, path_of(f, &b));
-    if (line) {
-        sp_buf_ch(&whole, ':');
-        sp_buf_u64(&whole, line);
-    }
-    uint32_t id = b.failed || whole.failed ? SP_STR_FAIL : sp_intern(&s->names, whole.data, whole.len);
-    sp_buf_free(&b);
-    sp_buf_free(&whole);
-    if (id == SP_STR_FAIL)
-        return sp_symbols_nomem(s);
-    *out = sp_str_cstr(&s->names, id);
-    m->cache->srcline[slot].file = f->name;
-    m->cache->srcline[slot].dir = f->dir;
-    m->cache->srcline[slot].line = line;
-    m->cache->srcline[slot].text = *out;
-    return true;
-}
-
 static bool names_of(struct sp_module *m, const char *linkage, struct sp_resolved *r)
 {
-    size_t slot = slot_of(linkage, NULL, 0);
+    size_t slot = sp_line_slot(linkage, NULL, 0);
     if (m->cache->name[slot].linkage != linkage) {
         if (!sp_symbols_names(m->owner, linkage, r))
             return false;

@@ -1,8 +1,7 @@
-/* Names of files to try, made in a buffer that is as long as one may be. */
-#include "base/buf.h"
+/* Names of files that are tried. */
 #include "symbols/internal.h"
 
-#include <stdarg.h>
+#include <string.h>
 
 const char *sp_path(struct sp_buf *b, const char *fmt, ...)
 {
@@ -19,4 +18,9 @@ spaa_status sp_path_end(struct sp_buf *b, spaa_status st)
     bool nomem = b->nomem;
     sp_buf_free(b);
     return !st && nomem ? SPAA_ERR_NOMEM : st;
+}
+
+const char *sp_module_keep(struct sp_module *m, const char *s)
+{
+    return sp_arena_dup(&m->owner->arena, s, strlen(s));
 }
