@@ -4,7 +4,8 @@
 static const struct sp_format_option options[] = {
     {"map", "[BINARY=]FILE", "names for addresses from a linker map (link /MAP); may be repeated",
      SP_CAN_READ},
-    {"image", "FILE", "names for addresses from the binary itself (PE, ELF); may be repeated", SP_CAN_READ},
+    {"image", "FILE", "names for addresses from the PDB or the binary itself (PE, ELF); may be repeated",
+     SP_CAN_READ},
     {"binary", "NAME,…", "write only these binaries; may be repeated", SP_CAN_WRITE},
     {"no-kernel", NULL, "leave out the kernel and its drivers", SP_CAN_WRITE},
     {0},
