@@ -12,6 +12,7 @@ import pytest
 from conftest import ROOT, SANITIZERS
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "formats"))
+import test_pdb  # noqa: E402
 from test_jitdump import jitdump  # noqa: E402
 from test_perf_depth import MACHINES, USER  # noqa: E402
 from test_symbolize import one_frame_profile  # noqa: E402
@@ -154,6 +155,23 @@ def test_mach_o_images_and_bundles(version, tmp_path):
         test_macho.profile(tmp_path / file, name, test_macho.UUID, at[::60])
     test_macho.profile(tmp_path / "other.spaa", "prog", "2" * 32, at[:2])
     sweep(root, tmp_path / "image.spaa", tmp_path / "name.spaa", tmp_path / "other.spaa")
+
+
+def test_windows(tmp_path):
+    """A PDB as symbol servers keep it, one of another build that is met before, and an image without any."""
+    key, at = test_pdb.key_of("x64"), (test_pdb.INLINED, 0x1000, 0x17ff)
+    kept = tmp_path / "symfs" / "x64.pdb" / key.upper()
+    (tmp_path / "symfs" / "build").mkdir(parents=True)
+    kept.mkdir(parents=True)
+    shutil.copy(test_pdb.path_of("x64"), kept)
+    shutil.copy(test_pdb.path_of("x86"), tmp_path / "symfs" / "build" / "x64.pdb")
+    shutil.copy(test_pdb.path_of("arm64", "exe"), tmp_path / "symfs" / "build")
+    paths = []
+    for name in ("x64", "arm64"):
+        paths.append(tmp_path / (name + ".spaa"))
+        one_frame_profile(paths[-1], "C:\\build\\%s.exe" % name, at)
+        paths[-1].write_text(paths[-1].read_text().replace('"is_kernel"', '"build_id": "%s", "is_kernel"' % test_pdb.key_of(name)))
+    sweep(tmp_path / "symfs", *paths)
 
 
 def test_code_made_at_run_time_and_the_kernel(tmp_path):

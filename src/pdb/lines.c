@@ -76,12 +76,14 @@ static bool lines_stretch(struct lines *x, const unsigned char *s, uint32_t n)
         at += bytes;
     }
     b.n = x->raw.n - b.first;
+    if (!ok || !b.n)
+        return ok;
     struct sp_pdb_row *v = x->raw.v + b.first;
     for (size_t i = 1; i < b.n; i++)
         sorted &= v[i - 1].rva <= v[i].rva;
     if (!sorted)
         qsort(v, b.n, sizeof *v, lines_by_rva);
-    return ok && (!b.n || sp_vec_push(&x->blocks, b) || sp_pdb_nomem(x->p));
+    return sp_vec_push(&x->blocks, b) || sp_pdb_nomem(x->p);
 }
 
 /* A checksum of each file: only where its name is matters. */

@@ -51,7 +51,7 @@ static bool pdb_site_frame(const struct pdb_place *x, const struct sp_pdb_site *
 {
     struct sp_pdb_name named;
     *out = (struct sp_pdb_frame){.entry = pdb_in_image(x->p, x->f->whole)};
-    if (!pdb_lines(x, sp_pdb_row_at(x->f->rows.v + s->rows, s->nrows, x->rva), out))
+    if (!pdb_lines(x, s->nrows ? sp_pdb_row_at(x->f->rows.v + s->rows, s->nrows, x->rva) : NULL, out))
         return false;
     if (!s->source) {
         bool ok = sp_pdb_item(x->p, s->item, &named);
