@@ -143,7 +143,7 @@ spaa_status sp_find_file(struct sp_module *m)
     sp_buf_init(&b, PATH_MAX);
     m->why = SP_WHY_NO_FILE;
     st = find_offered(m, &found);
-    if (st == SPAA_OK && !found && (sp_is_windows_path(p) || (p && p[0] != '/' && sp_is_guid_and_age(id))))
+    if (st == SPAA_OK && !found && (sp_is_windows_path(p) || (p && p[0] != '/' && sp_is_guid_and_age(id, p))))
         st = sp_find_image(m, try_file, &found);
     if (st == SPAA_OK && !found && is_path(p) && symfs)
         st = try_file(m, sp_path(&b, "%s%s", symfs, p), &found);

@@ -24,12 +24,6 @@ static size_t windows_key(const struct sp_pdb_id *id, char out[static SP_RSDS_KE
     return sp_rsds_key(&r, false, out);
 }
 
-bool sp_is_guid_and_age(const char *id)
-{
-    struct sp_rsds r;
-    return id && sp_rsds_from_key(id, strlen(id), &r);
-}
-
 bool sp_is_windows_path(const char *p)
 {
     static const char *const ends[] = {".exe", ".dll", ".sys", ".pdb"};
@@ -40,6 +34,13 @@ bool sp_is_windows_path(const char *p)
         if (n > 4 && !strcasecmp(p + n - 4, ends[i]))
             return true;
     return strchr(p, '\\') || (n > 2 && isalpha((unsigned char)p[0]) && p[1] == ':');
+}
+
+bool sp_is_guid_and_age(const char *id, const char *path)
+{
+    struct sp_rsds r;
+    size_t n = id ? strlen(id) : 0;
+    return sp_rsds_from_key(id, n, &r) && (n < 40 || sp_is_windows_path(path));
 }
 
 spaa_status sp_offered_read(const char *path, struct sp_diags *d, struct sp_offered *out, const char **why)
@@ -225,9 +226,9 @@ spaa_status sp_find_pdb(struct sp_module *m)
     struct windows_search x = {.m = m};
     x.id = m->is_pe ? m->elf.build_id : m->key.build_id;
     enum sp_why before = m->why;
-    if (m->has_pdb || (m->file && !m->is_pe) || !sp_is_guid_and_age(x.id))
+    if (m->has_pdb || (m->file && !m->is_pe) || (!m->is_pe && !sp_is_guid_and_age(x.id, m->key.path)) ||
+        !sp_rsds_from_key(x.id, strlen(x.id), &x.want))
         return SPAA_OK;
-    sp_rsds_from_key(x.id, strlen(x.id), &x.want);
     sp_rsds_key(&x.want, true, x.key);
     sp_buf_init(&x.path, PATH_MAX);
     sp_buf_init(&x.name, PATH_MAX);

@@ -4,8 +4,9 @@
 
 #include "symbols/internal.h"
 
-/* 32 digits and the age. */
-bool sp_is_guid_and_age(const char *id);
+/* Whether a recorded id is a GUID and an age. One of 40 digits is where the path is of Windows; else it is a
+ * SHA-1. */
+bool sp_is_guid_and_age(const char *id, const char *path);
 /* "C:\dir\app.exe", "app.dll": not a path of this system. */
 bool sp_is_windows_path(const char *p);
 /* What the symbolizer keeps of an ELF file, of a PE image. As sp_pe_read. */
