@@ -181,9 +181,23 @@ def test_names_linked_and_written():
             ("??8eng@@YA_NAEBUBase@0@0@Z", "eng::operator=="), ("?f@Base@eng@@UEAAHH@Z", "eng::Base::f"),
             ("?push@?$Queue@H$07@eng@@QEAAXH@Z", "eng::Queue<int,8>::push"),
             ("", "eng::`anonymous namespace'::hidden")} <= names
-    # A function that is inlined here and has code of its own there is one function.
-    inlined = {f[0][:2] for f in ours.values() if len(f) > 1}
-    assert ("", "eng::`anonymous namespace'::tiny") in inlined
+
+
+def test_inlined_functions_are_those_that_have_code_of_their_own(tmp_path):
+    """Overloads by their types, static functions of one name by their files; names of Rust as they are anywhere."""
+    rows = [(f[0][0], f[0][1], len(f)) for f in look_up(path_of("own"), range(0x1000, 0x1200)).values() if f]
+    for linkage, name in (("?twice@@YAHH@Z", "twice"), ("?twice@@YAHN@Z", "twice"), ("", "hid")):
+        assert {n for a, b, n in rows if (a, b) == (linkage, name)} >= {1, 2}
+    assert {(a, b) for a, b, _ in rows} == {
+        ("?twice@@YAHH@Z", "twice"), ("?twice@@YAHN@Z", "twice"), ("", "hid"), ("?caller@@YAHH@Z", "caller"), ("?viab@@YAHH@Z", "viab"),
+        ("main", "main"), ("_ZN4core3fmt5write17h0123456789abcdefE", "write"), ("_RNvNtCs1234_7mycrate3foo3bar", "bar")}
+    path = trace(tmp_path, *range(0x1000, 0x10FF), name="own", program="C:\\own.exe")
+    got = {(f["func"], f["x_func"].get("linkage"), f["x_func"].get("file") if f["x_func"].get("local") else None)
+           for f in frames(path, "--image", path_of("own")) if f.get("func_resolved", True)}
+    assert got >= {("twice", "?twice@@YAHH@Z", None), ("twice", "?twice@@YAHN@Z", None), ("hid", None, "own.cpp"),
+                   ("hid", None, "own_other.cpp"), ("core::fmt::write", "_ZN4core3fmt5write17h0123456789abcdefE", None),
+                   ("mycrate::foo::bar", "_RNvNtCs1234_7mycrate3foo3bar", None)}
+    assert len([g for g in got if g[0] in ("twice", "hid")]) == 4
 
 
 # The container
@@ -383,7 +397,7 @@ def test_match_takes_pdbs_and_folders(tmp_path):
     found = ask("spt", "match", path, HERE)["binaries"]
     assert {os.path.basename(b["path"]): b["verdict"] for b in found} == {
         "x64.pdb": "match", "x64.exe": "match", "x86.pdb": "not_in_trace", "x86.exe": "not_in_trace",
-        "arm64.pdb": "not_in_trace", "arm64.exe": "not_in_trace"}
+        "arm64.pdb": "not_in_trace", "arm64.exe": "not_in_trace", "own.pdb": "not_in_trace"}
     other = trace(tmp_path, 0x1000, age=5)
     assert ask("spt", "match", other, path_of("x64"), code=1)["binaries"][0]["verdict"] == "age_differs"
     portable = write(tmp_path / "app.pdb", b"BSJB" + bytes(99))
