@@ -15,8 +15,8 @@
  *
  * What is in memory: 4 bytes for each block of the file, 12 for each stretch of code, modules that were asked
  * for as they stand in the file, and at most 16 bytes for each of theirs, usually one. The streams of a file
- * together cannot be larger than the file, so no file costs more than some 20 times its size, and a name of at
- * most 8 KiB for each function that was asked for.
+ * together cannot be larger than the file, so no file costs more than some 20 times its size, and a name of
+ * at most 8 KiB for each function that was asked for.
  *
  * Not thread-safe. No descriptor is held between two questions.
  */
