@@ -237,7 +237,8 @@ OF_THE_INPUT = {"python-agent-small.json": {"SPAA-W204"}, "weird-stack-line.txt"
                 "cut.pb": {"SPAA-W204"}, "unpacked-strings-first.pb": {"SPAA-W204"},
                 "damaged.heaptrack": {"SPAA-W204"}, "damaged.codeguru.json": {"SPAA-W204", "SPAA-W210"},
                 "damaged.heap": {"SPAA-W204", "SPAA-W210"}, "every-opcode.spt": {"SPAA-W204"},
-                "damaged.txt": {"SPAA-W204"}, "damaged.heapprofile": {"SPAA-W204"}, "old.txt": {"SPAA-W204"}}
+                "damaged.txt": {"SPAA-W204"}, "damaged.heapprofile": {"SPAA-W204"}, "old.txt": {"SPAA-W204"},
+                "stackcount-verbose.txt": {"SPAA-W204"}}
 
 
 def profiles_below(folder):
