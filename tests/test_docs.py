@@ -49,6 +49,7 @@ def recorded(tmp_path_factory):
     shutil.copy(os.path.join(ROOT, "tests", "fixtures", "heapprofile", "leaky.heapprofile"), at / "leaky.heapprofile")
     shutil.copy(os.path.join(ROOT, "tests", "fixtures", "lsan", "clang.txt"), at / "leaks.lsan.txt")
     shutil.copy(os.path.join(ROOT, "tests", "fixtures", "jemalloc", "threads.heap"), at / "threads.heap")
+    shutil.copy(os.path.join(ROOT, "tests", "fixtures", "codeguru", "python-report-1.codeguru.json"), at / "profile.codeguru.json")
     for kind in ("block", "mutex"):
         shutil.copy(os.path.join(ROOT, "tests", "fixtures", "pprof", f"go.{kind}.pb.gz"), at / f"{kind}.pb.gz")
     symbols = ["--symfs", "demo/symfs", "--kallsyms", "demo/kallsyms"]
