@@ -15,11 +15,14 @@ STREAM = os.path.join(ROOT, "tests", "fixtures", "spt", "small.spt")
 
 
 @pytest.fixture(autouse=True)
-def hangup_ends_programs():
-    """Also where the tests run under nohup: what is ignored stays so in the programs they start."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def signals_end_programs():
+    """Also where the tests run under nohup or behind &: what is ignored stays so in the programs they start."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     yield
-    signal.signal(signal.SIGHUP, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="module")

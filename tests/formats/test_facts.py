@@ -59,7 +59,7 @@ def test_a_report_in_the_common_form():
                               "cycles": 3200000000, "instructions": 15400000000}
     waits = [r["context"]["x_wait"] for r in got if r["type"] == "stack" and "x_wait" in r["context"]]
     assert {"text": "blocked by turnstile waiting for Finder (x) [300] thread 0x777 after 1 hop", "on": "turnstile",
-            "lock": True, "holder_name": "Finder (x)", "holder_pid": 300, "holder_tid": 1911} in waits
+            "lock": True, "holder_name": "Finder (x)", "holder_pid": 300, "holder_tid": 1911, "hops": 1} in waits
 
 
 HEAD = ('{"type":"header","format":"spaa","version":"1.0","source_tool":"x","frame_order":"leaf_to_root","events":[{"name":"e",'
