@@ -43,6 +43,11 @@ void sp_sched_head(struct sp_buf *b, const struct sp_asked_sched *x)
         sp_buf_puts(b, ", ");
     }
     sp_text_weight(b, ns_unit, 0, s->hi - s->lo);
+    if ((s->lo - x->zero) * 100 > s->hi - s->lo && !x->a.s.timed) { /* other events were recorded before */
+        sp_buf_puts(b, " from ");
+        sp_sched_when(b, s->lo - x->zero);
+        sp_buf_puts(b, " on");
+    }
     if (s->ncpus) {
         sp_buf_puts(b, ": ");
         busy(b, s);

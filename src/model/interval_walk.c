@@ -460,10 +460,12 @@ static bool end_thread(struct sp_walk *w, uint32_t thread)
         return (some && !n->mine) ||
                (has_exited(w, thread, end) ? push_exit(w, thread)
                                            : push_running(w, thread, end, SP_INTERVAL_OPEN));
-    w->out->threads.v[thread].exited = exit != SP_ABSENT && exit <= end;
+    /* Where all is recorded and it left a CPU after the record of its exit, it is not quite over. */
+    bool over = exit != SP_ABSENT && exit <= end && (some || exit > n->since);
+    w->out->threads.v[thread].exited = over;
     if (n->seen != SP_ABSENT)
         return push_off(w, thread, n->seen, -1, SP_INTERVAL_AT_MOST);
-    if (exit != SP_ABSENT && exit <= end)
+    if (over)
         return exit <= n->since || push_off(w, thread, exit, -1, SP_INTERVAL_AT_MOST);
     return push_off(w, thread, end, -1, SP_INTERVAL_OPEN | (some ? SP_INTERVAL_AT_MOST : 0u));
 }

@@ -16,7 +16,7 @@
  * not there where the recording does not tell.
  *
  * Where the profile keeps raw samples, each interval is one of this event: its time is when the interval
- * ended, its period how long it was.
+ * ended, its period how long it was; of one of which it is not known until when it was, what is certain.
  */
 #ifndef SP_OFF_CPU_H
 #define SP_OFF_CPU_H

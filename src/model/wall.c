@@ -297,12 +297,45 @@ static bool wall_add_row(struct wall *w, struct sp_sample row, uint32_t stack, i
     return sp_samples_add(w->p->samples, &row) == SPAA_OK;
 }
 
+/* What an interval has of a thread's running, or of what it did when that is not known. */
+static int64_t wall_part(const struct sp_interval *i, bool running)
+{
+    return !running ? i->end - i->until : i->state == SP_RUN_RUNNING ? i->until - i->start : 0;
+}
+
+/* Raw samples of the intervals, and of what was before the first, with their parts of a stack's nanoseconds.
+ */
+static bool wall_add_parts(struct wall *w, const struct sp_interval_thread *t, bool running, uint32_t stack,
+                           int64_t ns)
+{
+    __int128 whole = running ? 0 : t->maybe_ns, done = 0, after = whole;
+    for (uint32_t k = 0; k < t->n; k++)
+        whole += wall_part(&w->v.v.v[t->first + k], running);
+    for (uint32_t k = 0; whole && k <= t->n; k++) {
+        const struct sp_interval *i = k ? &w->v.v.v[t->first + k - 1] : NULL;
+        after += i ? wall_part(i, running) : 0;
+        const struct sp_sample row = {.time = !i        ? w->v.v.v[t->first].start
+                                              : running ? i->until
+                                                        : i->end,
+                                      .pid = t->pid,
+                                      .tid = t->tid,
+                                      .cpu = i && running ? i->cpu : SP_ABSENT,
+                                      .flags = SP_SAMPLE_TIME | SP_SAMPLE_LASTED};
+        int64_t part = (int64_t)(after * ns / whole) - (int64_t)(done * ns / whole);
+        done = after;
+        if (part > 0 && !wall_add_row(w, row, stack, part))
+            return false;
+    }
+    return true;
+}
+
 /* Of a thread what one frame stands for: its running, or what it did when that is not known. */
-static bool wall_add_frame(struct wall *w, const struct ran *r, uint32_t *frame, uint32_t state, int64_t ns)
+static bool wall_add_frame(struct wall *w, const struct ran *r, bool running)
 {
     struct sp_profile *p = w->p;
-    bool running = state == w->state;
     const struct sp_interval_thread *t = &w->v.threads.v[r->thread];
+    uint32_t *frame = running ? &w->unsampled : &w->unknown;
+    int64_t ns = running ? r->ns : r->unknown;
     unsigned by = p->header.group_by;
     const struct sp_context none = {.pid = by & SP_BY_PID ? t->pid : SP_ABSENT,
                                     .tid = by & SP_BY_TID ? t->tid : SP_ABSENT,
@@ -311,19 +344,9 @@ static bool wall_add_frame(struct wall *w, const struct ran *r, uint32_t *frame,
     if (*frame == SP_NONE &&
         (*frame = wall_frame(p, running ? SP_WALL_UNSAMPLED : SP_WALL_UNKNOWN)) == SP_NONE)
         return false;
-    uint32_t made = wall_put(w, frame, 1, wall_context(w, &none, state), 0, SP_UNIFIED, ns);
-    for (uint32_t k = t->first; made != SP_NONE && p->samples && k < t->first + t->n; k++) {
-        const struct sp_interval *i = &w->v.v.v[k];
-        int64_t part = !running ? i->end - i->until : i->state == SP_RUN_RUNNING ? i->until - i->start : 0;
-        const struct sp_sample row = {.time = running ? i->until : i->end,
-                                      .pid = t->pid,
-                                      .tid = t->tid,
-                                      .cpu = running ? i->cpu : SP_ABSENT,
-                                      .flags = SP_SAMPLE_TIME | SP_SAMPLE_LASTED};
-        if (part > 0 && !wall_add_row(w, row, made, part))
-            return false;
-    }
-    return made != SP_NONE;
+    uint32_t context = wall_context(w, &none, running ? w->state : w->unknown_state),
+             made = wall_put(w, frame, 1, context, 0, SP_UNIFIED, ns);
+    return made != SP_NONE && (!p->samples || wall_add_parts(w, t, running, made, ns));
 }
 
 /* ---- off the CPU, and raw samples ---- */
@@ -381,8 +404,8 @@ static spaa_status wall_fill(struct wall *w)
     spaa_status st = ok ? wall_add_rows(w) : sp_nomem(w->d);
     for (size_t i = 0; !st && i < w->ran.n; i++) {
         const struct ran *r = &w->ran.v[i];
-        ok = (r->sampled || !r->ns || wall_add_frame(w, r, &w->unsampled, w->state, r->ns)) &&
-             (!r->unknown || wall_add_frame(w, r, &w->unknown, w->unknown_state, r->unknown));
+        ok = (r->sampled || !r->ns || wall_add_frame(w, r, true)) &&
+             (!r->unknown || wall_add_frame(w, r, false));
         st = ok ? SPAA_OK : sp_nomem(w->d);
     }
     if (!st && w->p->samples)

@@ -56,6 +56,8 @@ def test_the_words_say_so(one_process):
 def test_views_have_it_as_unknown(one_process):
     states = {r["name"]: r["total"] for r in ask("top", one_process, "--event", "wall", "--by", "state")["rows"]}
     waits = ask("waits", one_process)
+    timed = ask("top", one_process, "--event", "wall", "--by", "state", "--time", "0..100")["rows"]
+    assert {r["name"]: r["total"] for r in timed} == states
     assert states["UNKNOWN"] == waits["unknown"] and states.get("RUN_QUEUE") == 10 * MS
     assert ask("top", one_process, "--event", "off-cpu", "--view", "all")["whole"] == waits["runnable"] + waits["blocked"]
 
