@@ -31,8 +31,8 @@ def states(request, tmp_path):
     return spaa
 
 
-def rows(file, *options, code=0):
-    return {r["name"]: r["self"] for r in ask("top", file, "--limit", 0, *options, code=code)["rows"]}
+def rows(file, *options, stdin=None):
+    return {r["name"]: r["self"] for r in ask("top", file, "--limit", 0, *options, stdin=stdin)["rows"]}
 
 
 # What runs
@@ -178,6 +178,13 @@ def test_a_process_reported_twice_keeps_both():
     profile = Profile(twice)
     assert sum(v for k, v in profile.stacks().items()) == 559 + 205
     assert Profile(rendered(twice)).raw == profile.raw
+
+
+def test_microstackshots_beside_a_process_are_apart():
+    block = "%s a [1]\nUUID: 0\n\n%s    3  f + 1 (a + 1) [0x1]\n\n\n"
+    text = "Steps: 3\n\n" + block % ("Process:", "  Thread 0x1    3 samples (1-3)\n") + block % ("Powerstats for:", "")
+    assert rows("-", "--by", "process", "--view", "all", stdin=text) == {"a (pid 1)": 3, "a (pid 1, microstackshots)": 3}
+    assert Profile(rendered(text)).raw == Profile(text).raw
 
 
 @pytest.mark.parametrize("seed", range(24))

@@ -37,7 +37,7 @@ struct spindump_served { /* a thread of the process with this stamp */
 struct spindump_twins { /* processes of one number and name */
     int64_t pid;
     struct sp_span name;
-    size_t n, seen;
+    size_t n[2], seen[2]; /* processes, and microstackshots of some */
 };
 
 struct spindump_reader {

@@ -6,7 +6,6 @@
 #include "formats/spindump/report.h"
 #include "model/leaf_state.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /*
@@ -171,7 +170,7 @@ bool sp_spindump_count_processes(struct spindump_reader *r)
         struct spindump_twins *t = spindump_twins_of(r, &x, true);
         if (!t)
             return false;
-        t->n++;
+        t->n[key == 15]++;
     }
     return true;
 }
@@ -194,27 +193,35 @@ static bool spindump_make_unique(struct spindump_reader *r)
     return r->facts.instance != SP_STR_FAIL;
 }
 
-/* What tells the process at hand from others of its number and name: when it began, where that is stated. */
+/* When a process began, or what else is stated of it. */
+static void spindump_instance_text(struct spindump_reader *r, size_t number, struct sp_buf *b)
+{
+    if (r->started.n) {
+        sp_buf_puts(b, "started ");
+        sp_buf_add(b, r->started.p, r->started.n);
+    } else if (r->at.unique_pid.n) {
+        sp_buf_puts(b, "unique pid ");
+        sp_buf_add(b, r->at.unique_pid.p, r->at.unique_pid.n);
+    } else if (r->uuid.n) {
+        sp_buf_puts(b, "UUID ");
+        sp_buf_add(b, r->uuid.p, r->uuid.n);
+    } else {
+        sp_buf_printf(b, "#%zu", number);
+    }
+}
+
+/* What tells the process at hand from others of its number and name. */
 bool sp_spindump_instance(struct spindump_reader *r)
 {
     struct spindump_twins *t = spindump_twins_of(r, &r->at, false);
-    char number[32];
-    if (!t || t->n < 2)
+    bool micro = r->powerstats, marked = t && micro && t->n[0], several = t && t->n[micro] > 1;
+    if (!marked && !several)
         return true;
-    t->seen++;
+    t->seen[micro]++;
     sp_buf_clear(&r->buf);
-    if (r->started.n) {
-        sp_buf_puts(&r->buf, "started ");
-        sp_buf_add(&r->buf, r->started.p, r->started.n);
-    } else if (r->at.unique_pid.n) {
-        sp_buf_puts(&r->buf, "unique pid ");
-        sp_buf_add(&r->buf, r->at.unique_pid.p, r->at.unique_pid.n);
-    } else if (r->uuid.n) {
-        sp_buf_puts(&r->buf, "UUID ");
-        sp_buf_add(&r->buf, r->uuid.p, r->uuid.n);
-    } else {
-        sp_buf_add(&r->buf, number, (size_t)snprintf(number, sizeof number, "#%zu", t->seen));
-    }
+    sp_buf_puts(&r->buf, !marked ? "" : several ? "microstackshots, " : "microstackshots");
+    if (several)
+        spindump_instance_text(r, t->seen[micro], &r->buf);
     r->facts.instance = r->buf.failed ? SP_STR_FAIL : sp_profile_text(r->p, r->buf.data, r->buf.len);
     return r->facts.instance != SP_STR_FAIL && spindump_make_unique(r);
 }
