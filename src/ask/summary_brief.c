@@ -27,7 +27,7 @@ struct brief_line {
 
 /* How much of each part there is. */
 struct brief_size {
-    size_t cautions, findings, rows, leaks, unknowns, notes;
+    size_t cautions, findings, rows, leaks, unknowns, notes, details;
 };
 
 struct brief {
@@ -69,7 +69,7 @@ static void brief_head(struct brief *b)
     struct sp_buf *line = &x->x.b;
     const struct sp_selection *s = &x->x.s;
     if (x->hang.known) {
-        sp_summary_hang_lines(x, brief_take, b);
+        sp_summary_hang_lines(x, b->size.details, brief_take, b);
     } else {
         sp_buf_clear(line);
         sp_summary_head_text(line, x);
@@ -232,6 +232,7 @@ static void brief_cut(struct brief *b, const struct brief_size *whole)
                  {whole->rows - b->size.rows, "function"},
                  {whole->leaks - b->size.leaks, "leak"},
                  {whole->notes - b->size.notes, "note"},
+                 {whole->details - b->size.details, "detail"},
                  {whole->unknowns - b->size.unknowns, "what cannot be known"}};
     const char *between = "not shown: ";
     sp_buf_clear(line);
@@ -296,18 +297,21 @@ static void brief_compose(struct brief *b, const struct brief_size *whole)
 /* One step less; false: nothing is left to leave out. */
 static bool brief_less(struct brief_size *s)
 {
-    enum { ROWS = 3, FINDINGS = 2 };
+    enum { ROWS = 3, FINDINGS = 2, DETAILS = 3 };
     size_t *what = s->notes > 1             ? &s->notes
                    : s->leaks > ROWS        ? &s->leaks
                    : s->rows > ROWS         ? &s->rows
                    : s->notes               ? &s->notes
                    : s->findings > FINDINGS ? &s->findings
                    : s->rows > 1            ? &s->rows
+                   : s->unknowns > 1        ? &s->unknowns
+                   : s->details > DETAILS   ? &s->details
                    : s->unknowns            ? &s->unknowns
                    : s->leaks > 1           ? &s->leaks
                    : s->rows                ? &s->rows
                    : s->leaks               ? &s->leaks
                    : s->findings            ? &s->findings
+                   : s->details             ? &s->details
                    : s->cautions            ? &s->cautions
                                             : NULL;
     if (what)
@@ -328,9 +332,10 @@ static void brief_fit(struct brief *b, const struct brief_size *whole, size_t by
         continue;
     const struct {
         size_t *is, most;
-    } parts[] = {{&b->size.cautions, whole->cautions}, {&b->size.findings, whole->findings},
-                 {&b->size.rows, whole->rows},         {&b->size.leaks, whole->leaks},
-                 {&b->size.unknowns, whole->unknowns}, {&b->size.notes, whole->notes}};
+    } parts[] = {{&b->size.cautions, whole->cautions}, {&b->size.details, whole->details},
+                 {&b->size.findings, whole->findings}, {&b->size.rows, whole->rows},
+                 {&b->size.leaks, whole->leaks},       {&b->size.unknowns, whole->unknowns},
+                 {&b->size.notes, whole->notes}};
     for (size_t i = 0; !b->failed && i < sizeof parts / sizeof *parts; i++) {
         while (*parts[i].is < parts[i].most) {
             ++*parts[i].is;
@@ -360,7 +365,8 @@ spaa_status sp_summary_brief(struct sp_summary *x)
                                                            : 0,
                                  x->memory.nleaks,
                                  brief_count(x, false),
-                                 brief_count_notes(x)};
+                                 brief_count_notes(x),
+                                 x->hang.known ? sp_summary_hang_details(x) : 0};
     struct brief_size whole = b.size;
     brief_compose(&b, &whole);
     whole.findings = b.size.findings = b.findings;

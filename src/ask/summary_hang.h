@@ -76,7 +76,9 @@ void sp_hang_event_of(struct sp_summary *x, struct sp_span fields, struct sp_han
 
 /* summary_hang_words.c */
 void sp_summary_hang_head(struct sp_buf *b, const struct sp_summary *x);
-void sp_summary_hang_lines(struct sp_summary *x,
+size_t sp_summary_hang_details(struct sp_summary *x); /* lines beside what happened, and the verdict */
+/* At most so many details: the first are the weightiest. */
+void sp_summary_hang_lines(struct sp_summary *x, size_t details,
                            void (*take)(void *arg, enum sp_line_style style, const struct sp_buf *line),
                            void *arg);
 /* "in 170 of 200 samples (85 %)" */

@@ -257,35 +257,64 @@ static void hang_no_main(struct sp_buf *b, const struct sp_summary *x)
         sp_buf_puts(b, "of its main thread the report has no samples");
 }
 
-void sp_summary_hang_lines(struct sp_summary *x,
-                           void (*take)(void *arg, enum sp_line_style style, const struct sp_buf *line),
-                           void *arg)
+/* Line i of all, in the order that they stand in; false: there are no more. */
+static bool hang_line(const struct sp_summary *x, size_t i, struct sp_buf *line, enum sp_line_style *style,
+                      bool *detail)
 {
     static const struct {
         void (*say)(struct sp_buf *, const struct sp_summary *);
         enum sp_line_style style;
-        bool of_main;
+        bool detail;
     } parts[] = {{sp_summary_hang_head, SP_LINE_HEAD, false},
-                 {hang_facts, SP_LINE_PLAIN, false},
-                 {hang_verdict, SP_LINE_STRONG, true},
+                 {hang_facts, SP_LINE_PLAIN, true},
+                 {hang_verdict, SP_LINE_STRONG, false},
                  {hang_deadlock_words, SP_LINE_ITEM, true},
                  {hang_for, SP_LINE_ITEM, true},
                  {hang_in, SP_LINE_ITEM, true},
                  {hang_holder_did, SP_LINE_ITEM, true},
                  {hang_others_ran, SP_LINE_ITEM, true},
                  {hang_rest, SP_LINE_ITEM, true}};
+    if (i >= sizeof parts / sizeof *parts)
+        return false;
+    *style = parts[i].style;
+    *detail = parts[i].detail;
+    if (x->hang.main.weight || i < 2)
+        parts[i].say(line, x);
+    else if (parts[i].say == hang_verdict)
+        hang_no_main(line, x);
+    return true;
+}
+
+size_t sp_summary_hang_details(struct sp_summary *x)
+{
     struct sp_buf line;
-    bool main = x->hang.main.weight > 0;
+    enum sp_line_style style;
+    bool detail;
+    size_t n = 0;
     sp_buf_init(&line, 0);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; hang_line(x, i, &line, &style, &detail); i++) {
+        n += detail && (line.len || line.failed);
+        x->x.out->failed |= line.failed;
         sp_buf_clear(&line);
-        if (!parts[i].of_main || main)
-            parts[i].say(&line, x);
-        else if (parts[i].say == hang_verdict)
-            hang_no_main(&line, x);
-        if (line.len || line.failed)
-            take(arg, parts[i].style, &line);
     }
-    x->x.out->failed |= line.failed;
+    sp_buf_free(&line);
+    return n;
+}
+
+void sp_summary_hang_lines(struct sp_summary *x, size_t details,
+                           void (*take)(void *arg, enum sp_line_style style, const struct sp_buf *line),
+                           void *arg)
+{
+    struct sp_buf line;
+    enum sp_line_style style;
+    bool detail;
+    sp_buf_init(&line, 0);
+    for (size_t i = 0; hang_line(x, i, &line, &style, &detail); i++) {
+        if ((line.len || line.failed) && (!detail || details)) {
+            take(arg, style, &line);
+            details -= detail;
+        }
+        sp_buf_clear(&line);
+    }
     sp_buf_free(&line);
 }
