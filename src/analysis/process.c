@@ -1,5 +1,6 @@
 #include "analysis/process.h"
 
+#include "analysis/state_shares.h"
 #include "model/labels.h"
 
 #include <stdlib.h>
@@ -120,11 +121,17 @@ struct sp_str sp_process_instance(const struct sp_profile *p, const struct sp_co
     return l ? sp_pstr(p, l->value) : (struct sp_str){"", 0};
 }
 
-/* Whether a process of the context's number is called as the context is. */
-static bool process_is_named(const struct sp_profile *p, const struct sp_context *c)
+/*
+ * A number was of several processes, and the context's name is that of one of them: in hang reports, where it
+ * is the process's. Elsewhere it is a thread's, which may be of either.
+ */
+static bool process_is_named(const struct sp_profile *p, const struct sp_process *x,
+                             const struct sp_context *c)
 {
+    if (!x || !x->shared || !c->comm || !sp_is_of_hangs(p, c->event))
+        return false;
     for (size_t i = 0; i < p->processes.n; i++)
-        if (p->processes.v[i].pid == c->pid && p->processes.v[i].name == c->comm && c->comm)
+        if (p->processes.v[i].pid == c->pid && p->processes.v[i].name == c->comm)
             return true;
     return false;
 }
@@ -132,8 +139,7 @@ static bool process_is_named(const struct sp_profile *p, const struct sp_context
 struct sp_str sp_process_name_of(const struct sp_profile *p, const struct sp_processes *x,
                                  const struct sp_context *c)
 {
-    const struct sp_process *process = sp_process_find(x, c->pid);
-    bool apart = process && process->shared && process_is_named(p, c);
+    bool apart = process_is_named(p, sp_process_find(x, c->pid), c);
     return apart ? sp_pstr(p, c->comm) : sp_process_name(p, x, c->pid);
 }
 
@@ -150,7 +156,7 @@ void sp_process_text(const struct sp_profile *p, const struct sp_processes *x, c
         sp_buf_i64(b, c->pid);
     if (instance.n)
         sp_buf_printf(b, ", %.*s", (int)instance.n, instance.p);
-    else if (process && process->lives > 1 && !process->shared)
+    else if (process && process->lives > 1 && !process_is_named(p, process, c))
         sp_buf_printf(b, ", of %u processes", process->lives);
     sp_buf_puts(b, name.n ? ")" : "");
 }

@@ -15,8 +15,12 @@ const char *const sp_share_states[] = {"RUNNABLE,NATIVE,WALL_TIME",
 
 bool sp_is_of_hangs(const struct sp_profile *p, uint32_t event)
 {
+    static const char *const names[] = {"stackshot", "sample", "disk-writes"};
     struct sp_str name = event == SP_NONE ? (struct sp_str){"", 0} : sp_pstr(p, p->events.v[event].name);
-    return sp_str_is(name, "stackshot") || sp_str_is(name, "sample");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (sp_str_is(name, names[i]))
+            return true;
+    return sp_str_is(name, "wakeups") && p->events.v[event].kind == SP_PROBE;
 }
 
 static enum sp_state_share share_of(struct sp_str state)

@@ -149,7 +149,7 @@ def test_asked(recording):
     assert "5 reported, of which 4 began and 3 ended meanwhile" in run("info", recording, code=0).out
     assert "1 number was of several, one after the other" in " ".join(run("info", recording, code=0).out.split())
     assert {r["name"] for r in ask("top", recording, "--by", "process")["rows"]} == {
-        "server (pid 10)", "server (pid 20)", "cat (pid 30)"}, "ls had the number before, and is told by its name"
+        "server (pid 10)", "server (pid 20)", "cat (pid 30, of 2 processes)"}
 
 
 def test_a_process_that_forks_while_perf_lists_it_is_one(tmp_path):
