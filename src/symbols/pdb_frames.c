@@ -12,9 +12,13 @@ spaa_status sp_load_windows(struct sp_module *m)
     struct sp_symbols *s = m->owner;
     struct sp_pe pe;
     const char *why;
-    spaa_status st = SPAA_OK;
-    if (m->has_pdb)
-        st = sp_file_fatal(sp_pdb_open(m->debug, s->d, &m->pdb, &why));
+    spaa_status st = m->has_pdb ? sp_pdb_open(m->debug, s->d, &m->pdb, &why) : SPAA_OK;
+    if (st == SPAA_ERR_INPUT) { /* its GUID and age could be read */
+        m->why = SP_WHY_BAD_PDB;
+        m->other = m->debug;
+        m->other_id = why;
+    }
+    st = sp_file_fatal(st);
     if (!st && m->pdb && !(m->cache = sp_arena_zalloc(&s->arena, sizeof *m->cache)))
         st = SPAA_ERR_NOMEM;
     if (!st && !m->pdb && m->is_pe)

@@ -1,4 +1,5 @@
 /* What is said in the end about modules without symbols: the worst few one by one, then how many more. */
+#include "pdb/pdb.h"
 #include "symbols/internal.h"
 
 #include <stdlib.h>
@@ -80,36 +81,42 @@ static const char *say_no_image(const struct sp_module *m, struct sp_buf *b, str
 }
 
 /* Appends the reason and returns the hint, which may stand in `hint`. */
-static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct sp_buf *hint)
+static const char *say_no_file(const struct sp_module *m, const char *id, struct sp_buf *b,
+                               struct sp_buf *hint)
+{
+    if (m->key.path && !strncmp(m->key.path, "memfd:", 6)) {
+        sp_buf_puts(b, "it was in memory only");
+        return id ? "add its file by `perf buildid-cache -a FILE`"
+                  : "of a program: record with `perf record --buildid-mmap`, and add its file by `perf "
+                    "buildid-cache -a FILE`; of just-in-time code: have the runtime write perf-PID.map";
+    }
+    if (sp_is_uuid(id))
+        return say_no_image(m, b, hint);
+    if (!m->key.path || m->key.path[0] != '/') {
+        sp_buf_puts(b, "it is not a file");
+        return "";
+    }
+    sp_buf_puts(b, "the file was not found");
+    sp_buf_puts(hint, "pass `--symfs DIR` with a copy of the recorded machine's files");
+    if (id)
+        sp_buf_printf(hint, ", or `--debug-dir DIR` with the debug file of build-id %s", id);
+    return sp_buf_cstr(hint);
+}
+
+/* Of a file: what was found in its place, or was not. */
+static const char *say_why_file(const struct sp_module *m, struct sp_buf *b, struct sp_buf *hint)
 {
     const char *id = m->elf.build_id[0] ? m->elf.build_id : m->key.build_id;
-    switch (m->why) {
-    case SP_WHY_NONE:
-        return "";
+    switch ((int)m->why) {
     case SP_WHY_NO_FILE:
-        if (m->key.path && !strncmp(m->key.path, "memfd:", 6)) {
-            sp_buf_puts(b, "it was in memory only");
-            return id ? "add its file by `perf buildid-cache -a FILE`"
-                      : "of a program: record with `perf record --buildid-mmap`, and add its file by `perf "
-                        "buildid-cache -a FILE`; of just-in-time code: have the runtime write perf-PID.map";
-        }
-        if (sp_is_uuid(id))
-            return say_no_image(m, b, hint);
-        if (!m->key.path || m->key.path[0] != '/') {
-            sp_buf_puts(b, "it is not a file");
-            return "";
-        }
-        sp_buf_puts(b, "the file was not found");
-        sp_buf_puts(hint, "pass `--symfs DIR` with a copy of the recorded machine's files");
-        if (id)
-            sp_buf_printf(hint, ", or `--debug-dir DIR` with the debug file of build-id %s", id);
-        return sp_buf_cstr(hint);
+        return say_no_file(m, id, b, hint);
     case SP_WHY_NO_PDB:
-        sp_buf_printf(b, m->file ? "its PDB was not found, and the image names what it exports alone"
-                                 : "neither its PDB nor the image was found");
+        sp_buf_puts(b, m->file ? "its PDB was not found, and the image names what it exports alone"
+                               : "neither its PDB nor the image was found");
         sp_buf_printf(
-            hint, "pass `--symfs DIR` with the PDB in DIR, or in DIR/NAME.pdb/%s as symbol servers keep it",
-            id ? id : "");
+            hint, "pass %s`--symfs DIR` with the PDB in DIR, or in DIR/NAME.pdb/%s as symbol servers keep it",
+            m->owner->opts.takes_images ? "`--image FILE` (PDB, PE, ELF), `--map FILE` (link /MAP), or " : "",
+            id ? id : "GUIDAGE");
         return sp_buf_cstr(hint);
     case SP_WHY_BAD_PDB:
         sp_buf_printf(b, "%s is %s", m->other, m->other_id);
@@ -128,12 +135,7 @@ static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct s
             return say_wanted_image(m, hint);
         sp_buf_puts(hint, "install its debug package, or pass `--debug-dir DIR`");
         if (id)
-            sp_buf_printf(
-                hint,
-                "pass %s`--symfs DIR` with the PDB in DIR, or in DIR/NAME.pdb/%s as symbol servers keep it",
-                m->owner->opts.takes_images ? "`--image FILE` (PDB, PE, ELF), `--map FILE` (link /MAP), or "
-                                            : "",
-                id ? id : "GUIDAGE");
+            sp_buf_printf(hint, " with the debug file of build-id %s", id);
         return sp_buf_cstr(hint);
     case SP_WHY_NO_UUID:
         sp_buf_printf(b, "%s is a Mach-O file, and no UUID tells whether it is the recorded one", m->other);
@@ -141,6 +143,13 @@ static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct s
     case SP_WHY_DAMAGED:
         sp_buf_printf(b, "%s is damaged", m->file);
         return say_wanted_image(m, hint);
+    }
+    return "";
+}
+
+static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct sp_buf *hint)
+{
+    switch ((int)m->why) {
     case SP_WHY_NO_KALLSYMS:
         sp_buf_printf(b, m->other ? "%s cannot be used as kallsyms" : "no kallsyms of the recorded kernel%s",
                       m->other ? m->other : "");
@@ -167,7 +176,7 @@ static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct s
                       (long long)m->key.pid);
         return sp_buf_cstr(hint);
     }
-    return "";
+    return say_why_file(m, b, hint);
 }
 
 const char *sp_module_missing(const struct sp_module *m, struct sp_buf *why, struct sp_buf *hint)
@@ -205,6 +214,14 @@ static void tell_dwarf(struct sp_diags *d, const struct sp_module *m)
                 units > 1 ? ", nor were others" : "");
     if (damaged)
         sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %zu unit%s or line table%s", file, damaged,
+                damaged == 1 ? "" : "s", damaged == 1 ? "" : "s");
+}
+
+static void tell_pdb(struct sp_diags *d, const struct sp_module *m)
+{
+    size_t damaged = sp_pdb_damaged(m->pdb);
+    if (damaged)
+        sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %zu module%s or table%s", m->debug, damaged,
                 damaged == 1 ? "" : "s", damaged == 1 ? "" : "s");
 }
 
@@ -289,6 +306,8 @@ void sp_symbols_report(struct sp_symbols *s)
             tell_stray(s->d, s->modules.v[i]);
         if (s->modules.v[i]->dwarf)
             tell_dwarf(s->d, s->modules.v[i]);
+        if (s->modules.v[i]->pdb)
+            tell_pdb(s->d, s->modules.v[i]);
         if (is_lacking(s->modules.v[i]) && !sp_vec_push(&lacking, s->modules.v[i])) {
             sp_nomem(s->d);
             goto done;

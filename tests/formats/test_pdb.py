@@ -372,6 +372,31 @@ def test_images_without_a_pdb_say_what_is_missing(tmp_path):
     shutil.copy(path_of("x64", "exe"), tmp_path / "s")
     done = run("convert", trace(tmp_path, 0x1000), "--symfs", tmp_path / "s", "-o", tmp_path / "o.spaa", code=0)
     assert "its PDB was not found" in done.err
+    (row,) = ask("top", trace(tmp_path, 0x1000), "--symfs", tmp_path / "s")["quality"]["unresolved_by_dso"]
+    assert "`--image FILE` (PDB, PE, ELF)" in row["hint"]
+    assert "DIR/NAME.pdb/%s as symbol servers keep it" % key_of("x64") in row["hint"]
+
+
+def test_damage_that_costs_names_is_told(tmp_path):
+    """Of one module the symbols end early: what could be read is used, and not as if that were all."""
+    parts = [bytearray(p) if p is not None else None for p in pdb_files.streams(bytes_of("x64"))]
+    modules = [p for p in parts[5:] if p and len(p) > 64 and p[:4] == b"\4\0\0\0"]
+    for p in modules:
+        struct.pack_into("<H", p, 4, 0xFFFF)  # the first record is longer than all of them
+    (tmp_path / "s").mkdir()
+    write(tmp_path / "s" / "x64.pdb", pdb_files.pack(parts, 512))
+    done = run("convert", trace(tmp_path, *list(said_by_llvm("x64"))[::29]), "--symfs", tmp_path / "s", "-o", tmp_path / "o.spaa", code=0)
+    assert modules and "SPAA-W802" in done.err and "x64.pdb" in done.err
+
+
+def test_a_pdb_whose_inside_cannot_be_read_is_told(tmp_path):
+    """Its GUID and age fit, its list of modules is longer than what it stands in."""
+    parts = [bytearray(p) if p is not None else None for p in pdb_files.streams(bytes_of("x64"))]
+    struct.pack_into("<I", parts[3], 24, 0x7FFFFFFF)
+    (tmp_path / "s").mkdir()
+    write(tmp_path / "s" / "x64.pdb", pdb_files.pack(parts, 512))
+    done = run("convert", trace(tmp_path, 0x1000), "--symfs", tmp_path / "s", "-o", tmp_path / "o.spaa", code=0)
+    assert "x64.pdb is a damaged PDB" in " ".join(done.err.split())
 
 
 def test_pprof_of_windows(tmp_path):

@@ -386,7 +386,9 @@ def test_quality_says_why_names_and_lines_are_missing_and_what_helps(tmp_path):
         assert {k: round(x["percent"] * 63 / 100) for k, x in rows.items()} == {"gone": 1, "other": 2, "stripped": 4, "[unknown]": 32}
         assert rows["gone"]["why"] == "the file was not found" and "--symfs DIR" in rows["gone"]["hint"]
         assert "build" in rows["other"]["why"] and rows["other"]["hint"]
-        assert "stripped" in rows["stripped"]["why"] and "debug" in rows["stripped"]["hint"]
+        assert "stripped" in rows["stripped"]["why"] and "PDB" not in rows["stripped"]["hint"]
+        assert re.fullmatch("install its debug package, or pass `--debug-dir DIR` with the debug file of build-id [0-9a-f]{40}",
+                            rows["stripped"]["hint"])
         assert rows["[unknown]"]["why"] == "nothing was mapped at these addresses"
         assert "--call-graph dwarf" in rows["[unknown]"]["hint"]
         assert round(quality["no_debug_info_percent"] * 63 / 100) == 8
