@@ -56,14 +56,15 @@ static enum sp_state_class tree_states_class(struct sp_str state, bool off, cons
     return sp_name_index(waits, state.p, state.n) < 0 ? SP_STATE_UNKNOWN : tree_states_of_wait(why);
 }
 
-spaa_status sp_state_classes(struct sp_selection *s, struct sp_diags *d, uint8_t **out)
+spaa_status sp_state_classes(struct sp_selection *s, struct sp_profile *profile, const char *own,
+                             struct sp_diags *d, uint8_t **out)
 {
     const struct sp_profile *p = s->profile;
     uint32_t primary = p->events.v[s->event].primary;
     bool off = primary != SP_NONE && sp_str_is(sp_pstr(p, p->metrics.v[primary].name), SP_OFF_CPU_NS);
     struct sp_wait_reasons reasons;
     *out = NULL;
-    spaa_status st = sp_wall_reasons_of(s, &reasons, d);
+    spaa_status st = sp_wall_reasons_of(s, profile, own, &reasons, d);
     if (st)
         return st;
     uint8_t *classes = *out = malloc(s->rows.n + 1);

@@ -28,8 +28,9 @@ struct sp_tree_states {
     bool some;   /* some weight is of another class than running */
 };
 
-/* The class of each row, to be freed; NULL after an error. */
-spaa_status sp_state_classes(struct sp_selection *s, struct sp_diags *d, uint8_t **out);
+/* The class of each row, to be freed; NULL after an error. `profile`, `own`: as of sp_wait_reasons_of. */
+spaa_status sp_state_classes(struct sp_selection *s, struct sp_profile *profile, const char *own,
+                             struct sp_diags *d, uint8_t **out);
 /* Takes rows of the class IDLE out of a selection, and of its classes: their weight. */
 int64_t sp_state_drop_idle(struct sp_selection *s, uint8_t *classes);
 /* t was built of s with these options, which leave nothing out but nodes without weight. */

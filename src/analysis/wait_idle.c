@@ -119,28 +119,48 @@ static bool only_waits(const struct group *g, uint32_t function)
             continue;
         if (r->depth > g->loop + 1)
             return false;
-        if (why != SP_WAIT_CONDITION && !sp_wait_is_lock(why) && why != SP_WAIT_FUTEX && why != SP_WAIT_POLL &&
-            why != SP_WAIT_CPU)
+        if (why != SP_WAIT_CONDITION && !sp_wait_is_lock(why) && why != SP_WAIT_FUTEX &&
+            why != SP_WAIT_POLL && why != SP_WAIT_CPU)
             return false;
     }
     return true;
 }
 
-static bool place_is_idle(const struct group *g, const struct sp_wait_idle_row *v, size_t n)
+/* It waits in the loop, or in what the loop calls. */
+static bool is_near(const struct group *g, const struct sp_wait_idle_row *r)
+{
+    return r->depth <= g->loop + 1;
+}
+
+/* One place may be a sleep that all sorts of functions call: only what the loop does sets its pace. */
+static bool sets_the_pace(const struct group *g, const struct sp_wait_idle_row *v, size_t n)
 {
     int64_t weight = 0, count = 0;
-    uint32_t depth = 0;
-    const struct sp_wait_why *why = &v->why;
     for (size_t i = 0; i < n; i++) {
+        if (!is_near(g, &v[i]))
+            continue;
         weight += v[i].weight;
         count += v[i].count > 0 ? v[i].count : 0;
+    }
+    __int128 tenths = (__int128)weight * 10, of = g->waited;
+    bool comes_back = g->x->counts != SP_NONE ? count >= 2 : tenths >= of * 9;
+    return weight && tenths >= of * 5 && comes_back;
+}
+
+static bool place_is_idle(const struct group *g, const struct sp_wait_idle_row *v, size_t n)
+{
+    int64_t weight = 0;
+    uint32_t depth = 0;
+    const struct sp_wait_why *why = &v->why;
+    if (why->reason == SP_WAIT_SLEEP)
+        return sets_the_pace(g, v, n);
+    for (size_t i = 0; i < n; i++) {
+        weight += v[i].weight;
         depth = v[i].depth > depth ? v[i].depth : depth;
     }
     __int128 tenths = (__int128)weight * 10, of = g->waited;
     if (tenths < of * 5 || !weight)
         return false;
-    if (why->reason == SP_WAIT_SLEEP)
-        return g->x->counts != SP_NONE ? count >= 2 : tenths >= of * 9;
     if (why->reason != SP_WAIT_CONDITION && why->reason != SP_WAIT_POLL &&
         !(why->reason == SP_WAIT_OTHER && why->call != SP_NONE))
         return false;
@@ -173,6 +193,8 @@ static void tell_group(struct group *g, struct sp_wait_why *of)
             continue;
         for (size_t i = from; i < to; i++) {
             struct sp_wait_why *w = &of[g->v[i].stack];
+            if (w->reason == SP_WAIT_SLEEP && !is_near(g, &g->v[i]))
+                continue;
             w->idle_unsure = !w->idle && w->reason != SP_WAIT_SLEEP;
             w->idle = true;
         }
@@ -181,12 +203,32 @@ static void tell_group(struct group *g, struct sp_wait_why *of)
 
 /* ---- by who ended the waits ---- */
 
+/* For most of it somebody waited for its end. */
+static bool prove_sleep(const struct sp_wait_idle_row *v, size_t n, const struct sp_wait_ended *ended,
+                        struct sp_wait_why *of)
+{
+    int64_t held = 0, whole = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t both[] = {v[i].stack, v[i].kernel};
+        for (size_t k = 0; k < 2 && both[k] != SP_NONE; k++)
+            held += ended[both[k]].held;
+        whole += of[v[i].stack].idle ? v[i].weight : 0;
+    }
+    if (!whole || held <= whole / 2)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        of[v[i].stack].idle = false;
+    return true;
+}
+
 static bool prove_place(const struct sp_wait_idle_row *v, size_t n, const struct sp_wait_ended *ended,
                         bool last, struct sp_wait_why *of)
 {
     struct sp_wait_ended sum = {0};
     int64_t whole = 0;
     bool unsure = false;
+    if (v->why.reason == SP_WAIT_SLEEP)
+        return prove_sleep(v, n, ended, of);
     for (size_t i = 0; i < n; i++) {
         if (!of[v[i].stack].idle_unsure)
             continue;

@@ -5,7 +5,8 @@
  * A place is an own function and what it called to wait. A thread's loop is the own function, nearest to the
  * leaf, that all of its stacks go through. Idle are
  *
- *   sleeps, where they are half of the thread's waiting or more, and it came back to them: they set the pace;
+ *   sleeps in the loop itself or in a function that it calls, where they are half of the thread's waiting or
+ * more, and it came back to them: they set the pace;
  *   conditions and polls (but of the kernel's that say so anyway), in the loop itself or in a function that
  * it calls, where that place has nine tenths of what the thread waited, or half of it, and the function that
  *   waits does nothing else.

@@ -259,7 +259,7 @@ static spaa_status why_of_rows(struct sp_selection *s, struct wait_classes *x, c
         st = sp_wait_idle_tell(&idle, out->of, d);
     if (!st)
         copy_to_kernel(s, out->of);
-    if (!st && v && v->v.n && v->has_wakes)
+    if (!st && v->v.n && v->has_wakes)
         st = prove(&idle, v, out, d);
     sp_wait_idle_free(&idle);
     return st;
@@ -296,15 +296,16 @@ spaa_status sp_wait_reasons_with(const struct sp_selection *s, const char *own, 
     return st;
 }
 
-spaa_status sp_wait_reasons_by(const struct sp_selection *s, const char *own, struct sp_wait_reasons *out,
-                               struct sp_diags *d)
+spaa_status sp_wait_reasons_of(const struct sp_selection *s, struct sp_profile *p, const char *own,
+                               struct sp_wait_reasons *out, struct sp_diags *d)
 {
-    return sp_wait_reasons_with(s, own, NULL, out, d);
-}
-
-spaa_status sp_wait_reasons_of(struct sp_selection *s, struct sp_wait_reasons *out, struct sp_diags *d)
-{
-    return sp_wait_reasons_by(s, NULL, out, d);
+    struct sp_intervals v;
+    spaa_status st = sp_intervals_of(p, d, &v);
+    if (st)
+        return st;
+    st = sp_wait_reasons_with(s, own, &v, out, d);
+    sp_intervals_free(&v);
+    return st;
 }
 
 void sp_wait_reasons_free(struct sp_wait_reasons *w)

@@ -58,14 +58,14 @@ struct sp_wait_reasons {
 
 /*
  * Of all stacks of the selection's event, whatever its filters leave: whether a wait is idle is seen by what
- * else the thread does (wait_idle.h). `own`: what --own says (sp_own_of); NULL: nothing.
+ * else the thread does (wait_idle.h), and by what who ended the waits did meanwhile (wait_wakers.h). `p` is
+ * the selection's profile, as sp_intervals_of takes it. `own`: what --own says (sp_own_of); NULL: nothing.
  */
-spaa_status sp_wait_reasons_by(const struct sp_selection *s, const char *own, struct sp_wait_reasons *out,
-                               struct sp_diags *d);
-/* The same, and by what who ended the waits did meanwhile (wait_wakers.h). `v` may be empty. */
+spaa_status sp_wait_reasons_of(const struct sp_selection *s, struct sp_profile *p, const char *own,
+                               struct sp_wait_reasons *out, struct sp_diags *d);
+/* The same where the intervals are known. `v` may be empty. */
 spaa_status sp_wait_reasons_with(const struct sp_selection *s, const char *own, const struct sp_intervals *v,
                                  struct sp_wait_reasons *out, struct sp_diags *d);
-spaa_status sp_wait_reasons_of(struct sp_selection *s, struct sp_wait_reasons *out, struct sp_diags *d);
 void sp_wait_reasons_free(struct sp_wait_reasons *w);
 
 #endif

@@ -129,7 +129,8 @@ static bool was_asked(const struct wakers *x, size_t first, const struct sp_inte
     for (size_t k = first_after(x->v, by, from), n = 0; k < to && n < LOOK_AT; k++, n++) {
         if (v[k].end >= last->end)
             return false;
-        if (v[k].state == SP_RUN_BLOCKED && v[k].waker == last->thread && v[k].end >= from)
+        if (v[k].state == SP_RUN_BLOCKED && v[k].waker == last->thread && v[k].end >= from &&
+            ended_by(x, &v[k]) == BY_THREAD)
             return true;
     }
     return false;
@@ -178,7 +179,9 @@ static void judge(struct wakers *x, enum by how, struct sp_wait_ended *of)
     for (size_t i = 0; i < x->chain.n; i++) {
         const struct sp_interval *o = &v[x->chain.v[i]];
         int64_t ns = o->end - o->start;
-        add(&of[o->stack], &(struct sp_wait_ended){asked ? ns : 0, busy && !asked ? ns : 0, rest ? ns : 0});
+        add(&of[o->stack], &(struct sp_wait_ended){.asked = asked ? ns : 0,
+                                                   .busy = busy && !asked ? ns : 0,
+                                                   .rest = rest ? ns : 0});
     }
     x->chain.n = 0;
 }
@@ -197,11 +200,42 @@ static bool is_asked_about(const struct wakers *x, const struct sp_interval *i)
            (w->reason == SP_WAIT_CONDITION || w->reason == SP_WAIT_POLL);
 }
 
+/* ---- who slept meanwhile ---- */
+
+static void add_sleeps(const struct wakers *x, const struct sp_interval *wait, struct sp_wait_ended *of)
+{
+    const struct sp_interval_thread *by = &x->v->threads.v[wait->waker];
+    size_t to = (size_t)by->first + by->n;
+    for (size_t k = first_after(x->v, by, wait->start); k < to; k++) {
+        const struct sp_interval *i = &x->v->v.v[k];
+        const struct sp_wait_why *w = why_of(x, i);
+        if (i->start >= wait->end)
+            break;
+        if (i->state != SP_RUN_BLOCKED || !w || w->reason != SP_WAIT_SLEEP || !w->idle)
+            continue;
+        of[i->stack].held +=
+            (i->end < wait->end ? i->end : wait->end) - (i->start > wait->start ? i->start : wait->start);
+    }
+}
+
+/* A thread that waits for work is in nobody's way: its waits are not for those who sleep. */
+static void judge_sleeps(const struct wakers *x, size_t number, struct sp_wait_ended *of)
+{
+    const struct sp_interval *i = &x->v->v.v[number];
+    const struct sp_wait_why *w = why_of(x, i);
+    if (i->state != SP_RUN_BLOCKED || !w || w->reason == SP_WAIT_SLEEP || ended_by(x, i) != BY_THREAD)
+        return;
+    const struct sp_interval_thread *by = &x->v->threads.v[i->waker];
+    if (sp_wait_is_lock(w->reason) || was_asked(x, number, i, by))
+        add_sleeps(x, i, of);
+}
+
 static bool judge_thread(struct wakers *x, const struct sp_interval_thread *t, struct sp_wait_ended *of)
 {
     enum by how = BY_UNKNOWN;
     for (uint32_t k = t->first; k < t->first + t->n; k++) {
         const struct sp_interval *i = &x->v->v.v[k];
+        judge_sleeps(x, k, of);
         if (!is_asked_about(x, i))
             continue;
         if (x->chain.n && !goes_on(x, i))

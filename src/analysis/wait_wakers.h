@@ -16,11 +16,13 @@ struct sp_wait_ended {
     int64_t asked; /* who ended it was busy, and the waiter had woken it before: it did what it was asked */
     int64_t busy;  /* who ended it was busy, for whomever */
     int64_t rest;  /* who ended it waited for work itself, or a timer did */
+    int64_t held;  /* of sleeps: another thread waited meanwhile for a lock that it let go afterwards, or for
+                      the answer to what it had asked of it before */
 };
 
 /*
- * Adds to `of`, one per stack of the profile (n of them), of conditions and polls whose `idle_unsure` is set.
- * `why`: per stack. False: out of memory.
+ * Adds to `of`, one per stack of the profile (n of them), of conditions and polls whose `idle_unsure` is set,
+ * and of sleeps that are `idle`. `why`: per stack. False: out of memory.
  */
 bool sp_wait_wakers_of(const struct sp_profile *p, const struct sp_intervals *v,
                        const struct sp_wait_why *why, size_t n, struct sp_wait_ended *of);

@@ -80,18 +80,19 @@ static spaa_status wall_take_over(const struct sp_selection *s, uint32_t off, st
     return ok ? SPAA_OK : sp_nomem(d);
 }
 
-spaa_status sp_wall_reasons_of(struct sp_selection *s, struct sp_wait_reasons *out, struct sp_diags *d)
+spaa_status sp_wall_reasons_of(const struct sp_selection *s, struct sp_profile *p, const char *own,
+                               struct sp_wait_reasons *out, struct sp_diags *d)
 {
     struct sp_selection waits;
     uint32_t off = sp_wall_off_event(s->profile);
     const struct sp_select_opts all = {
         .event_number = &off, .any_state = true, .pools = true, .may_be_empty = true};
     if (s->event != sp_wall_event(s->profile) || off == SP_NONE)
-        return sp_wait_reasons_of(s, out, d);
+        return sp_wait_reasons_of(s, p, own, out, d);
     spaa_status st = sp_select(s->profile, &all, d, &waits);
     if (st)
         return st;
-    st = sp_wait_reasons_of(&waits, out, d);
+    st = sp_wait_reasons_of(&waits, p, own, out, d);
     sp_selection_free(&waits);
     if (st)
         return st;

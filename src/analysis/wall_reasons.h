@@ -9,6 +9,7 @@
 #include "analysis/wait_reason.h"
 
 /* As sp_wait_reasons_of, whose result it is. */
-spaa_status sp_wall_reasons_of(struct sp_selection *s, struct sp_wait_reasons *out, struct sp_diags *d);
+spaa_status sp_wall_reasons_of(const struct sp_selection *s, struct sp_profile *p, const char *own,
+                               struct sp_wait_reasons *out, struct sp_diags *d);
 
 #endif

@@ -74,7 +74,7 @@ static spaa_status ask_without_idle(const struct sp_ask *q, const struct sp_sele
 {
     struct sp_wait_reasons why;
     struct sp_select_opts less = *how;
-    spaa_status st = sp_wait_reasons_by(s, q->options->own_re, &why, q->diags);
+    spaa_status st = sp_wait_reasons_of(s, q->profiles[0], q->options->own_re, &why, q->diags);
     sp_selection_free(s);
     if (st)
         return st;

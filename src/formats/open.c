@@ -159,7 +159,7 @@ static spaa_status add_off_cpu(struct sp_profile *p, struct sp_diags *d)
 {
     spaa_status st = sp_off_cpu_add(p, d);
     if (p->samples_unasked) {
-        sp_samples_free(p->samples);
+        p->switches = p->samples;
         p->samples = NULL;
         p->samples_unasked = false;
     }

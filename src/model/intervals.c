@@ -25,7 +25,7 @@ void sp_intervals_free(struct sp_intervals *v)
 bool sp_intervals_can(const struct sp_profile *p)
 {
     bool switches = sp_sched_has(p, SP_SCHED_SWITCH) || sp_sched_has(p, SP_SCHED_RECORD);
-    return p->samples && switches && p->sources.n < 2 && sp_off_cpu_own(p) != SP_NONE;
+    return (p->samples || p->switches) && switches && p->sources.n < 2 && sp_off_cpu_own(p) != SP_NONE;
 }
 
 /* ---- a first look: what kind of recording it is ---- */
@@ -493,9 +493,10 @@ static spaa_status walk(struct sp_walk *w, struct sp_sched_reader *r)
     struct survey s = {0};
     struct sp_sample *rows = NULL;
     size_t n = 0;
-    spaa_status st = sp_samples_sort(w->p->samples);
+    struct sp_samples *samples = w->p->samples ? w->p->samples : w->p->switches;
+    spaa_status st = sp_samples_sort(samples);
     if (!st)
-        st = sp_samples_rows(w->p->samples, &rows, &n);
+        st = sp_samples_rows(samples, &rows, &n);
     if (!st) {
         leave_damaged(w->p, &rows, &n);
         st = survey_rows(w, r, rows, n, &s);

@@ -78,13 +78,13 @@ static bool merge_facts(struct sp_absorber *a)
     return true;
 }
 
-static spaa_status samples(struct sp_absorber *a)
+static spaa_status samples(struct sp_absorber *a, struct sp_samples *from, struct sp_samples **to)
 {
     struct sp_sample *rows;
     size_t n;
-    spaa_status st = sp_samples_rows(a->from->samples, &rows, &n);
-    if (!st && !a->to->samples)
-        st = sp_samples_new(a->d, &a->to->samples);
+    spaa_status st = sp_samples_rows(from, &rows, &n);
+    if (!st && !*to)
+        st = sp_samples_new(a->d, to);
     for (size_t i = 0; !st && i < n; i++) {
         struct sp_sample x = rows[i];
         if (a->m->opts.leave && (x.stack == SP_NONE || a->m->opts.leave[x.stack]))
@@ -95,7 +95,7 @@ static spaa_status samples(struct sp_absorber *a)
         x.period_text = sp_absorb_str(a, x.period_text);
         x.context = sp_absorb_str(a, x.context);
         x.more = sp_absorb_str(a, x.more);
-        st = sp_samples_add(a->to->samples, &x);
+        st = sp_samples_add(*to, &x);
     }
     return st;
 }
@@ -154,7 +154,9 @@ spaa_status sp_absorb_rest(struct sp_absorber *a)
         m->windows_left += from->windows.n;
     } else {
         if (!st && count)
-            st = samples(a);
+            st = samples(a, from->samples, &a->to->samples);
+        else if (!st && from->switches && !a->to->switches) /* of several recordings they tell nothing */
+            st = samples(a, from->switches, &a->to->switches);
         if (!st && !windows(a))
             st = sp_nomem(a->d);
     }
@@ -232,11 +234,15 @@ static spaa_status sort_events(struct sp_profile *p)
         for (size_t i = 0; i < p->contexts.n; i++)
             if (p->contexts.v[i].event != SP_NONE)
                 p->contexts.v[i].event = rank[p->contexts.v[i].event];
-        if (p->samples)
-            st = sp_samples_rows(p->samples, &row, &rows);
-        for (size_t i = 0; !st && i < rows; i++)
-            if (row[i].event != SP_NONE)
-                row[i].event = rank[row[i].event];
+        struct sp_samples *const lists[] = {p->samples, p->switches};
+        for (size_t k = 0; !st && k < 2; k++) {
+            rows = 0;
+            if (lists[k])
+                st = sp_samples_rows(lists[k], &row, &rows);
+            for (size_t i = 0; !st && i < rows; i++)
+                if (row[i].event != SP_NONE)
+                    row[i].event = rank[row[i].event];
+        }
     }
     free(order);
     free(rank);

@@ -88,6 +88,7 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->waits);
     sp_vec_free(&p->notes);
     sp_samples_free(p->samples);
+    sp_samples_free(p->switches);
     sp_originals_free(p->originals);
     struct sp_map *maps[] = {&p->dso_map,         &p->function_map, &p->info_map,   &p->frame_map,
                              &p->thread_map,      &p->context_map,  &p->layout_map, &p->stack_map,

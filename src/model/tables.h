@@ -392,7 +392,9 @@ struct sp_profile {
     SP_VEC(struct sp_dso_note) notes; /* by DSO and lack, see sp_profile_note_of; may end early */
     struct sp_samples *samples;       /* NULL: none */
     enum sp_recorded_whom recorded; /* as the reader was told; the event off-cpu keeps it (model/off_cpu.h) */
-    bool samples_unasked; /* they were kept for the time off the CPU alone, and go when that is known */
+    bool samples_unasked;           /* while it is read: they are kept for the time off the CPU alone */
+    struct sp_samples
+        *switches; /* those; what sp_intervals_of takes where there are no samples; NULL: none */
     struct sp_originals *originals; /* NULL: none */
     bool twins;                     /* some functions are told apart by their start alone */
     bool holds_memory; /* the input has copies of what the process had in memory: its recorded stacks */

@@ -66,7 +66,7 @@ spaa_status sp_flame_states_of(struct sp_run *run, struct sp_selection *s, struc
 {
     bool waits = flame_states_measures(s, SP_WALL_NS) || flame_states_measures(s, SP_OFF_CPU_NS);
     *out = (struct sp_flame_states){0};
-    spaa_status st = sp_state_classes(s, run->diags, &out->classes);
+    spaa_status st = sp_state_classes(s, run->profile, run->v.own_re, run->diags, &out->classes);
     if (!st && waits && !flame_states_asked(run))
         out->idle = sp_state_drop_idle(s, out->classes);
     return st;

@@ -213,7 +213,6 @@ def test_a_thread_is_called_what_it_was_called_last():
     assert [r for r in waits("lock-cpu-one")["threads"] if r["name"].startswith("refresher")]
 
 
-@pytest.mark.xfail(strict=True, reason="the sleep of a holder in a loop counts as idle, though eight threads wait for it")
 def test_one_that_sleeps_with_a_lock_that_others_want_is_not_idle():
     held = sum(h["to"] - h["from"] for h in truth("lock-sleep-one")["holds"])
     row = rows_of("lock-sleep-one", "refresher")[0]

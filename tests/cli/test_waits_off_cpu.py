@@ -156,6 +156,23 @@ def test_sleeps_set_the_pace_of_a_loop_or_delay_a_request(tmp_path):
     assert ask("waits", delay)["idle"] == 0
 
 
+def test_a_sleep_that_all_call_is_judged_by_who_does(tmp_path):
+    """The loop's sleep sets its pace; the same one in the middle of its work does not."""
+    nap = ["__schedule", "schedule", "do_nanosleep", *SYSCALL], ["clock_nanosleep"]
+    path = spaa_file(tmp_path / "a.spaa", [(*nap, ["nap", "loop", "main"], 1, "WAITING", 800, 8, 100),
+                                           (*nap, ["nap", "refresh", "loop", "main"], 1, "WAITING", 90, 3, 100)])
+    answer = ask("waits", path)
+    assert (answer["idle"], answer["blocked"]) == (800, 90)
+
+
+def test_a_sleep_deep_in_a_request_is_not_idle_though_it_is_most(tmp_path):
+    nap = ["__schedule", "schedule", "do_nanosleep", *SYSCALL], ["clock_nanosleep"]
+    read = ["__schedule", "schedule", "pipe_read", *SYSCALL], ["read"]
+    path = spaa_file(tmp_path / "a.spaa", [(*nap, ["retry", "handle", "serve"], 1, "WAITING", 800, 8, 100),
+                                           (*read, ["serve"], 1, "WAITING", 200, 3, 100)])
+    assert ask("waits", path)["idle"] == 0
+
+
 def test_sums_alone_say_what_they_do_not_know(tmp_path):
     path = spaa_file(tmp_path / "a.spaa", [(FUTEX, ["___pthread_mutex_lock"], ["handle"], 1, "WAITING", 3_000_000_000, 3, 2_000_000_000)])
     a = ask("waits", path)

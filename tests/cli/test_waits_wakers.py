@@ -105,6 +105,58 @@ def test_waits_that_time_out_and_begin_again_are_one(tmp_path):
     assert verdict(place(tmp_path, m, "client")[0]) == (False, False)
 
 
+PIPE = ["__schedule ([kernel.kallsyms])", "schedule ([kernel.kallsyms])", "pipe_read ([kernel.kallsyms])",
+        "ksys_read ([kernel.kallsyms])", "do_syscall_64 ([kernel.kallsyms])", "read (/usr/lib/libc.so.6)"]
+PIPE_WAKE = ["try_to_wake_up ([kernel.kallsyms])", "pipe_write ([kernel.kallsyms])", "ksys_write ([kernel.kallsyms])",
+             "do_syscall_64 ([kernel.kallsyms])", "write (/usr/lib/libc.so.6)"]
+
+
+def sleeps(tmp_path, asks):
+    """The server sleeps 60 ms of 100 in what its loop calls, and writes; asks: for what it read from the client."""
+    retry = [f.format("handle", "server_loop") for f in NAP]
+    m = Machine(True)
+    m.switch(0, 1, SERVER)
+    m.switch(1, 1, None, "S", PIPE + LOOP)
+    m.switch(2, 0, WAITER)
+    m.switch(3, 0, None, "S", [f.format("nap", "client_loop") for f in NAP])
+    for at in range(10, 810, 100):
+        m.wake(at, 0, WAITER, TIMER)
+        m.switch(at + 0.1, 0, WAITER)
+        m.wake(at + 1, 0, SERVER, PIPE_WAKE if asks else TIMER)
+        m.switch(at + 1.1, 1, SERVER)
+        m.switch(at + 1.2, 0, None, "S", PIPE + LOOP)
+        m.switch(at + 2, 1, None, "S", retry)
+        m.wake(at + 62, 1, SERVER, TIMER)
+        m.switch(at + 62.1, 1, SERVER)
+        m.wake(at + 63, 1, WAITER, PIPE_WAKE)
+        m.switch(at + 63.1, 0, WAITER)
+        m.switch(at + 64, 1, None, "S", PIPE + LOOP)
+        m.switch(at + 64.1, 0, None, "S", [f.format("nap", "client_loop") for f in NAP])
+    path = tmp_path / "r.perf-script.txt"
+    path.write_text(m.text())
+    rows = ask("waits", path, "--idle")["places"]
+    return [r["idle"] for r in rows if r["waiter"].startswith("server") and r["reason"] == "sleep"], path
+
+
+def test_a_sleep_that_a_client_waits_for_is_not_idle(tmp_path):
+    assert sleeps(tmp_path, True)[0] == [False]
+
+
+def test_a_sleep_whose_results_somebody_takes_is_idle(tmp_path):
+    """Who reads them had not asked for them."""
+    assert sleeps(tmp_path, False)[0] == [True]
+
+
+def test_views_leave_out_what_is_idle_and_nothing_else(tmp_path):
+    """What who ended the waits did says so of them, too."""
+    path = tmp_path / "r.perf-script.txt"
+    path.write_text(ask_and_wait().text())
+    waits = ask("waits", path)
+    for view in ("top", "tree", "timeline", "summary"):
+        answer = ask(view, path, "--event", "off-cpu")
+        assert answer["kept"] == waits["runnable"] + waits["blocked"] + waits["unseen"], view
+
+
 # ---- what the answer says ----
 
 
