@@ -189,9 +189,9 @@ static int levels_cmp_hot(const void *va, const void *vb, void *arg)
     const struct sp_hot *a = va, *b = vb;
     if (a->self != b->self)
         return (a->self > b->self) != o->down ? -1 : 1;
-    int c = sp_str_cmp(sp_pstr(o->p, o->p->functions.v[a->function].name),
-                       sp_pstr(o->p, o->p->functions.v[b->function].name));
-    return c ? c : (a->function > b->function) - (a->function < b->function);
+    int c = sp_str_cmp(sp_pstr(o->p, o->p->functions.v[a->what].name),
+                       sp_pstr(o->p, o->p->functions.v[b->what].name));
+    return c ? c : (a->what > b->what) - (a->what < b->what);
 }
 
 /* Where it grew those that grew most, where it shrank those that gave back most. */

@@ -15,14 +15,15 @@ struct builder {
     struct sp_selection *s;
     const struct sp_sample_times *m;
     const struct sp_profile *p;
+    const struct sp_stack_kinds *kinds; /* NULL: weight counts for leaf functions */
     struct sp_timeline t;
     enum sp_weighing how;
     size_t nhot;
-    uint32_t *row;                      /* per stack: 1 + its row, 0: not selected */
-    uint32_t *rest;                     /* per stack: 1 + its number in the profile's rests; 0: none */
-    int64_t *sum;                       /* per stack, in the open bucket; SP_ABSENT: nothing */
-    int64_t *self;                      /* per function, in the open bucket */
-    SP_VEC(uint32_t) stacks, functions; /* that the open bucket has */
+    uint32_t *row;                  /* per stack: 1 + its row, 0: not selected */
+    uint32_t *rest;                 /* per stack: 1 + its number in the profile's rests; 0: none */
+    int64_t *sum;                   /* per stack, in the open bucket; SP_ABSENT: nothing */
+    int64_t *self;                  /* per function, or kind, in the open bucket */
+    SP_VEC(uint32_t) stacks, whats; /* that the open bucket has */
 };
 
 /* Where bucket i of n begins: the first instant that (t - lo) * n / range puts there. */
@@ -71,7 +72,8 @@ bool sp_timeline_sort_samples(const struct sp_sample_times *m, const struct sp_t
 
 struct hot_order {
     const struct sp_profile *p;
-    bool down; /* the bucket's weight is below 0 */
+    bool kinds; /* which stand in the order in which they were met */
+    bool down;  /* the bucket's weight is below 0 */
 };
 
 static int cmp_hot(const void *va, const void *vb, void *arg)
@@ -81,9 +83,10 @@ static int cmp_hot(const void *va, const void *vb, void *arg)
     const struct sp_hot *a = va, *b = vb;
     if (a->self != b->self)
         return (a->self > b->self) != x->down ? -1 : 1;
-    int c = sp_str_cmp(sp_pstr(p, p->functions.v[a->function].name),
-                       sp_pstr(p, p->functions.v[b->function].name));
-    return c ? c : (a->function > b->function) - (a->function < b->function);
+    int c = x->kinds ? 0
+                     : sp_str_cmp(sp_pstr(p, p->functions.v[a->what].name),
+                                  sp_pstr(p, p->functions.v[b->what].name));
+    return c ? c : (a->what > b->what) - (a->what < b->what);
 }
 
 static uint32_t timeline_rest_of(const struct builder *b, uint32_t stack)
@@ -105,20 +108,36 @@ static bool timeline_add(struct builder *b, struct sp_bucket *x, uint32_t stack,
     return true;
 }
 
-/* What one row has in the open bucket, for the function that is its leaf. */
+/* Of a row: its kind, or the function that is its leaf. SP_NONE: it has none; false: it failed. */
+static bool timeline_what(struct builder *b, size_t row, uint32_t *out)
+{
+    size_t n;
+    *out = SP_NONE;
+    if (b->kinds) {
+        *out = b->kinds->of.v[row];
+        return true;
+    }
+    const uint32_t *f = sp_selected_frames(b->s, row, &n);
+    if (f && n)
+        *out = b->p->frames.v[f[0]].function;
+    return f != NULL;
+}
+
+/* What one row has in the open bucket, for what it counts for. */
 static bool timeline_add_part(struct builder *b, struct sp_bucket *x, uint32_t stack, int64_t weight)
 {
-    size_t n, row = b->row[stack];
+    size_t row = b->row[stack];
+    uint32_t what;
     if (!row)
         return true;
-    const uint32_t *f = sp_selected_frames(b->s, row - 1, &n);
     sp_tally_add(&x->weight, weight);
-    if (!f || !n)
-        return f != NULL;
-    uint32_t function = b->p->frames.v[f[0]].function;
-    if (b->self[function] == SP_ABSENT && !sp_vec_push(&b->functions, function))
+    if (!timeline_what(b, row - 1, &what))
         return false;
-    sp_tally_add(&b->self[function], weight);
+    if (what == SP_NONE)
+        return true;
+    if (b->self[what] == SP_ABSENT && !sp_vec_push(&b->whats, what))
+        return false;
+    sp_tally_add(&b->self[what], weight);
     return true;
 }
 
@@ -139,9 +158,9 @@ static bool close_bucket(struct builder *b, struct sp_bucket *x)
     bool ok = true, mixed = false;
     for (size_t i = 0; ok && i < b->stacks.n; i++)
         ok = timeline_add_stack(b, x, b->stacks.v[i]);
-    for (size_t i = 0; ok && i < b->functions.n; i++)
-        ok = sp_vec_push(&all, ((struct sp_hot){b->functions.v[i], b->self[b->functions.v[i]]}));
-    struct hot_order order = {b->p, x->weight < 0};
+    for (size_t i = 0; ok && i < b->whats.n; i++)
+        ok = sp_vec_push(&all, ((struct sp_hot){b->whats.v[i], b->self[b->whats.v[i]]}));
+    struct hot_order order = {b->p, b->kinds != NULL, x->weight < 0};
     if (ok && all.n)
         qsort_r(all.v, all.n, sizeof *all.v, cmp_hot, &order);
     for (size_t i = 0; ok && i < all.n; i++)
@@ -155,9 +174,9 @@ static bool close_bucket(struct builder *b, struct sp_bucket *x)
     sp_vec_free(&all);
     for (size_t i = 0; i < b->stacks.n; i++)
         b->sum[b->stacks.v[i]] = SP_ABSENT;
-    for (size_t i = 0; i < b->functions.n; i++)
-        b->self[b->functions.v[i]] = SP_ABSENT;
-    b->stacks.n = b->functions.n = 0;
+    for (size_t i = 0; i < b->whats.n; i++)
+        b->self[b->whats.v[i]] = SP_ABSENT;
+    b->stacks.n = b->whats.n = 0;
     sp_tally_add(&b->t.covered, x->weight);
     return ok && sp_vec_push(&b->t.buckets, *x);
 }
@@ -260,10 +279,11 @@ static bool timeline_from_steps(struct builder *b, const struct sp_step_ranges *
 static bool timeline_prepare(struct builder *b)
 {
     const struct sp_profile *p = b->p;
+    size_t whats = b->kinds ? b->kinds->list.n : p->functions.n;
     b->row = calloc(p->stacks.n + 1, sizeof *b->row);
     b->rest = calloc(p->stacks.n + 1, sizeof *b->rest);
     b->sum = malloc((p->stacks.n + 1) * sizeof *b->sum);
-    b->self = malloc((p->functions.n + 1) * sizeof *b->self);
+    b->self = malloc((whats + 1) * sizeof *b->self);
     if (!b->row || !b->rest || !b->sum || !b->self)
         return false;
     for (size_t i = 0; i < b->s->rows.n; i++)
@@ -272,7 +292,7 @@ static bool timeline_prepare(struct builder *b)
         b->rest[p->rests.list.v[i].stack] = (uint32_t)i + 1;
     for (size_t i = 0; i < p->stacks.n; i++)
         b->sum[i] = SP_ABSENT;
-    for (size_t i = 0; i < p->functions.n; i++)
+    for (size_t i = 0; i < whats; i++)
         b->self[i] = SP_ABSENT;
     return true;
 }
@@ -284,7 +304,7 @@ static void timeline_release(struct builder *b)
     free(b->sum);
     free(b->self);
     sp_vec_free(&b->stacks);
-    sp_vec_free(&b->functions);
+    sp_vec_free(&b->whats);
 }
 
 spaa_status sp_timeline_of_steps(struct sp_selection *s, struct sp_step_ranges *r, size_t buckets, size_t hot,
@@ -316,10 +336,11 @@ spaa_status sp_timeline_of_steps(struct sp_selection *s, struct sp_step_ranges *
     return st;
 }
 
-spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_sample_times *m, size_t buckets,
-                              size_t hot, struct sp_diags *d, struct sp_timeline *out)
+spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_sample_times *m,
+                              const struct sp_stack_kinds *kinds, size_t buckets, size_t hot,
+                              struct sp_diags *d, struct sp_timeline *out)
 {
-    struct builder b = {.s = s, .m = m, .p = s->profile, .nhot = hot};
+    struct builder b = {.s = s, .m = m, .p = s->profile, .kinds = kinds, .nhot = hot};
     b.t.zero = m->zero;
     b.t.start = m->zero < m->start ? m->zero : m->start;
     b.t.end = m->end;

@@ -10,6 +10,7 @@
 
 #include "analysis/sample_times.h"
 #include "analysis/select.h"
+#include "analysis/stack_kinds.h"
 #include "model/step_ranges.h"
 
 struct sp_bucket {
@@ -20,7 +21,7 @@ struct sp_bucket {
 };
 
 struct sp_hot {
-    uint32_t function;
+    uint32_t what; /* a function; where there are kinds, the number of one */
     int64_t self;
 };
 
@@ -35,11 +36,13 @@ struct sp_timeline {
 };
 
 /*
- * The selection may be restricted to a range of time. buckets: how many, of samples; hot: functions a bucket.
+ * The selection may be restricted to a range of time. kinds: of its rows, in place of their leaf functions;
+ * NULL: none. buckets: how many, of samples; hot: functions, or kinds, a bucket.
  * Reported when the metric is not known for each sample.
  */
-spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_sample_times *m, size_t buckets,
-                              size_t hot, struct sp_diags *d, struct sp_timeline *out);
+spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_sample_times *m,
+                              const struct sp_stack_kinds *kinds, size_t buckets, size_t hot,
+                              struct sp_diags *d, struct sp_timeline *out);
 /*
  * The same of steps, whose interval is known; sorts them. Weights are at least what a bucket has: what is in
  * none of them (the selection's weight without `covered`) was seen in steps that are not told apart.

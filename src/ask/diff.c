@@ -158,6 +158,8 @@ static spaa_status add_run(struct diff_answer *a, size_t i, struct sp_profile *p
         note_bounds(a, &s, side);
     if (!st)
         st = sp_diff_add(&a->d, side, &s, narrowed ? &whole : NULL, alone);
+    if (!st && sp_is_off_cpu(&s))
+        st = sp_diff_waits_add(a, side, &s, p);
     if (narrowed)
         sp_selection_free(&whole);
     sp_selection_free(&s);
@@ -203,6 +205,12 @@ static void diff_next(const struct diff_answer *a)
         sp_answer_next_command(a->out, "leaks", &b);
         sp_buf_clear(&b);
     }
+    if (a->has_waits) {
+        sp_command_text(&b, &(struct sp_next){.question = "waits"}, q->names + q->split, 1, &fresh,
+                        sp_next_groups("waits"));
+        sp_answer_next_command(a->out, "waits", &b);
+        sp_buf_clear(&b);
+    }
     if (sp_diff_named(a, named) && *named[0]->id && named[0]->side[SP_NEW].weight[SP_TOTAL]) {
         sp_command_text(&b, &(struct sp_next){.question = "function", .argument = named[0]->id},
                         q->names + q->nnames - 1, 1, &fresh, sp_next_groups("function"));
@@ -232,7 +240,8 @@ static void diff_say_next(const struct diff_answer *a)
 {
     const struct sp_next *next = a->out->next.n ? &a->out->next.v[0] : NULL;
     struct sp_buf b;
-    if (!next || (strcmp(next->question, "function") != 0 && strcmp(next->question, "leaks") != 0))
+    if (!next || (strcmp(next->question, "function") != 0 && strcmp(next->question, "leaks") != 0 &&
+                  strcmp(next->question, "waits") != 0))
         return;
     sp_buf_init(&b, 0);
     sp_buf_printf(&b, "next: %s", next->command);
@@ -254,6 +263,7 @@ static spaa_status diff_compare(struct diff_answer *a, const struct sp_diff_opts
     if (st)
         return st;
     a->words.scale = a->d.scale;
+    sp_diff_waits_sort(a);
     sp_diff_limits_report(a);
     diff_next(a);
     if (a->q->brief) {
@@ -262,6 +272,7 @@ static spaa_status diff_compare(struct diff_answer *a, const struct sp_diff_opts
     } else {
         sp_diff_put_facts(a);
         sp_diff_put_rows(a);
+        sp_diff_put_waits(a);
     }
     a->out->verdict = a->fail_on.verdict == SP_LIMIT_BREACH   ? SP_VERDICT_NO
                       : a->fail_on.verdict == SP_LIMIT_UNSURE ? SP_VERDICT_UNSURE
@@ -341,6 +352,8 @@ static spaa_status diff_ask(struct sp_ask *q, struct sp_answer *out)
     sp_where_free(&a.where[SP_BASE]);
     sp_where_free(&a.where[SP_NEW]);
     sp_diff_free(&a.d);
+    sp_vec_free(&a.waits);
+    sp_map_free(&a.waits_map);
     sp_limits_free(&a.fail_on);
     return st;
 }

@@ -23,6 +23,12 @@ struct diff_words {
     unsigned scale;
 };
 
+/* What was waited for on both sides; all runs. */
+struct diff_wait {
+    uint32_t reason, function; /* strings of sp_diff.strs; function SP_STR_NONE: not known */
+    int64_t ns[SP_SIDES];
+};
+
 struct diff_answer {
     struct sp_ask *q;
     struct sp_answer *out;
@@ -31,8 +37,11 @@ struct diff_answer {
     struct diff_words words;
     struct sp_side_where where[SP_SIDES];
     size_t limit;
-    bool compact;             /* JSON where nobody says how many rows: numbers of each that say most */
-    bool bounds[SP_SIDES];    /* it was said that totals of this side are bounds */
+    bool compact;          /* JSON where nobody says how many rows: numbers of each that say most */
+    bool bounds[SP_SIDES]; /* it was said that totals of this side are bounds */
+    bool has_waits;        /* weights are time off the CPU */
+    SP_VEC(struct diff_wait) waits;
+    struct sp_map waits_map;
     double missing[SP_SIDES]; /* then: part of its first such run's weight whose callers are missing */
 };
 
@@ -87,6 +96,16 @@ void sp_diff_say_amount(struct sp_buf *out, double v, bool bytes, bool sign);
 double sp_diff_memory_amount(const struct diff_answer *a, const struct sp_diff_row *r, unsigned side,
                              unsigned family, bool bytes);
 bool sp_diff_memory_known(const struct diff_answer *a, bool bytes);
+
+/* ---- time off the CPU (diff_waits.c) ---- */
+
+extern const struct sp_table_decl sp_diff_waits_table;
+/* Adds what a run waited for. */
+spaa_status sp_diff_waits_add(struct diff_answer *a, unsigned side, struct sp_selection *s,
+                              struct sp_profile *p);
+void sp_diff_waits_sort(struct diff_answer *a); /* what changed most first; the others need it */
+void sp_diff_say_waits(const struct diff_answer *a, struct sp_buf *out);
+void sp_diff_put_waits(const struct diff_answer *a);
 
 /* ---- the first lines (diff_headline.c) ---- */
 

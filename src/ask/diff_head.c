@@ -228,6 +228,11 @@ void sp_diff_put_head(const struct diff_answer *a, struct sp_buf *b)
         sp_diff_say_whole(a, b);
         diff_line(a, b);
     }
+    if (a->waits.n) {
+        sp_buf_puts(b, "waited  ");
+        sp_diff_say_waits(a, b);
+        diff_line(a, b);
+    }
     renamed_lines(a, b);
     sp_diff_say_binaries(a);
     sp_buf_puts(b, "also    ");

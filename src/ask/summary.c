@@ -28,6 +28,10 @@ static void summary_next(struct sp_summary *x)
         sp_answer_next(a, sp_waiting_of(x->x.s.profile, &event, &metric) ? "waits" : "top", NULL, NULL);
         return;
     }
+    if (x->fields) {
+        sp_answer_next(a, "top", NULL, NULL);
+        return;
+    }
     if (x->hang.known) {
         sp_summary_hang_next(x);
         return;
@@ -100,6 +104,7 @@ static spaa_status summary_needs(const struct sp_options *o, struct sp_diags *d,
     (void)d;
     out->no_ids = true;
     out->times = true;
+    out->fields = true;
     out->windows = WINDOWS;
     out->windows_do = true;
     return SPAA_OK;

@@ -61,6 +61,7 @@ struct sp_summary {
     SP_VEC(struct sp_recorded) recorded; /* processes by name, heaviest first */
     struct sp_summary_memory memory;
     struct sp_summary_hang hang;
+    const char *fields, *counted; /* what its events were, and what they are called; NULL: no fields tell */
     const char *noun; /* what shares are of: "CPU", "allocated bytes" */
     bool all_cpus;    /* recorded of all CPUs, whatever was started */
     bool cpu;         /* the weight is time or cycles of CPUs, or samples of running threads */
@@ -112,6 +113,9 @@ spaa_status sp_summary_brief(struct sp_summary *x);
 
 /* summary_waits.c: x->waits, of an event that measures time off the CPU, whichever event is asked about. */
 spaa_status sp_summary_waits(struct sp_summary *x);
+
+/* summary_fields.c: x->fields and x->counted. */
+spaa_status sp_summary_fields(struct sp_summary *x);
 
 /* summary_tables.c: all of it for programs. */
 void sp_summary_put(struct sp_summary *x);

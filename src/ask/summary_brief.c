@@ -91,6 +91,11 @@ static void brief_head(struct brief *b)
     if (line->len)
         brief_take(b, SP_LINE_PLAIN, line);
     sp_buf_clear(line);
+    if (x->fields) {
+        sp_buf_printf(line, "%s: %s", x->counted, x->fields);
+        brief_take(b, SP_LINE_PLAIN, line);
+    }
+    sp_buf_clear(line);
     if (x->waits.reasons) {
         sp_buf_printf(line, "waited: %s", x->waits.reasons);
         brief_take(b, SP_LINE_PLAIN, line);

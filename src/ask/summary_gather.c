@@ -50,6 +50,8 @@ spaa_status sp_summary_gather(struct sp_summary *x)
     if (!st)
         st = sp_summary_waits(x);
     if (!st)
+        st = sp_summary_fields(x);
+    if (!st)
         st = sp_summary_hang(x);
     if (!st && !summary_names(x))
         st = sp_nomem(d);

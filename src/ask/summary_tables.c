@@ -16,6 +16,8 @@ const struct sp_answer_column sp_summary_facts[] = {
     FACT("profiled.duration", SP_COL_NUMBER, "seconds; null: not known"),
     FACT("profiled.events", SP_COL_COUNT, "events that the profile has"),
     FACT("threads", SP_COL_COUNT, "threads that the profile knows"),
+    {"fields", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
+     .doc = "of a tracepoint's events: the commonest by their fields, with their shares"},
     {"waits.reasons", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
      .doc = "where time off the CPU was recorded: what threads waited for, waits for work not counted"},
     {"waits.most", SP_COL_TEXT, .flags = SP_COL_SOMETIMES, .doc = "the heaviest of it; null: there is none"},
@@ -340,6 +342,8 @@ static void put_beneath(struct sp_summary *x, struct sp_answer_table *t, size_t 
 static void put_hot(struct sp_summary *x)
 {
     bool bounds = sp_chains_tell(&x->x.s);
+    if (x->fields)
+        sp_fact_cstr(x->x.out, "fields", x->fields);
     if (x->waits.known) {
         sp_fact_cstr(x->x.out, "waits.reasons", x->waits.reasons);
         sp_fact_cstr(x->x.out, "waits.most", x->waits.most);

@@ -52,9 +52,10 @@ static const struct sp_answer_column timeline_hot_columns[] = {
 };
 static const struct sp_table_decl timeline_hot = {
     "hot", timeline_hot_columns, sizeof timeline_hot_columns / sizeof *timeline_hot_columns, .of = "rows",
-    .doc = "the functions of most self weight in this time, heaviest first; where that is below 0, those "
-           "that took "
-           "most away"};
+    .doc =
+        "the functions of most self weight in this time, heaviest first; where that is below 0, those "
+        "that took most away. Of time off the CPU `name` is what was waited for, and in which own function; "
+        "of events with fields their values"};
 
 static const struct sp_table_decl *const timeline_tables[] = {
     &timeline_rows,        &timeline_hot,    &sp_timeline_phases, &sp_timeline_stretches,
@@ -125,14 +126,20 @@ static void put_window(struct timeline *x, struct sp_answer_table *t, const stru
         sp_put_text(x->x->out, t, WINDOW, b->data ? b->data : "", b->len);
 }
 
-/* The functions of most self weight in a bucket, beside its row. */
+/* What most weight counts for in a bucket, beside its row. */
 static void put_hot(struct timeline *x, struct sp_answer_table *t, const struct sp_bucket *y)
 {
     bool adds = !x->x->s.cannot_add;
     for (size_t i = 0; i < y->nhot; i++) {
         const struct sp_hot *h = &x->t.hot.v[y->hot + i];
         sp_table_row(x->x->out, t);
-        sp_put_function(x->x, t, HOT_FUNCTION, h->function);
+        if (x->hot.kinds.list.n) {
+            sp_buf_clear(&x->x->b);
+            sp_timeline_hot_name(&x->hot, &x->x->b, h->what);
+            sp_put_buf(x->x->out, t, HOT_FUNCTION + SP_FUNCTION_NAME, &x->x->b);
+        } else {
+            sp_put_function(x->x, t, HOT_FUNCTION, h->what);
+        }
         sp_put_int(t, HOT_SELF, h->self);
         if (adds && y->weight && !x->t.changes)
             sp_put_scaled(t, HOT_PERCENT, (int64_t)sp_ratio(h->self, y->weight, 10000), 2);
@@ -181,6 +188,8 @@ static void put_rows(struct timeline *x)
                        x->memory.on ? "changed most" : "changed most in that direction, by self weight");
     }
     sp_timeline_memory_columns(&x->memory, t, LEVEL);
+    if (x->hot.kinds.list.n)
+        sp_table_title(a, t, NAMES, sp_is_off_cpu(&x->x->s) ? "waited, most first" : "most, first");
     if (x->memory.on && t)
         t->columns.v[SAMPLES].title = NULL;
     if (!x->x->q->brief) {
@@ -262,13 +271,11 @@ static void say_all(struct timeline *x)
         sp_timeline_steps_say(x->x, &x->steps, &x->t);
 }
 
-/* What differs from the rest is there to be told. */
-static void say_explain(struct timeline *x)
+static void say_next(struct timeline *x, const char *question, const char *tail)
 {
     const struct sp_ask *q = x->x->q;
-    const struct sp_next next = {.question = "timeline", .tail = "--explain"};
+    const struct sp_next next = {.question = question, .tail = tail};
     struct sp_buf *b = &x->x->b;
-    sp_answer_next(x->x->out, "timeline", NULL, next.tail);
     sp_buf_clear(b);
     sp_buf_puts(b, "next: ");
     sp_command_text(b, &next, q->names, q->nnames, q->options, sp_next_groups(next.question));
@@ -281,7 +288,9 @@ static void put_next(struct timeline *x)
     const struct sp_bucket *best = NULL;
     char from[64], to[64], tail[160];
     if (x->phases.list.n) {
-        say_explain(x);
+        sp_answer_next(x->x->out, "timeline", NULL,
+                       "--explain"); /* what differs from the rest is to be told */
+        say_next(x, "timeline", "--explain");
         return;
     }
     if (x->memory.on) {
@@ -296,7 +305,9 @@ static void put_next(struct timeline *x)
     sp_scaled_text((__int128)best->lo - x->t.zero, NS, from);
     sp_scaled_text((__int128)best->hi - x->t.zero, NS, to);
     snprintf(tail, sizeof tail, "--time %s..%s", from, to);
-    sp_answer_next(x->x->out, "top", NULL, tail);
+    sp_answer_next(x->x->out, sp_is_off_cpu(&x->x->s) ? "waits" : "top", NULL, tail);
+    if (sp_is_off_cpu(&x->x->s))
+        say_next(x, "waits", tail);
 }
 
 /* ---- the question ---- */
@@ -334,7 +345,10 @@ static spaa_status timeline_begin(struct timeline *x, struct sp_ask *q, struct s
     if (!st)
         st = sp_timeline_memory_refused(x->x, &x->times);
     if (!st)
-        st = sp_timeline_build(&x->x->s, &x->times, (size_t)buckets, SP_TIMELINE_HOT, q->diags, &x->t);
+        st = sp_timeline_hot_kinds(&x->hot);
+    if (!st)
+        st = sp_timeline_build(&x->x->s, &x->times, x->hot.kinds.list.n ? &x->hot.kinds : NULL,
+                               (size_t)buckets, SP_TIMELINE_HOT, q->diags, &x->t);
     return st;
 }
 
@@ -355,8 +369,8 @@ static spaa_status look_for_phases(struct timeline *x)
     if (q->options->explain && (!x->times.rows || x->x->s.cannot_add || x->t.changes))
         return sp_usage(q->diags, "ask the recording itself, or a file of `spaa convert --samples`",
                         "--explain needs samples with a time, whose weights add up");
-    if (!q->options->explain &&
-        (!q->brief || !x->times.rows || x->x->s.cannot_add || x->t.changes || x->memory.on))
+    if (!q->options->explain && (!q->brief || !x->times.rows || x->x->s.cannot_add || x->t.changes ||
+                                 x->memory.on || x->hot.kinds.list.n))
         return SPAA_OK;
     spaa_status st = sp_asked_own(x->x);
     x->looked = !st;
@@ -411,6 +425,7 @@ static spaa_status timeline_ask(struct sp_ask *q, struct sp_answer *out)
     if (!st)
         st = timeline_answer(&x);
     sp_said_free(&x.hot.said);
+    sp_stack_kinds_free(&x.hot.kinds);
     sp_phases_free(&x.phases);
     if (x.memory.on)
         sp_levels_free(&x.memory.l);
@@ -426,6 +441,7 @@ static spaa_status timeline_needs(const struct sp_options *o, struct sp_diags *d
 {
     long buckets;
     out->samples = true;
+    out->fields = !o->output;         /* windows are written of the profile's own stacks */
     if (!sp_timeline_of_samples(o)) { /* of memory more is known by windows */
         out->windows = WINDOWS;
         out->windows_do = true;

@@ -1,9 +1,49 @@
 /* What is hot in a row of timeline, in words. */
 #include "ask/timeline_hot.h"
 
+#include "analysis/event_fields.h"
 #include "base/num.h"
+#include "model/labels.h"
+#include "model/wall.h"
 
 enum { TOLD = 2 }; /* of them for people */
+
+/* Fields of the event, where its stacks are told apart by all of them. */
+static bool hot_fields(const struct sp_selection *s, struct sp_by_list *by)
+{
+    const char *counted;
+    bool known = sp_event_fields(sp_pstr(s->profile, s->profile->events.v[s->event].name), by, &counted);
+    for (size_t k = 0; known && k < by->n; k++)
+        known = by->v[k].kind != SP_TOP_LABEL || sp_labels_have(s->profile, by->v[k].label);
+    return known;
+}
+
+spaa_status sp_timeline_hot_kinds(struct sp_timeline_hot *x)
+{
+    struct sp_ask *q = x->x->q;
+    struct sp_selection *s = &x->x->s;
+    struct sp_by_list by;
+    if (sp_is_off_cpu(s) || s->event == sp_wall_event(s->profile))
+        return sp_stack_kinds_of_waits(s, q->profiles[0], q->options->own_re, q->diags, &x->kinds);
+    return hot_fields(s, &by) ? sp_stack_kinds_of_fields(s, &by, q->diags, &x->kinds) : SPAA_OK;
+}
+
+/* "lock in lookup", "for a CPU", "parse", "http-* futex". */
+void sp_timeline_hot_name(struct sp_timeline_hot *x, struct sp_buf *b, uint32_t what)
+{
+    uint32_t function = what;
+    if (x->kinds.list.n) {
+        const struct sp_stack_kind *k = &x->kinds.list.v[what];
+        struct sp_str text = sp_str_at(&x->kinds.texts, k->text);
+        sp_buf_add(b, text.p, text.n);
+        function = k->function;
+        if (text.n && function != SP_NONE)
+            sp_buf_puts(b, " in ");
+        else if (text.n)
+            return;
+    }
+    sp_said_text(b, &x->said, x->x, function);
+}
 
 /* For people: the first one, and what has a tenth of the time; the rest is in the other forms. */
 static size_t told(const struct sp_timeline_hot *x, const struct sp_bucket *y)
@@ -24,7 +64,7 @@ static bool as_above(const struct sp_timeline_hot *x, const struct sp_bucket *y,
     const struct sp_bucket *above = y > x->t->buckets.v ? y - 1 : NULL;
     bool same = n && above && x->x->q->brief && !x->t->changes && !x->x->s.cannot_add && told(x, above) == n;
     for (size_t i = 0; same && i < n; i++)
-        same = x->t->hot.v[y->hot + i].function == x->t->hot.v[above->hot + i].function;
+        same = x->t->hot.v[y->hot + i].what == x->t->hot.v[above->hot + i].what;
     return same;
 }
 
@@ -50,7 +90,7 @@ void sp_timeline_hot_put(struct sp_timeline_hot *x, struct sp_answer_table *t, s
     for (size_t i = 0; i < n; i++) {
         const struct sp_hot *h = &x->t->hot.v[y->hot + i];
         if (!same)
-            sp_said_text(b, &x->said, x->x, h->function);
+            sp_timeline_hot_name(x, b, h->what);
         else if (!i)
             sp_buf_puts(b, "″");
         if (x->t->changes) {
@@ -76,8 +116,10 @@ spaa_status sp_timeline_hot_names(struct sp_timeline_hot *x)
     bool ok = true;
     for (size_t i = 0; ok && x->x->q->brief && i < x->t->buckets.n; i++) {
         const struct sp_bucket *y = &x->t->buckets.v[i];
-        for (size_t k = 0, n = told(x, y); ok && k < n; k++)
-            ok = sp_said_add(&x->said, x->t->hot.v[y->hot + k].function);
+        for (size_t k = 0, n = told(x, y); ok && k < n; k++) {
+            uint32_t what = x->t->hot.v[y->hot + k].what;
+            ok = sp_said_add(&x->said, x->kinds.list.n ? x->kinds.list.v[what].function : what);
+        }
     }
     return ok ? sp_said_shorten(&x->said, x->x) : sp_nomem(x->x->q->diags);
 }

@@ -234,7 +234,7 @@ static spaa_status ask_timeline(struct sp_selection *s, struct sp_diags *d, int6
     spaa_status st = sp_sample_times_of(s->profile, d, &m);
     if (st)
         return st;
-    st = sp_timeline_build(s, &m, 3, 2, d, &t);
+    st = sp_timeline_build(s, &m, NULL, 3, 2, d, &t);
     for (size_t i = 0; !st && i < t.buckets.n; i++)
         *sum += t.buckets.v[i].weight * (int64_t)(i + 1) + (int64_t)t.buckets.v[i].nhot;
     if (!st)

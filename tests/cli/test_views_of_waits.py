@@ -1,0 +1,73 @@
+"""Views of time off the CPU and of tracepoints say what was waited for, or what happened: not the one place of the kernel."""
+
+import struct
+
+import pytest
+
+from conftest import ask, run, unwrapped
+from test_event_fields import ENTER
+from test_event_fields import recording as recorded
+from test_waits_wakers import ask_and_wait
+
+
+@pytest.fixture
+def recording(tmp_path):
+    path = tmp_path / "r.perf-script.txt"
+    path.write_text(ask_and_wait().text())
+    return path
+
+
+def syscalls(tmp_path, rows):
+    """raw_syscalls: (thread, number, times), one a millisecond."""
+    samples, at = [], 0
+    for tid, number, times in rows:
+        for _ in range(times):
+            samples.append((0, tid, at, struct.pack("<q6Q", number, *range(6))))
+            at += 1
+    return recorded(tmp_path, [ENTER], samples, threads=((11, b"app"), (12, b"log")))
+
+
+def test_a_timeline_of_time_off_the_cpu_says_what_was_waited_for(recording):
+    out = unwrapped(run("timeline", recording, "--event", "off-cpu").out)
+    assert "condition in loop" in out and "__schedule" not in out and "next: spaa waits" in out and "--time" in out
+    rows = ask("timeline", recording, "--event", "off-cpu")["rows"]
+    names = {h["function"] for r in rows for h in r["hot"]}
+    assert "condition in loop" in names
+    for r in rows:
+        assert sum(h["self"] for h in r["hot"]) <= r["weight"]
+
+
+def test_a_timeline_of_both_says_what_ran_and_what_waited(recording):
+    names = {h["function"] for r in ask("timeline", recording, "--event", "wall")["rows"] for h in r["hot"]}
+    assert "condition in loop" in names and any(n.startswith("[running") for n in names), names
+
+
+def test_a_timeline_of_system_calls_names_them(tmp_path):
+    path = syscalls(tmp_path, [(11, 0, 30), (11, 1, 10)])
+    rows = ask("timeline", path, "--buckets", "4")["rows"]
+    assert [r["hot"][0]["function"] for r in rows] == ["app read"] * 3 + ["app write"]
+    assert "syscall_trace_enter" not in run("timeline", path).out
+
+
+def test_windows_are_of_the_profiles_own_stacks(tmp_path, recording):
+    path = syscalls(tmp_path, [(11, 0, 30), (11, 1, 10)])
+    run("timeline", path, "--buckets", "4", "-o", tmp_path / "w.spaa")
+    run("convert", path, "-o", tmp_path / "c.spaa")
+    assert ask("info", tmp_path / "w.spaa")["stacks"] == ask("info", tmp_path / "c.spaa")["stacks"]
+
+
+def test_the_brief_of_system_calls_names_them(tmp_path):
+    path = syscalls(tmp_path, [(11, 0, 30), (12, 1, 10)])
+    out = unwrapped(run("summary", path).out)
+    assert "system calls: app read 75 %, log write 25 %" in out and f"next: spaa top {path}" in out
+    assert ask("summary", path)["fields"] == "app read 75 %, log write 25 %"
+
+
+def test_a_diff_of_time_off_the_cpu_says_what_was_waited_for(tmp_path, recording):
+    more = tmp_path / "more.perf-script.txt"
+    more.write_text(recording.read_text())
+    a = ask("diff", recording, more)
+    assert a["waits"] and all(w["base"] == w["new"] for w in a["waits"])
+    assert {(w["reason"], w["function"]) for w in a["waits"]} >= {("condition", "loop")}
+    out = unwrapped(run("diff", recording, more).out)
+    assert "waited " in out and "condition in loop" in out and f"next: spaa waits {more}" in out
