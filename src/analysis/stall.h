@@ -111,6 +111,7 @@ struct sp_stall {
     uint32_t hands;               /* different threads that had it; of WOKEN */
     bool at_resume;               /* inferred: others ran meanwhile, it alone when the first waiter went on */
     bool ring;          /* OPEN: by the history of wakings each waits for what another let go before */
+    bool at_most;       /* OPEN: some may have been over before `end`: that they were is not recorded */
     uint32_t unsure;    /* threads that waited there, too; just until when is not recorded */
     uint32_t handovers; /* waiters that handed it on to the next one */
     int64_t idle;       /* CPU: ns in which CPUs were idle, of all CPUs, while all waited */

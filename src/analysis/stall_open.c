@@ -85,6 +85,7 @@ static bool add_open(struct stall_work *w, size_t from, size_t to)
             s.function = x->function;
             s.call = stall_why(w, i)->call;
         }
+        s.at_most |= i->until < i->end;
         s.lost += stall_length(i);
         s.longest = stall_length(i) > s.longest ? stall_length(i) : s.longest;
         ok = sp_vec_push(&o->waits, x->interval);

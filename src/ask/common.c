@@ -88,11 +88,23 @@ static spaa_status ask_without_idle(const struct sp_ask *q, const struct sp_sele
     return st;
 }
 
+/* Elsewhere BLOCKED is a wait for a lock; of switches it is the state in which the kernel left the thread. */
+static void say_blocked(const struct sp_ask *q, const struct sp_select_opts *how)
+{
+    const char *at = how->state ? strstr(how->state, "BLOCKED") : NULL;
+    bool whole = at && (at == how->state || at[-1] == ',') && (at[7] == '\0' || at[7] == ',');
+    if (whole && !strstr(how->state, "WAITING"))
+        sp_emit(q->diags, SP_I663, SP_AT_NOTHING,
+                "programs wait for their locks in WAITING; `spaa waits` has reasons");
+}
+
 spaa_status sp_ask_select(const struct sp_ask *q, const struct sp_select_opts *how, struct sp_selection *out)
 {
     spaa_status st = sp_select(q->profiles[0], how, q->diags, out);
     bool all = how->view && strcmp(how->view, "all") == 0;
     bool chosen = how->state || all || how->any_state || q->options->view || q->options->idle;
+    if (!st && sp_off_cpu_own(q->profiles[0]) == out->event)
+        say_blocked(q, how);
     if (!st && !chosen && sp_is_off_cpu(out))
         st = ask_without_idle(q, how, out);
     if (st)

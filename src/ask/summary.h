@@ -42,6 +42,7 @@ struct sp_summary_waits {
     bool known;
     int64_t runnable, blocked, idle; /* ns; idle is not in blocked */
     int64_t maybe_idle, unseen;      /* in none of these */
+    int64_t unknown;                 /* running or waiting: not recorded which */
     const char *reasons, *most;
 };
 

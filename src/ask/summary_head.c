@@ -120,6 +120,8 @@ static void head_of_time(struct sp_buf *b, const struct sp_summary *x)
 {
     const struct sp_selection *s = &x->x.s;
     struct sp_str unit = s->unit.n ? s->unit : head_metric(x);
+    if (x->waits.unknown * 20 > s->whole && head_is_offcpu(x))
+        sp_buf_puts(b, "≥ ");
     sp_text_weight(b, s->unit, s->scale, s->whole);
     if (!sp_str_is(unit, "ns"))
         sp_buf_printf(b, "%s%.*s", s->unit.n ? " " : " of metric ", (int)unit.n, unit.p);

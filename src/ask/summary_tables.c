@@ -26,6 +26,8 @@ const struct sp_answer_column sp_summary_facts[] = {
     {"waits.idle_ns", SP_COL_COUNT, .flags = SP_COL_SOMETIMES, .doc = "waiting for work"},
     {"waits.maybe_idle_ns", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
      .doc = "waiting for work by the look of it, which nothing shows; not in idle"},
+    {"waits.unknown_ns", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
+     .doc = "running or waiting: not recorded which; in no other sum"},
     {"waits.unseen_ns", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
      .doc = "blocked, and where they left the CPU was not recorded; in none of these"},
     SOMETIMES("hang.event", SP_COL_TEXT,
@@ -351,6 +353,7 @@ static void put_hot(struct sp_summary *x)
         sp_fact_count(x->x.out, "waits.blocked_ns", x->waits.blocked);
         sp_fact_count(x->x.out, "waits.idle_ns", x->waits.idle);
         sp_fact_count(x->x.out, "waits.maybe_idle_ns", x->waits.maybe_idle);
+        sp_fact_count(x->x.out, "waits.unknown_ns", x->waits.unknown);
         sp_fact_count(x->x.out, "waits.unseen_ns", x->waits.unseen);
     }
     sp_fact_bool(x->x.out, "all_own", x->x.own.all);

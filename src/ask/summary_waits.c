@@ -26,8 +26,9 @@ static void waits_sum(struct sp_buf *b, const char *what, int64_t ns, bool at_le
 }
 
 /* "waited (all threads): lock 6.00 s, a CPU ≥ 4.55 s, …; idle 50.8 s is out" */
-static void waits_by_reason(struct sp_summary *x, const struct sp_off_cpu_who *all)
+static void waits_by_reason(struct sp_summary *x, const struct sp_off_cpu_accounts *acc)
 {
+    const struct sp_off_cpu_who *all = &acc->all;
     struct sp_buf b;
     bool said[SP_WAIT_REASONS] = {false};
     sp_buf_init(&b, 0);
@@ -42,8 +43,14 @@ static void waits_by_reason(struct sp_summary *x, const struct sp_off_cpu_who *a
         waits_sum(&b, best == SP_WAIT_CPU ? "for a CPU" : sp_wait_reason_names[best], all->by[best],
                   all->at_least[best]);
     }
+    bool much = sp_waits_much_unknown(acc);
     if (!b.len)
-        sp_buf_puts(&b, "nothing");
+        sp_buf_puts(&b, much ? "nothing that is certain" : "nothing");
+    if (much) {
+        sp_buf_puts(&b, "; another ");
+        sp_waits_duration(&b, all->unknown, false);
+        sp_buf_puts(&b, " running or waiting: not recorded which (perf record --switch-events)");
+    }
     if (all->idle + all->maybe_idle > 0) {
         sp_buf_puts(&b, "; idle ");
         sp_waits_duration(&b, all->idle, all->idle_at_least);
@@ -76,7 +83,7 @@ static void waits_most(struct sp_summary *x, const struct sp_off_cpu_accounts *a
 {
     const struct sp_off_cpu_place *p = waits_place(acc);
     struct sp_buf b;
-    if (!p || p->why.idle || p->ns <= 0)
+    if (!p || p->why.idle || p->ns <= 0 || acc->all.unknown > acc->all.blocked + acc->all.runnable)
         return;
     struct sp_str who = sp_str_at(&acc->names, acc->who.v[p->who].name);
     sp_buf_init(&b, 0);
@@ -119,8 +126,9 @@ static spaa_status waits_account(struct sp_summary *x, const struct sp_select_op
             x->waits.blocked = acc.all.blocked;
             x->waits.idle = acc.all.idle;
             x->waits.maybe_idle = acc.all.maybe_idle;
+            x->waits.unknown = acc.all.unknown;
             x->waits.unseen = acc.all.unseen;
-            waits_by_reason(x, &acc.all);
+            waits_by_reason(x, &acc);
             waits_most(x, &acc);
             sp_off_cpu_accounts_free(&acc);
         }

@@ -29,6 +29,7 @@ enum {
     SET_EVIDENCE,
     SET_AT_RESUME,
     SET_RING,
+    SET_AT_MOST,
     SET_CONVOY,
     SET_HOLDER,
     SET_HOLDER_IN = SET_HOLDER + THREAD_N,
@@ -59,6 +60,10 @@ static const struct sp_answer_column set_columns[] = {
                           "candidates, nobody ran, signal, interrupt, device, not ended, none, any, unknown"},
     [SET_AT_RESUME] = {"only_at_resume", SP_COL_BOOL,
                        .doc = "inferred: others ran meanwhile, too, but not when the first waiter went on"},
+    [SET_AT_MOST] = {"at_most", SP_COL_BOOL,
+                     .doc =
+                         "of waits that were not seen to end: some may have been over before, which is not "
+                         "recorded; null: they had an end, or lasted to the end of the recording"},
     [SET_RING] = {"fits_deadlock", SP_COL_BOOL,
                   .doc = "not ended: those who let go of each place before wait at another; no proof"},
     [SET_CONVOY] = {"convoy", SP_COL_BOOL,
@@ -263,6 +268,8 @@ static void put_set(struct stalls *x, struct sp_answer_table *t, const struct sp
         sp_put_int(t, SET_AT_RESUME, s->at_resume);
     if (s->kind == SP_STALL_OPEN)
         sp_put_int(t, SET_RING, s->ring);
+    if (s->at_most)
+        sp_put_int(t, SET_AT_MOST, 1);
     if (s->by == SP_STALL_BY_WOKEN && sp_wait_is_lock(s->reason))
         sp_put_int(t, SET_CONVOY, s->convoy);
     put_thread(x, t, SET_HOLDER, s->holder);

@@ -37,7 +37,8 @@ static void say_times(const struct stalls *x, struct sp_buf *b, const struct sp_
         sp_buf_puts(b, k ? ", " : "  at ");
         say_at(x, b, s->start);
         sp_buf_ch(b, ' ');
-        sp_buf_puts(b, s->by == SP_STALL_BY_NOT_ENDED ? "≥ " : "");
+        if (s->by == SP_STALL_BY_NOT_ENDED)
+            sp_buf_puts(b, s->at_most ? "≤ " : "≥ ");
         stalls_say_ns(b, s->end - s->start);
     }
     if (set->members.n > TIMES_SHOWN)
@@ -303,9 +304,11 @@ static void say_head(struct stalls *x)
     struct sp_buf *b = &x->a->b;
     uint64_t waits = 0;
     int64_t lost = 0, threshold = INT64_MAX;
+    bool at_most = false;
     for (size_t i = 0; i < x->s.v.n; i++) {
         waits += x->s.v.v[i].waits.n;
         lost += x->s.v.v[i].lost;
+        at_most |= x->s.v.v[i].at_most;
         threshold = x->s.v.v[i].threshold < threshold ? x->s.v.v[i].threshold : threshold;
     }
     sp_buf_clear(b);
@@ -328,7 +331,7 @@ static void say_head(struct stalls *x)
         sp_text_count(b, x->s.v.n, "episode");
         sp_buf_puts(b, ", ");
         sp_text_count(b, waits, "wait");
-        sp_buf_puts(b, ", ");
+        sp_buf_puts(b, at_most ? ", ≤ " : ", ");
         stalls_say_ns(b, lost);
         sp_buf_puts(b, " of threads' time");
     }

@@ -7,7 +7,8 @@ import pytest
 from conftest import ask, run, unwrapped
 from test_event_fields import ENTER
 from test_event_fields import recording as recorded
-from test_waits_wakers import ask_and_wait
+from test_waits_stalls import LOCK, Machine
+from test_waits_wakers import PIPE, SERVER, SIGNAL, ask_and_wait
 
 
 @pytest.fixture
@@ -71,3 +72,38 @@ def test_a_diff_of_time_off_the_cpu_says_what_was_waited_for(tmp_path, recording
     assert {(w["reason"], w["function"]) for w in a["waits"]} >= {("condition", "loop")}
     out = unwrapped(run("diff", recording, more).out)
     assert "waited " in out and "condition in loop" in out and f"next: spaa waits {more}" in out
+
+
+def test_blocked_is_the_kernels_word(tmp_path):
+    """Locks of programs are not in it, which an answer that has none of them says."""
+    m = ask_and_wait()
+    m.switch(950, 1, SERVER)
+    m.switch(951, 1, None, "D", PIPE)
+    m.wake(980, 0, SERVER, SIGNAL)
+    m.switch(981, 1, SERVER)
+    path = tmp_path / "r.perf-script.txt"
+    path.write_text(m.text())
+    assert "SPAA-I663" in run("waits", path, "--state", "BLOCKED").out
+    assert "SPAA-I663" in run("top", path, "--event", "off-cpu", "--state", "BLOCKED").out
+    assert "SPAA-I663" not in run("waits", path, "--state", "BLOCKED,WAITING").out
+
+
+EXIT = ["__schedule ([kernel.kallsyms])", "do_task_dead ([kernel.kallsyms])", "do_exit ([kernel.kallsyms])"]
+
+
+def test_a_wait_that_was_not_seen_to_end_is_at_most_as_long(tmp_path):
+    """One process, no --switch-events: that its threads came back is not recorded."""
+    m = Machine(False)
+    m.switch(0, 0, ("http-0", 101))
+    m.switch(1, 1, ("http-1", 102))
+    m.switch(100, 0, None, "S", LOCK)
+    m.switch(101, 1, None, "S", LOCK)
+    m.switch(120, 0, ("http-0", 101))
+    m.switch(130, 1, ("http-1", 102))
+    m.switch(900, 0, None, "X", EXIT)
+    m.switch(901, 1, None, "X", EXIT)
+    text = "".join(e + "\n\n" for e in m.text().split("\n\n") if e.startswith("http"))
+    path = tmp_path / "r.perf-script.txt"
+    path.write_text(text)
+    out = unwrapped(run("waits", path).out)
+    assert "NOT SEEN TO END" in out and "≤ 801 ms" in out, out
