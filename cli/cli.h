@@ -22,6 +22,8 @@ struct cli {
     struct spaa_ask_option *options;
     const char **files;
     size_t noptions, nfiles;
+    char **made; /* values that were made of other tools' words */
+    size_t nmade;
     bool has_split; /* of two lists of files: there was a `--`, after `split` */
     size_t split;
     bool json;                      /* asked for: errors are answered, too */

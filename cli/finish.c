@@ -107,6 +107,9 @@ int cli_finish(struct cli *c, int code)
 void cli_free(struct cli *c)
 {
     spaa_diagnostics_free(c->diags);
+    for (size_t i = 0; i < c->nmade; i++)
+        free(c->made[i]);
+    free(c->made);
     free(c->options);
     free(c->files);
 }

@@ -5,6 +5,7 @@
 #include "progress.h"
 #include "signals.h"
 #include "sptdump.h"
+#include "words.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -145,12 +146,16 @@ static int main_run(struct cli *c, int argc, char **argv)
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         cli_find_command(c, "help");
     } else if (!cli_find_command(c, word)) {
-        if (word[0] == '-' && word[1])
+        int rc;
+        bool file = access(word, F_OK) == 0 || strcmp(word, "-") == 0;
+        if (word[0] == '-' && word[1] && !cli_words_first(word))
             return option_first(c, word);
-        if (access(word, F_OK) != 0 && strcmp(word, "-") != 0)
-            return unknown_command(c, word);
-        cli_find_command(c, "summary");
-        skip = 1;
+        if (word[0] != '-' && !file && !cli_words_command(c, word, &rc))
+            return rc ? rc : unknown_command(c, word);
+        if (file || word[0] == '-') {
+            cli_find_command(c, "summary");
+            skip = 1;
+        }
     }
     int rc = cli_parse(c, argc > skip ? argc - skip : 0, argv + skip);
     return rc ? rc : run_command(c);

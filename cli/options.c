@@ -1,5 +1,6 @@
 /* The command line, taken apart by what the library says that a command takes. */
 #include "cli.h"
+#include "words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,8 +88,9 @@ static int long_option(struct cli *c, int argc, char **argv, int *i)
     const char *name = argv[*i] + 2, *eq = strchr(name, '='), *value = eq ? eq + 1 : NULL;
     size_t n = eq ? (size_t)(eq - name) : strlen(name);
     struct spaa_command_option o;
+    int rc;
     if (!options_find(c, name, n, &o))
-        return unknown_option(c, argv[*i]);
+        return cli_words_option(c, argc, argv, i, &rc) ? rc : unknown_option(c, argv[*i]);
     if (!o.value && value)
         return cli_usage(c, NULL, "--%s takes no value", o.name);
     if (o.value && !value) {
@@ -96,15 +98,22 @@ static int long_option(struct cli *c, int argc, char **argv, int *i)
             return cli_usage(c, NULL, "--%s needs a value: %s", o.name, o.value);
         value = argv[++*i];
     }
-    options_add(c, o.name, value);
-    return EXIT_FINE;
+    name = o.name;
+    rc = value ? cli_words_value(c, &name, &value) : EXIT_FINE;
+    if (!rc && name)
+        options_add(c, name, value);
+    return rc;
 }
 
 /* -n 5, -n5, -q */
 static int short_options(struct cli *c, int argc, char **argv, int *i)
 {
+    int rc;
+    struct spaa_command_option o;
+    bool first = options_letter(c, argv[*i][1], &o), alone = !argv[*i][2];
+    if (!(first && alone) && cli_words_option(c, argc, argv, i, &rc))
+        return rc;
     for (const char *p = argv[*i] + 1; *p; p++) {
-        struct spaa_command_option o;
         if (!options_letter(c, *p, &o))
             return unknown_option(c, argv[*i]);
         if (!o.value) {
@@ -128,7 +137,8 @@ static bool options_room(struct cli *c, int argc, char **argv)
         n += strlen(argv[i]) + 1;
     c->options = calloc(n, sizeof *c->options);
     c->files = calloc((size_t)argc + 1, sizeof *c->files);
-    return c->options && c->files;
+    c->made = calloc((size_t)argc + 1, sizeof *c->made);
+    return c->options && c->files && c->made;
 }
 
 int cli_parse(struct cli *c, int argc, char **argv)
@@ -138,6 +148,7 @@ int cli_parse(struct cli *c, int argc, char **argv)
         spaa_diagnostics_add(&c->diags, "SPAA-E008", NULL, "out of memory");
         return EXIT_IO;
     }
+    cli_words_switch(c, argc, argv);
     for (int i = 0; i < argc; i++) {
         int rc = EXIT_FINE;
         if (options && !c->has_split && c->command.two_sides && strcmp(argv[i], "--") == 0) {
