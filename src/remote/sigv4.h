@@ -6,16 +6,12 @@
 #define SP_SIGV4_H
 
 #include "base/buf.h"
+#include "base/sha256.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define SP_SHA256 32 /* bytes of a digest */
-
-void sp_sha256(const void *p, size_t n, unsigned char out[static SP_SHA256]);
-void sp_hmac_sha256(const void *key, size_t key_n, const void *p, size_t n,
-                    unsigned char out[static SP_SHA256]);
 /* The digest in lower-case hex and a NUL. */
 void sp_sha256_hex(const void *p, size_t n, char out[static 2 * SP_SHA256 + 1]);
 

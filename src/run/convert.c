@@ -2,12 +2,15 @@
 #include "run/run.h"
 
 #include "analysis/filtered.h"
+#include "analysis/redact.h"
 #include "analysis/regroup.h"
 #include "formats/open.h"
 #include "model/callees.h"
+#include "model/merge.h"
 #include "model/samples.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 /* Is it a filter of stacks, and not what adds labels to them? */
 static bool narrows(const struct sp_option *o)
@@ -58,6 +61,30 @@ static spaa_status by_labels(struct sp_run *run)
     return st || !run->regrouped ? st : sp_regroup_settle(&run->profile, run->diags);
 }
 
+/* Made anew, so that nothing is left of what was there, nor two records of what is one now. */
+static spaa_status redacted(struct sp_run *run)
+{
+    const struct sp_merge_opts how = {
+        .frames = SP_FRAMES_ADDRESS, .group_by = ~0u, .canonical = true, .samples = true};
+    struct sp_merger *m = NULL;
+    struct sp_profile *fresh = NULL;
+    spaa_status st = sp_redact_profile(run->profile, run->v.redact, getenv("SPAA_REDACT_KEY"), run->diags);
+    if (!st)
+        st = sp_merger_new(&how, run->diags, &m);
+    if (!st)
+        st = sp_merger_add(m, run->profile, "");
+    if (!st)
+        st = sp_merger_finish(m, &fresh);
+    sp_merger_free(m);
+    if (st)
+        return st;
+    if (!run->profile->sources.n) /* what was made anew is no merged profile */
+        fresh->sources.n = 0;
+    sp_profile_free(run->profile);
+    run->profile = fresh;
+    return SPAA_OK;
+}
+
 static spaa_status change(struct sp_run *run, const struct sp_read_opts *opts)
 {
     bool filtered = first_filter(run) != NULL;
@@ -74,7 +101,9 @@ static spaa_status change(struct sp_run *run, const struct sp_read_opts *opts)
     if (!st && filtered)
         st = filter(run);
     grain.labels = grouping(run, &labels); /* lent of what telling labels apart made anew */
-    return st ? st : sp_coarsen(&run->profile, run->input, &grain, run->diags);
+    if (!st)
+        st = sp_coarsen(&run->profile, run->input, &grain, run->diags);
+    return st || !run->v.redact ? st : redacted(run);
 }
 
 int sp_cmd_convert(struct sp_run *run)
@@ -92,5 +121,9 @@ int sp_cmd_convert(struct sp_run *run)
     if (run->v.lossless && filter)
         return sp_run_usage(run, "filter without --lossless, or keep everything",
                             "--lossless keeps all of the input, --%s does not", filter->name);
+    if (run->v.redact && (run->v.lossless || run->v.samples))
+        return sp_run_usage(run, "stacks and windows can be shared; leave it out",
+                            "--redact cannot know what is in %s",
+                            run->v.lossless ? "the original that --lossless keeps" : "raw samples");
     return sp_run_rewrite(run, change);
 }

@@ -2,6 +2,7 @@
 #include "run/flamegraph_states.h"
 
 #include "analysis/chains.h"
+#include "analysis/redact.h"
 #include "answer/words.h"
 #include "ask/selection_words.h"
 #include "ask/where.h"
@@ -52,9 +53,11 @@ static void subtitle(const struct sp_run *run, const struct sp_selection *s, str
     const struct sp_profile *p = s->profile;
     struct sp_str event = sp_pstr(p, p->events.v[s->event].name),
                   metric = sp_pstr(p, p->metrics.v[s->metric].name);
-    for (size_t i = 0; i < run->files.n && i < 3; i++)
+    for (size_t i = 0; !run->v.redact && i < run->files.n && i < 3; i++)
         sp_buf_printf(b, "%s%s", i ? ", " : "", run->files.v[i]);
-    if (run->files.n > 3)
+    if (run->v.redact)
+        sp_buf_puts(b, "redacted");
+    else if (run->files.n > 3)
         sp_buf_printf(b, " and %zu more", run->files.n - 3);
     sp_buf_puts(b, " · event ");
     sp_buf_add(b, event.p, event.n);
@@ -100,6 +103,21 @@ struct base_side {
     const struct sp_run_given *given; /* NULL: it is the file --diff */
 };
 
+/* Before names are put together to what is drawn. */
+static spaa_status redacted(struct sp_run *run)
+{
+    return run->v.redact
+               ? sp_redact_profile(run->profile, run->v.redact, getenv("SPAA_REDACT_KEY"), run->diags)
+               : SPAA_OK;
+}
+
+/* A filter that names what is hashed by then. */
+static bool filters_names(const struct sp_options *v)
+{
+    return v->thread || v->comm || v->dso || v->focus || v->ignore || v->hide || v->root_at || v->label ||
+           v->tagroot || v->tagleaf;
+}
+
 /* The profile that is compared with, by its own options: of a file, or a copy of one that is there. */
 static spaa_status base_profile(struct sp_run *run, const struct sp_run_given *given,
                                 struct sp_profile **profile)
@@ -120,7 +138,9 @@ static spaa_status base_profile(struct sp_run *run, const struct sp_run_given *g
         st = sp_run_add_wall(run);
     if (!st)
         st = sp_callees_split(*profile, run->diags);
-    return st ? st : sp_run_tag_stacks(run);
+    if (!st)
+        st = sp_run_tag_stacks(run);
+    return st ? st : redacted(run);
 }
 
 /* The selection of the profile that is compared with, by its own options. */
@@ -194,7 +214,7 @@ static spaa_status write_svg(struct sp_run *run, const struct sp_selection *s, c
     struct sp_output *out = NULL;
     char unit[32];
     sp_buf_init(&words, 0);
-    if (run->v.diff)
+    if (run->v.diff && !run->v.redact)
         sp_buf_printf(&words, "against %s · ", run->v.diff);
     subtitle(run, s, &words);
     snprintf(unit, sizeof unit, "%.*s", (int)s->unit.n, s->unit.p);
@@ -280,7 +300,9 @@ static int flamegraph(struct sp_run *run, const struct base_side *base, double w
     if (rc)
         return rc;
     sp_flame_states_event(run);
-    spaa_status st = sp_run_select(run, &s);
+    spaa_status st = redacted(run);
+    if (!st)
+        st = sp_run_select(run, &s);
     if (st)
         return sp_run_exit(run, st);
     if (s.cannot_add) {
@@ -358,6 +380,9 @@ int sp_cmd_flamegraph(struct sp_run *run)
     if (!pixels(run, "width", run->v.width, 300, 20000, 0, &width) ||
         !pixels(run, "min-width", run->v.min_width, 0.001, 100, 0, &min_width))
         return SP_EXIT_USAGE;
+    if (run->v.redact && (filters_names(&run->v) || run->v.wheres[0].n || run->v.wheres[1].n))
+        return sp_run_usage(run, "`spaa convert IN --redact RULES` with the filters, then draw its output",
+                            "--redact hashes the names that filters go by");
     bool named = run->v.diff != NULL;
     int rc = cmd_flamegraph_sides(run, where);
     if (!rc) {

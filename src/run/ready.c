@@ -95,7 +95,7 @@ spaa_status sp_run_join(const struct sp_run_given *given, size_t n, const struct
 static spaa_status given_profile(struct sp_run *run, const struct sp_run_given *g)
 {
     const struct sp_merge_opts how = {.frames = SP_FRAMES_ADDRESS, .group_by = ~0u, .samples = true};
-    bool changed = run->v.tagroot || run->v.tagleaf || run->to || sp_run_wants_wall(run);
+    bool changed = run->v.tagroot || run->v.tagleaf || run->v.redact || run->to || sp_run_wants_wall(run);
     run->profile = g->p;
     run->input = g->format;
     if (!changed)

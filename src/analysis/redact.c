@@ -1,0 +1,367 @@
+#include "analysis/redact.h"
+
+#include "analysis/match.h"
+#include "base/nearest.h"
+#include "base/sha256.h"
+#include "model/originals.h"
+#include "model/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum rule {
+    REDACT_PATHS = 1,
+    REDACT_HOST = 2,
+    REDACT_COMMAND = 4,
+    REDACT_THREADS = 8,
+    REDACT_FUNCTIONS = 16,
+    REDACT_LABELS = 32,
+    REDACT_FILES = 64,
+    REDACT_ALL = 127,
+};
+
+struct redaction {
+    struct sp_profile *p;
+    struct sp_diags *d;
+    const char *key;
+    unsigned rules;
+    unsigned char *matches; /* per string of the profile: a /RE/ fits; NULL: there is none */
+    size_t nmatches;
+    uint64_t left_out; /* members without a field */
+    bool ok;
+};
+
+static struct sp_str redact_str(const struct redaction *x, uint32_t s)
+{
+    return sp_pstr(x->p, s);
+}
+
+static bool is_named(const struct redaction *x, uint32_t s)
+{
+    return x->matches && s && s < x->nmatches && x->matches[s];
+}
+
+/* "f-1f2e3d4c5b6a" of a name. */
+static void put_hash(const struct redaction *x, struct sp_buf *b, char kind, const char *p, size_t n)
+{
+    unsigned char digest[SP_SHA256];
+    sp_hmac_sha256(x->key ? x->key : "", x->key ? strlen(x->key) : 0, p, n, digest);
+    sp_buf_printf(b, "%c-", kind);
+    for (int i = 0; i < 6; i++)
+        sp_buf_printf(b, "%02x", digest[i]);
+}
+
+static uint32_t redact_intern(struct redaction *x, struct sp_buf *b)
+{
+    uint32_t s = b->failed ? SP_STR_FAIL : sp_profile_str(x->p, b->data, b->len);
+    sp_buf_free(b);
+    x->ok = x->ok && s != SP_STR_FAIL;
+    return s == SP_STR_FAIL ? SP_STR_NONE : s;
+}
+
+static uint32_t hashed(struct redaction *x, uint32_t s, char kind)
+{
+    struct sp_str t = redact_str(x, s);
+    struct sp_buf b;
+    if (!t.n)
+        return s;
+    sp_buf_init(&b, 0);
+    put_hash(x, &b, kind, t.p, t.n);
+    return redact_intern(x, &b);
+}
+
+/* ---- paths ---- */
+
+/* A folder that tells nothing of its owner: "/usr/lib", "/usr/lib/x86_64-linux-gnu", "/lib64". */
+static bool is_system(const char *p, size_t n)
+{
+    static const char *const folders[] = {"/usr/lib",     "/usr/lib64",      "/usr/bin",       "/usr/sbin",
+                                          "/lib",         "/lib64",          "/bin",           "/sbin",
+                                          "/usr/libexec", "/System/Library", "/usr/lib/system"};
+    static const char *const triplets[] = {"x86_64-linux-gnu", "aarch64-linux-gnu", "i386-linux-gnu",
+                                           "arm-linux-gnueabihf", "riscv64-linux-gnu"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t m = strlen(folders[i]);
+        if (n < m || memcmp(p, folders[i], m) != 0)
+            continue;
+        if (n == m || strcmp(folders[i], "/System/Library") == 0)
+            return true;
+        for (size_t k = 0; k < sizeof triplets / sizeof *triplets; k++)
+            if (n == m + 1 + strlen(triplets[k]) && p[m] == '/' &&
+                memcmp(p + m + 1, triplets[k], strlen(triplets[k])) == 0)
+                return true;
+    }
+    return false;
+}
+
+static size_t folder_of(struct sp_str t)
+{
+    size_t n = t.n;
+    while (n && t.p[n - 1] != '/' && t.p[n - 1] != '\\')
+        n--;
+    return n;
+}
+
+/* A binary that every system has, or the kernel gives. */
+static bool is_systems(struct sp_str path)
+{
+    size_t n = folder_of(path);
+    return (n > 1 && is_system(path.p, n - 1)) || sp_str_is(path, "[vdso]") || sp_str_is(path, "[vsyscall]");
+}
+
+/* "/home/me/acme/bin/server" as "/p-1f2e…/server"; what stands behind the name stays ("file.c:12"). */
+static uint32_t path_of(struct redaction *x, uint32_t s)
+{
+    struct sp_str t = redact_str(x, s);
+    size_t n = folder_of(t), end = t.n;
+    bool system = (n > 1 && is_system(t.p, n - 1)) || t.p[0] == '[';
+    bool named = is_named(x, s) || (x->rules & REDACT_FILES && !system);
+    bool hides = x->rules & REDACT_PATHS && n && !system;
+    struct sp_buf b;
+    if (!t.n || !(hides || named))
+        return s;
+    while (end > n && strchr("0123456789:", t.p[end - 1]))
+        end--;
+    if (end == n || (end < t.n && t.p[end] != ':'))
+        end = t.n;
+    sp_buf_init(&b, 0);
+    if (hides) {
+        sp_buf_puts(&b, t.p[0] == '/' ? "/" : "");
+        put_hash(x, &b, 'p', t.p, n);
+        sp_buf_ch(&b, '/');
+    } else {
+        sp_buf_add(&b, t.p, n);
+    }
+    if (named)
+        put_hash(x, &b, 'n', t.p + n, end - n);
+    else
+        sp_buf_add(&b, t.p + n, end - n);
+    sp_buf_add(&b, t.p + end, t.n - end);
+    return redact_intern(x, &b);
+}
+
+/* ---- names ---- */
+
+/* "http-12" as "t-1f2e…-12": the digits tell threads of a pool apart. */
+static uint32_t thread_name(struct redaction *x, uint32_t s)
+{
+    struct sp_str t = redact_str(x, s);
+    size_t n = t.n;
+    struct sp_buf b;
+    if (!n || !(x->rules & REDACT_THREADS || is_named(x, s)))
+        return s;
+    while (n && t.p[n - 1] >= '0' && t.p[n - 1] <= '9')
+        n--;
+    sp_buf_init(&b, 0);
+    put_hash(x, &b, 't', t.p, n);
+    if (n < t.n)
+        sp_buf_ch(&b, '-');
+    sp_buf_add(&b, t.p + n, t.n - n);
+    return redact_intern(x, &b);
+}
+
+/* Markers ("[unknown]") and addresses are no names. */
+static bool is_a_name(struct sp_str t)
+{
+    return t.n && t.p[0] != '[' && !(t.n > 2 && t.p[0] == '0' && t.p[1] == 'x');
+}
+
+static void redact_functions(struct redaction *x)
+{
+    struct sp_profile *p = x->p;
+    unsigned char *own = calloc(p->dsos.n + 1, 1);
+    x->ok = x->ok && own;
+    for (size_t i = 0; x->ok && i < p->dsos.n; i++)
+        own[i] = !p->dsos.v[i].is_kernel && !is_systems(redact_str(x, p->dsos.v[i].name));
+    for (size_t i = 0; x->ok && i < p->functions.n; i++) {
+        struct sp_function *f = &p->functions.v[i];
+        bool all = x->rules & REDACT_FUNCTIONS && own[f->dso];
+        bool hide = (all || is_named(x, f->name)) && is_a_name(redact_str(x, f->name));
+        f->name = hide ? hashed(x, f->name, 'f') : f->name;
+        f->tells = hide || x->rules & REDACT_PATHS ? hashed(x, f->tells, 'x') : f->tells;
+    }
+    for (size_t i = 0; x->ok && i < p->func_infos.n; i++) {
+        struct sp_func_info *f = &p->func_infos.v[i];
+        bool hide = x->rules & REDACT_FUNCTIONS || is_named(x, f->linkage);
+        f->linkage = hide ? hashed(x, f->linkage, 'f') : f->linkage;
+        f->file = path_of(x, f->file);
+    }
+    free(own);
+}
+
+/* ---- what has no field ---- */
+
+static void drop(struct redaction *x, uint32_t *extra)
+{
+    x->left_out += *extra != SP_STR_NONE;
+    *extra = SP_STR_NONE;
+}
+
+static void redact_header(struct redaction *x)
+{
+    struct sp_header *h = &x->p->header;
+    if (x->rules & REDACT_HOST)
+        h->host.name = hashed(x, h->host.name, 'h');
+    if (x->rules & REDACT_COMMAND)
+        h->command = hashed(x, h->command, 'c');
+    drop(x, &h->extra_json);
+    drop(x, &h->source_extra_json);
+    drop(x, &h->time_extra_json);
+    drop(x, &h->x_spaa_extra_json);
+    for (size_t i = 0; i < x->p->sources.n; i++)
+        x->p->sources.v[i] = path_of(x, x->p->sources.v[i]);
+    for (size_t i = 0; x->ok && i < x->p->events.n; i++) {
+        struct sp_event *e = &x->p->events.v[i];
+        struct sp_str extra = redact_str(x, e->extra_json);
+        e->name = is_named(x, e->name) ? hashed(x, e->name, 'e') : e->name;
+        if (!sp_str_is(extra, "\"x_threads\":\"all\"") && !sp_str_is(extra, "\"x_threads\":\"some\""))
+            drop(x, &e->extra_json); /* the two are ours: whose time was recorded */
+        drop(x, &e->sampling_extra_json);
+    }
+    x->left_out += x->p->extensions.n;
+    x->p->extensions.n = 0;
+}
+
+static void redact_processes(struct redaction *x)
+{
+    struct sp_profile *p = x->p;
+    for (size_t i = 0; x->ok && i < p->threads.n; i++) {
+        struct sp_thread *t = &p->threads.v[i];
+        t->comm = thread_name(x, t->comm);
+        t->name = thread_name(x, t->name);
+        t->queue = thread_name(x, t->queue);
+        drop(x, &t->extra_json);
+    }
+    for (size_t i = 0; x->ok && i < p->processes.n; i++) {
+        struct sp_process_fact *f = &p->processes.v[i];
+        f->name = thread_name(x, f->name);
+        f->path = path_of(x, f->path);
+        drop(x, &f->extra_json);
+    }
+    for (size_t i = 0; x->ok && i < p->images.n; i++) {
+        p->images.v[i].name = path_of(x, p->images.v[i].name);
+        p->images.v[i].path = path_of(x, p->images.v[i].path);
+        drop(x, &p->images.v[i].extra_json);
+    }
+    for (size_t i = 0; x->ok && i < p->waits.n; i++) {
+        p->waits.v[i].holder_name = thread_name(x, p->waits.v[i].holder_name);
+        drop(x, &p->waits.v[i].text); /* names are in it */
+        drop(x, &p->waits.v[i].extra_json);
+    }
+}
+
+static void redact_stacks(struct redaction *x)
+{
+    struct sp_profile *p = x->p;
+    for (size_t i = 0; x->ok && i < p->contexts.n; i++) {
+        struct sp_context *c = &p->contexts.v[i];
+        c->comm = thread_name(x, c->comm);
+        c->source = path_of(x, c->source);
+        drop(x, &c->extra_json);
+    }
+    for (size_t i = 0; x->ok && i < p->labels.n; i++)
+        if (x->rules & REDACT_LABELS && !(p->labels.v[i].flags & SP_LABEL_NUMBER))
+            p->labels.v[i].value = hashed(x, p->labels.v[i].value, 'l');
+    for (size_t i = 0; i < p->stacks.n; i++)
+        drop(x, &p->stacks.v[i].extra_json);
+    for (size_t i = 0; i < p->exclusives.n; i++)
+        drop(x, &p->exclusives.v[i].extra_json);
+    for (size_t i = 0; i < p->window_rows.n; i++)
+        drop(x, &p->window_rows.v[i].extra_json);
+    for (size_t i = 0; i < p->layout_fields.n; i++)
+        drop(x, &p->layout_fields.v[i].extra_json);
+    p->ids.n = p->linked_ids.n = 0;
+}
+
+static void redact_code(struct redaction *x)
+{
+    struct sp_profile *p = x->p;
+    redact_functions(x); /* by the folders of their binaries, as they are */
+    for (size_t i = 0; x->ok && i < p->dsos.n; i++) {
+        p->dsos.v[i].name = path_of(x, p->dsos.v[i].name);
+        drop(x, &p->dsos.v[i].extra_json);
+    }
+    for (size_t i = 0; x->ok && i < p->frames.n; i++) {
+        p->frames.v[i].srcline = path_of(x, p->frames.v[i].srcline);
+        drop(x, &p->frames.v[i].extra_json);
+    }
+    p->notes.n = 0; /* their words name files */
+}
+
+/* ---- the rules ---- */
+
+static spaa_status redact_rule(struct redaction *x, const char *p, size_t n)
+{
+    static const char *const names[] = {"paths",     "host",   "command", "threads",
+                                        "functions", "labels", "files",   "all"};
+    static const unsigned bits[] = {REDACT_PATHS,     REDACT_HOST,   REDACT_COMMAND, REDACT_THREADS,
+                                    REDACT_FUNCTIONS, REDACT_LABELS, REDACT_FILES,   REDACT_ALL};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n && memcmp(names[i], p, n) == 0) {
+            x->rules |= bits[i];
+            return SPAA_OK;
+        }
+    sp_emit_hint(x->d, SP_E037, SP_AT_NOTHING,
+                 "paths, files, host, command, threads, functions, labels, all, or /REGEX/ for names",
+                 "--redact has no rule \"%.*s\"", (int)n, p);
+    return SPAA_ERR_USAGE;
+}
+
+static spaa_status redact_pattern(struct redaction *x, const char *p, size_t n)
+{
+    char *pattern = strndup(p, n);
+    unsigned char *is = NULL;
+    size_t strings = x->nmatches;
+    spaa_status st =
+        pattern ? sp_match_strings(&x->p->strs, NULL, strings, pattern, x->d, &is) : sp_nomem(x->d);
+    if (!st && !x->matches) {
+        x->matches = is;
+        is = NULL;
+    }
+    for (size_t i = 0; !st && is && i < strings; i++)
+        x->matches[i] |= is[i];
+    free(is);
+    free(pattern);
+    return st;
+}
+
+static spaa_status redact_rules(struct redaction *x, const char *rules)
+{
+    spaa_status st = SPAA_OK;
+    for (const char *p = rules; !st && *p;) {
+        const char *close = *p == '/' ? strchr(p + 1, '/') : NULL;
+        size_t n = close ? (size_t)(close - p) + 1 : strcspn(p, ",");
+        st = close ? redact_pattern(x, p + 1, n - 2) : redact_rule(x, p, n);
+        p += n;
+        p += *p == ',';
+    }
+    return st;
+}
+
+spaa_status sp_redact_profile(struct sp_profile *p, const char *rules, const char *key, struct sp_diags *d)
+{
+    struct redaction x = {.p = p, .d = d, .key = key, .nmatches = p->strs.strs.n, .ok = true};
+    spaa_status st = redact_rules(&x, rules);
+    if (st) {
+        free(x.matches);
+        return st;
+    }
+    redact_header(&x);
+    redact_processes(&x);
+    redact_code(&x);
+    redact_stacks(&x);
+    x.left_out += sp_originals_count(p->originals);
+    sp_originals_free(p->originals);
+    p->originals = NULL;
+    bool samples = sp_samples_count(p->samples) > 0;
+    sp_samples_free(p->samples);
+    sp_samples_free(p->switches);
+    p->samples = p->switches = NULL;
+    free(x.matches);
+    if (x.ok && (x.left_out || samples))
+        sp_emit(d, SP_I664, SP_AT_NOTHING, "%llu members that no rule knows%s",
+                (unsigned long long)x.left_out, samples ? ", and all raw samples" : "");
+    if (x.ok && !key)
+        sp_emit(d, SP_I665, SP_AT_NOTHING, "who guesses a name can check it; SPAA_REDACT_KEY is a key");
+    return x.ok ? SPAA_OK : sp_nomem(d);
+}

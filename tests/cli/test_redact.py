@@ -1,0 +1,128 @@
+"""--redact: what is not to be seen is nowhere in the output, and the numbers are what they were."""
+
+import json
+import os
+import re
+
+import pytest
+
+from conftest import ROOT, ask, run
+
+SECRET = "acme"
+HASH = r"[0-9a-f]{12}"
+
+
+def profile(path, secret=SECRET):
+    """SPAA with a secret word in everything that has text."""
+    s = secret
+    lines = [
+        {"type": "header", "format": "spaa", "version": "1.0", "source_tool": "perf", "frame_order": "leaf_to_root", f"x_{s}": s,
+         "events": [{"name": "cycles", "kind": "hardware", "sampling": {"mode": "period", "primary_metric": "period"}, "x_note": s}],
+         "source": {"tool": "perf", "command": f"/home/{s}/bin/{s}-server --token {s}", "x_more": s},
+         "x_spaa": {"frames": "address", "group_by": ["pid", "tid", "comm"], "host": {"name": f"{s}-host", "os": "Linux", "arch": "x86_64"}}, "stack_id_mode": "local"},
+        {"type": "dso", "id": 1, "name": f"/home/{s}/bin/{s}-server", "build_id": "ab" * 20, "is_kernel": False, "x_k": s},
+        {"type": "dso", "id": 2, "name": "/usr/lib/x86_64-linux-gnu/libc.so.6", "is_kernel": False},
+        {"type": "dso", "id": 3, "name": "[kernel.kallsyms]", "is_kernel": True},
+        {"type": "frame", "id": 1, "func": f"{s}::work", "dso": 1, "kind": "user", "srcline": f"/home/{s}/src/{s}.cpp:12", "x_k": s},
+        {"type": "frame", "id": 2, "func": f"{s}::main", "dso": 1, "kind": "user", "srcline": f"/home/{s}/src/main.cpp:3"},
+        {"type": "frame", "id": 3, "func": "read", "dso": 2, "kind": "user"},
+        {"type": "frame", "id": 4, "func": "vfs_read", "dso": 3, "kind": "kernel"},
+        {"type": "thread", "pid": 7, "tid": 7, "comm": f"{s}-main"},
+        {"type": f"x_{s}", "what": s},
+    ]
+    for i, (frames, comm, n) in enumerate((([1, 2], f"{s}-1", 5), ([4, 3, 2], f"{s}-2", 3), ([1, 2], f"{s}-main", 2))):
+        lines.append({"type": "stack", "id": f"{s}{i}", "frames": frames, "x_k": s,
+                      "context": {"event": "cycles", "pid": 7, "tid": 7 + i, "comm": comm, "x_labels": {"customer": s, "shard": 3}},
+                      "weights": [{"metric": "period", "value": n}]})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_nothing_is_left_of_what_was_there(tmp_path):
+    path = profile(tmp_path / "a.spaa")
+    run("convert", path, "--redact", "all", "-o", tmp_path / "r.spaa", code=0)
+    text = (tmp_path / "r.spaa").read_text()
+    assert SECRET not in text
+    for kept in ("libc.so.6", "/usr/lib/x86_64-linux-gnu", '"read"', "vfs_read", "ab" * 20, '"shard":3'):
+        assert kept in text, kept
+    run("validate", tmp_path / "r.spaa", code=0)
+    before, after = ask("top", path), ask("top", tmp_path / "r.spaa")
+    assert [(r["self"], r["total"]) for r in before["rows"]] == [(r["self"], r["total"]) for r in after["rows"]]
+
+
+@pytest.mark.parametrize("rules,kept,gone", [
+    ("paths", [r"/p-%s/acme-server" % HASH, "acme::work", r"p-%s/acme.cpp:12" % HASH], ["/home/acme/src"]),
+    ("files", [r"/home/acme/bin/n-%s" % HASH, r"n-%s:12" % HASH], ["acme-server\"", "acme.cpp"]),
+    ("host", [r'"name":"h-%s"' % HASH], ["acme-host"]),
+    ("command", [r'"command":"c-%s"' % HASH], ["--token"]),
+    ("threads", [r't-%s-1"' % HASH, r't-%s-2"' % HASH, "acme::work"], ["acme-main"]),
+    ("functions", [r'"func":"f-%s"' % HASH, '"func":"read"'], ["acme::"]),
+    ("labels", [r'"customer":"l-%s"' % HASH], ['"customer":"acme"']),
+    ("/^acme::w/", [r'"func":"f-%s"' % HASH, "acme::main"], ["acme::work"]),
+    ("host,/acme/", [r'"func":"f-%s"' % HASH], ["acme::", "acme-host", "acme-1"]),
+])
+def test_each_rule_by_itself(rules, kept, gone, tmp_path):
+    run("convert", profile(tmp_path / "a.spaa"), "--redact", rules, "-o", tmp_path / "r.spaa", code=0)
+    text = (tmp_path / "r.spaa").read_text()
+    for k in kept:
+        assert re.search(k, text), k
+    for g in gone:
+        assert g not in text, g
+
+
+def test_equal_names_have_equal_hashes_so_that_profiles_compare(tmp_path):
+    for name in "ab":
+        run("convert", profile(tmp_path / f"{name}.spaa"), "--redact", "all", "-o", tmp_path / f"{name}.out.spaa", code=0)
+    assert (tmp_path / "a.out.spaa").read_bytes() == (tmp_path / "b.out.spaa").read_bytes()
+    rows = ask("diff", tmp_path / "a.out.spaa", tmp_path / "b.out.spaa")
+    assert rows["whole"]["base"] == rows["whole"]["new"]
+
+
+def test_a_key_makes_other_hashes_and_stands_nowhere(tmp_path):
+    path = profile(tmp_path / "a.spaa")
+    run("convert", path, "--redact", "all", "-o", tmp_path / "plain.spaa", code=0)
+    keyed = run("convert", path, "--redact", "all", "-o", tmp_path / "keyed.spaa", code=0, env={"SPAA_REDACT_KEY": "hidden-key"})
+    text = (tmp_path / "keyed.spaa").read_text()
+    assert "hidden-key" not in text + keyed.err and text != (tmp_path / "plain.spaa").read_text()
+    assert "SPAA-I665" not in keyed.err
+
+
+def test_a_drawing_has_none_of_it(tmp_path):
+    path = profile(tmp_path / "a.spaa")
+    run("flamegraph", path, "--redact", "all", "-o", tmp_path / "f.svg", code=0)
+    assert SECRET not in (tmp_path / "f.svg").read_text()
+    run("flamegraph", path, "--redact", "all", "--diff", profile(tmp_path / "acme-base.spaa"), "-o", tmp_path / "d.svg", code=0)
+    assert SECRET not in (tmp_path / "d.svg").read_text()
+
+
+@pytest.mark.parametrize("options,said", [
+    (["convert", "--redact", "all", "--lossless"], "the original that --lossless keeps"),
+    (["convert", "--redact", "all", "--samples"], "raw samples"),
+    (["convert", "--redact", "names"], 'no rule "names"'),
+    (["convert", "--redact", "/(/"], "missing"),
+    (["flamegraph", "--redact", "all", "--focus", "work"], "hashes the names that filters go by"),
+])
+def test_what_cannot_be_is_refused(options, said, tmp_path):
+    out = tmp_path / ("o.svg" if options[0] == "flamegraph" else "o.spaa")
+    a = run(options[0], profile(tmp_path / "a.spaa"), *options[1:], "-o", out, code=2)
+    assert said in a.err and not out.exists()
+
+
+def test_the_threads_of_a_file_that_another_tool_wrote_stay(tmp_path):
+    path = profile(tmp_path / "a.spaa")
+    lines = path.read_text().splitlines()
+    header = json.loads(lines[0])
+    del header["x_spaa"]
+    path.write_text("\n".join([json.dumps(header)] + lines[1:]) + "\n")
+    run("convert", path, "--redact", "paths", "-o", tmp_path / "r.spaa", code=0)
+    assert len(ask("top", tmp_path / "r.spaa", "--by", "comm", "--no-pool")["rows"]) == 3
+
+
+@pytest.mark.parametrize("fixture", ["perf_data/big.perf.data", "heaptrack/raw.heaptrack", "pprof/heap.pb.gz", "spindump/contention.spindump.txt"])
+def test_totals_stay(fixture, tmp_path):
+    path = os.path.join(ROOT, "tests/fixtures", fixture)
+    run("convert", path, "--redact", "all", "-o", tmp_path / "r.spaa", code=0)
+    run("convert", path, "-o", tmp_path / "c.spaa", code=0)
+    run("validate", tmp_path / "r.spaa", code=0)
+    sums = [run("query", tmp_path / f"{n}.spaa", "SELECT count(*), sum(weight) FROM stacks", "--json").out for n in "rc"]
+    assert json.loads(sums[0])["rows"] == json.loads(sums[1])["rows"]
