@@ -101,6 +101,11 @@ spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection 
 void sp_waits_free(struct sp_waits *w);
 uint32_t sp_waits_thread(const struct sp_waits *w, int64_t tid); /* in threads; SP_NONE: it is not there */
 
+/* Whether two waits of a thread are for the same holder, in whatever words; for nobody: the same wait. */
+bool sp_waits_alike(const struct sp_waits *w, uint32_t a, uint32_t b);
+/* The weight, without filters, of such waits as this. */
+int64_t sp_waits_weight(const struct sp_waits *w, uint32_t wait);
+
 /* waits_steps.c: ranges, and where each thread was seen; SPAA_ERR_NOMEM. */
 spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d);
 /* The steps in which a thread was seen to wait for a holder, in order, joined where they touch; false: no
@@ -112,6 +117,8 @@ bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder
 
 /* waits_deadlock.c: which waits do not end, before chains are walked; false: no memory. */
 bool sp_waits_find_stuck(struct sp_waits *w);
+/* Whether a thread waits until its end, for so long that it is no chance. */
+bool sp_waits_stays(const struct sp_waits *w, uint32_t thread);
 /* Of a chain with its steps: whether it is a deadlock, what tells it, and when its waits are there at once.
  */
 bool sp_waits_judge(struct sp_waits *w, struct sp_wait_chain *c);

@@ -59,6 +59,31 @@ static bool deadlock_look_at(struct sp_waits *w, uint32_t thread, uint32_t wait)
     return true;
 }
 
+static uint32_t deadlock_next(const struct sp_waits *w, uint32_t thread)
+{
+    uint32_t stuck = thread == SP_NONE ? SP_NONE : w->threads.v[thread].stuck;
+    return stuck == SP_NONE ? SP_NONE : w->waits.v[stuck].holder;
+}
+
+/*
+ * Which threads lead into a ring of waits that last until the end. From each at most one way leads on, and it
+ * is walked once: what it meets that was walked before tells the rest.
+ */
+static void deadlock_mark_rings(const struct sp_waits *w, unsigned char *mark)
+{
+    enum { NEW, ON_THE_WAY, NO_RING, RING };
+    for (uint32_t i = 0; i < w->threads.n; i++) {
+        uint32_t t = i;
+        for (; t != SP_NONE && mark[t] == NEW; t = deadlock_next(w, t))
+            mark[t] = ON_THE_WAY;
+        unsigned char found = t != SP_NONE && mark[t] != NO_RING ? RING : NO_RING;
+        for (t = i; t != SP_NONE && mark[t] == ON_THE_WAY; t = deadlock_next(w, t))
+            mark[t] = found;
+    }
+    for (uint32_t i = 0; i < w->threads.n; i++)
+        mark[i] = mark[i] == RING;
+}
+
 bool sp_waits_find_stuck(struct sp_waits *w)
 {
     bool ok = true;
@@ -69,20 +94,26 @@ bool sp_waits_find_stuck(struct sp_waits *w)
     }
     /* Where it does not lead into a ring of such waits, what a thread did last is no better than the rest. */
     unsigned char *mark = calloc(w->threads.n + 1, 1);
-    for (uint32_t i = 0; ok && mark && i < w->threads.n; i++) {
-        uint32_t t = i, turns = 0;
-        while (t != SP_NONE && w->threads.v[t].stuck != SP_NONE && !mark[i] && turns++ <= w->threads.n) {
-            t = w->waits.v[w->threads.v[t].stuck].holder;
-            if (t == i)
-                mark[i] = 1;
-        }
-    }
+    if (ok && mark)
+        deadlock_mark_rings(w, mark);
     for (uint32_t i = 0; ok && mark && i < w->threads.n; i++)
         if (!mark[i] && !w->threads.v[i].stuck_all)
             w->threads.v[i].stuck = SP_NONE;
     ok = ok && mark;
     free(mark);
     return ok;
+}
+
+static bool deadlock_is_long(const struct sp_waits *w, int64_t from, int64_t to)
+{
+    return to - from + 1 >= DEADLOCK_STEPS && to - from + 1 >= w->ranges.last / DEADLOCK_PART;
+}
+
+bool sp_waits_stays(const struct sp_waits *w, uint32_t thread)
+{
+    const struct sp_wait_thread *t = &w->threads.v[thread];
+    return t->stuck != SP_NONE &&
+           (t->stuck_all || (t->since != SP_ABSENT && deadlock_is_long(w, t->since, t->last)));
 }
 
 static const struct sp_wait *deadlock_step(const struct sp_waits *w, const struct sp_wait_chain *c,
@@ -159,8 +190,7 @@ static enum sp_deadlock deadlock_told(const struct sp_waits *w, const struct sp_
         return SP_DEADLOCK_NONE;
     if (all)
         return SP_DEADLOCK_ALL;
-    int64_t n = end - since + 1;
-    return n >= DEADLOCK_STEPS && n >= w->ranges.last / DEADLOCK_PART ? SP_DEADLOCK_TO_END : SP_DEADLOCK_NONE;
+    return deadlock_is_long(w, since, end) ? SP_DEADLOCK_TO_END : SP_DEADLOCK_NONE;
 }
 
 /* The profiler calls one of its waits a part of a deadlock, and the thread was not seen to go on from there.

@@ -6,6 +6,7 @@
 struct held_stack {
     uint32_t first, n, fact;
     enum sp_held_state state;
+    bool shown; /* the heaviest stack is one of these */
     int64_t weight;
 };
 
@@ -166,7 +167,7 @@ static bool held_path(const struct held_thread *t, const struct sp_own *own, str
     if (!alive)
         return false;
     for (uint32_t i = 0; i < t->stacks.n; i++)
-        if (t->stacks.v[i].state == out->most)
+        if (t->stacks.v[i].shown)
             alive[n++] = (struct held_next){0, i};
     while (out->n < SP_HELD_FRAMES) {
         size_t left = held_descend(t, alive, n, out->n, &out->at[out->n]);
@@ -188,6 +189,14 @@ static bool held_path(const struct held_thread *t, const struct sp_own *own, str
     return true;
 }
 
+static void held_sum(const struct held_thread *t, struct sp_held *out)
+{
+    for (size_t i = 0; i < t->stacks.n; i++) {
+        out->weight += t->stacks.v[i].weight;
+        out->by[t->stacks.v[i].state] += t->stacks.v[i].weight;
+    }
+}
+
 bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w, int64_t tid,
                 uint32_t waiter, struct sp_held *out)
 {
@@ -200,12 +209,30 @@ bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const st
     out->in_steps = steps.v.n > 0;
     bool ok = held_gather(r, w, tid, out->in_steps ? &steps : NULL, thread, &t);
     sp_vec_free(&steps.v);
-    for (size_t i = 0; ok && i < t.stacks.n; i++) {
-        out->weight += t.stacks.v[i].weight;
-        out->by[t.stacks.v[i].state] += t.stacks.v[i].weight;
-    }
+    held_sum(&t, out);
     for (unsigned i = 0; i < SP_HELD_STATES; i++)
         out->most = out->by[i] > out->by[out->most] ? (enum sp_held_state)i : out->most;
+    for (size_t i = 0; i < t.stacks.n; i++)
+        t.stacks.v[i].shown = t.stacks.v[i].state == out->most;
+    ok = ok && held_path(&t, own, out);
+    sp_vec_free(&t.stacks);
+    sp_vec_free(&t.functions);
+    return ok;
+}
+
+bool sp_held_waiting(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
+                     uint32_t wait, struct sp_held *out)
+{
+    const struct sp_wait *x = &w->waits.v[wait];
+    const struct sp_wait_thread *thread = &w->threads.v[x->waiter];
+    struct held_thread t = {0};
+    *out = (struct sp_held){.own = SP_NONE};
+    bool ok = held_gather(r, w, thread->tid, NULL, SP_NONE, &t);
+    held_sum(&t, out);
+    out->most = sp_held_state_of(sp_pstr(w->profile, x->state));
+    for (size_t i = 0; i < t.stacks.n; i++)
+        for (uint32_t k = thread->first; k < thread->first + thread->n; k++)
+            t.stacks.v[i].shown |= t.stacks.v[i].fact == w->waits.v[k].fact && sp_waits_alike(w, k, wait);
     ok = ok && held_path(&t, own, out);
     sp_vec_free(&t.stacks);
     sp_vec_free(&t.functions);

@@ -44,6 +44,11 @@ struct sp_held {
 bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w, int64_t tid,
                 uint32_t waiter, struct sp_held *out);
 
+/* The same of all samples of the thread of a wait (in w->waits): `most` is its state, the heaviest stack that
+ * of what it waited so. */
+bool sp_held_waiting(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
+                     uint32_t wait, struct sp_held *out);
+
 /* The class of an x_state. */
 enum sp_held_state sp_held_state_of(struct sp_str state);
 

@@ -92,17 +92,31 @@ static uint32_t hang_wait(const struct sp_waits *w, uint32_t thread)
     return t->stuck != SP_NONE ? t->stuck : t->n ? t->first : SP_NONE;
 }
 
-static const struct sp_wait_chain *hang_deadlock(const struct sp_waits *w, uint32_t thread, bool *in_ring)
+/* The first chain through a thread (deadlocks come first); *in_ring: it is where that goes around. */
+static const struct sp_wait_chain *hang_chain(const struct sp_waits *w, uint32_t thread, bool *in_ring)
 {
+    *in_ring = false;
     for (size_t i = 0; i < w->chains.n; i++) {
         const struct sp_wait_chain *c = &w->chains.v[i];
-        for (uint32_t k = 0; c->deadlock && k < c->n; k++)
+        for (uint32_t k = 0; k < c->n; k++)
             if (w->waits.v[w->steps.v[c->first + k]].waiter == thread) {
                 *in_ring = c->cycle != SP_NONE && k >= c->cycle;
                 return c;
             }
     }
     return NULL;
+}
+
+/*
+ * A deadlock that its main thread did not leave again is what happened, however long it did other things
+ * before; one that it waited for at times is not.
+ */
+static bool hang_ends_in_deadlock(const struct sp_summary_hang *h, uint32_t thread)
+{
+    const struct sp_wait *x = &h->w.waits.v[h->wait];
+    bool waited = h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED;
+    return h->in_ring || x->reported || sp_waits_stays(&h->w, thread) ||
+           (waited && sp_waits_weight(&h->w, h->wait) * 2 >= h->weight);
 }
 
 /* The wait that leads on from a thread, where it is most of what that did. */
@@ -118,9 +132,11 @@ static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
 {
     enum { FAR = 64 };
     h->wait = h->last = hang_wait(&h->w, thread);
-    h->deadlock = hang_deadlock(&h->w, thread, &h->in_ring);
     if (h->wait == SP_NONE)
         return true;
+    const struct sp_wait_chain *c = hang_chain(&h->w, thread, &h->in_ring);
+    h->ring = h->in_ring ? c : NULL;
+    h->deadlock = c && c->deadlock && hang_ends_in_deadlock(h, thread) ? c : NULL;
     h->steps = 1;
     for (uint32_t t = h->w.waits.v[h->wait].holder; t != SP_NONE && !h->deadlock && h->steps < FAR;
          h->steps++) {
@@ -135,6 +151,16 @@ static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
         return true;
     h->holder_tid = h->w.threads.v[last->holder].tid;
     return sp_held_of(&h->rows, &h->own, &h->w, h->holder_tid, last->waiter, &h->holder);
+}
+
+/* What it ended in comes before what it did most. */
+static bool hang_judge_deadlock(struct sp_summary_hang *h)
+{
+    if (!h->deadlock || h->weight == sp_waits_weight(&h->w, h->wait))
+        return true;
+    h->weight = sp_waits_weight(&h->w, h->wait);
+    h->verdict = SP_HANG_WAITED;
+    return sp_held_waiting(&h->rows, &h->own, &h->w, h->wait, &h->main);
 }
 
 /* ---- who else ran ---- */
@@ -241,8 +267,8 @@ static spaa_status hang_main(struct sp_summary *x)
     bool ok = sp_held_of(&h->rows, &h->own, NULL, h->tid, SP_NONE, &h->main);
     hang_judge(x);
     uint32_t thread = h->has_waits ? sp_waits_thread(&h->w, h->tid) : SP_NONE;
-    if (ok && thread != SP_NONE && (h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED))
-        ok = hang_follow(h, thread);
+    if (ok && thread != SP_NONE)
+        ok = hang_follow(h, thread) && hang_judge_deadlock(h);
     if (h->verdict == SP_HANG_STARVED)
         hang_others(x);
     return ok ? SPAA_OK : sp_nomem(x->x.q->diags);

@@ -52,8 +52,9 @@ struct sp_summary_hang {
     /* What it waited for. */
     uint32_t wait, steps; /* in w.waits, SP_NONE: nothing is stated; how many waits lead to the last holder */
     uint32_t last;        /* the wait of that, in w.waits */
-    const struct sp_wait_chain *deadlock; /* that it is a part of, or waits for; NULL: none */
-    bool in_ring;                         /* a part */
+    const struct sp_wait_chain *deadlock; /* that it ends in, or that it mostly waits for; NULL: none */
+    const struct sp_wait_chain *ring;     /* of threads that wait for each other, it among them; NULL: none */
+    bool in_ring;                         /* it is a part of the deadlock */
     int64_t holder_tid;                   /* the last holder; SP_ABSENT: the report does not have it */
     struct sp_held holder;
 

@@ -115,9 +115,16 @@ static void hang_verdict(struct sp_buf *b, const struct sp_summary *x)
                                         [SP_HANG_SUSPENDED] = "was suspended",
                                         [SP_HANG_IDLE] = "waited for events in its run loop"};
     const struct sp_summary_hang *h = &x->hang;
+    bool tie = false;
     sp_buf_puts(b, "main thread ");
     hang_thread(b, x, h->tid);
-    sp_buf_printf(b, " %s ", words[h->verdict]);
+    sp_buf_printf(b, " %s", words[h->verdict]);
+    for (unsigned i = 0; h->verdict != SP_HANG_UNKNOWN && i < SP_HELD_STATES; i++)
+        if (i != h->main.most && h->main.by[i] == h->weight && !h->deadlock) {
+            sp_buf_printf(b, " and %s", hang_did[i]);
+            tie = true;
+        }
+    sp_buf_puts(b, tie ? ", each " : " ");
     sp_hang_share(b, x, h->verdict == SP_HANG_UNKNOWN ? h->main.weight : h->weight, h->main.weight);
     if (h->deadlock)
         sp_buf_printf(b, ", %s %s", h->in_ring ? "in" : "held up by",
@@ -133,19 +140,6 @@ static void hang_in(struct sp_buf *b, const struct sp_summary *x)
     hang_stack(b, x, m);
     sp_buf_puts(b, ", ");
     sp_hang_share(b, x, m->at[m->own == SP_NONE ? m->n - 1 : m->own], m->weight);
-}
-
-static void hang_rest(struct sp_buf *b, const struct sp_summary *x)
-{
-    const struct sp_held *m = &x->hang.main;
-    for (unsigned i = 0; x->hang.states && i < SP_HELD_STATES; i++) {
-        if (i == m->most || !m->by[i])
-            continue;
-        sp_buf_puts(b, b->len ? ", it " : "otherwise it ");
-        sp_buf_puts(b, hang_did[i]);
-        sp_buf_ch(b, ' ');
-        sp_hang_share(b, x, m->by[i], m->weight);
-    }
 }
 
 void sp_hang_holder(struct sp_buf *b, const struct sp_summary *x, const struct sp_wait *w)
@@ -177,27 +171,67 @@ bool sp_hang_is_child(const struct sp_summary *x, const struct sp_wait *w)
     return on.n >= 5 && memcmp(on.p, "wait4", 5) == 0;
 }
 
-/* "it waited for turnstile, held by accountd [88] (after 2 hops), in 95 of 100 samples (95 %)" */
-static void hang_for(struct sp_buf *b, const struct sp_summary *x)
+/* "for unfair lock, held by Editor [412] 0x1a02" */
+static void hang_what_for(struct sp_buf *b, const struct sp_summary *x, const struct sp_wait *w)
 {
-    const struct sp_summary_hang *h = &x->hang;
-    if (h->wait == SP_NONE)
-        return;
-    const struct sp_wait *w = &h->w.waits.v[h->wait], *last = &h->w.waits.v[h->last];
     struct sp_str on = hang_str(x, w->on);
-    int64_t sum = 0;
-    const struct sp_wait_thread *t = &h->w.threads.v[w->waiter];
-    for (uint32_t i = t->first; i < t->first + t->n; i++)
-        if (w->holder == SP_NONE ? i == h->wait : h->w.waits.v[i].holder == w->holder)
-            sum += h->w.waits.v[i].all;
-    sp_buf_puts(b, "it waited for ");
+    sp_buf_puts(b, "for ");
     sp_buf_add(b, on.p, on.n);
     if (sp_hang_has_holder(w)) {
         sp_buf_puts(b, sp_hang_is_child(x, w) ? ", the end of " : ", held by ");
         sp_hang_holder(b, x, w);
     }
+}
+
+/* The verdict is of a wait, which has a line of its own. */
+static bool hang_is_of_wait(const struct sp_summary_hang *h)
+{
+    return h->wait != SP_NONE && (h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED);
+}
+
+/* Beside what it did most, it waited for somebody long enough to say more of. */
+static bool hang_waited_at_times(const struct sp_summary_hang *h)
+{
+    enum { PART = 10 };
+    return h->wait != SP_NONE && sp_waits_weight(&h->w, h->wait) >= h->main.weight / PART;
+}
+
+static void hang_rest(struct sp_buf *b, const struct sp_summary *x)
+{
+    const struct sp_summary_hang *h = &x->hang;
+    const struct sp_held *m = &h->main;
+    bool before = h->deadlock && h->deadlock->deadlock == SP_DEADLOCK_TO_END;
+    for (unsigned i = 0; h->states && i < SP_HELD_STATES; i++) {
+        int64_t left = m->by[i] - (i == m->most ? h->weight : 0);
+        if (left <= 0)
+            continue;
+        sp_buf_puts(b, b->len ? ", it " : before ? "before that it " : "otherwise it ");
+        sp_buf_puts(b, hang_did[i]);
+        sp_buf_ch(b, ' ');
+        sp_hang_share(b, x, left, m->weight);
+        if (i != SP_HELD_WAITED || h->wait == SP_NONE || hang_is_of_wait(h))
+            continue;
+        int64_t sum = sp_waits_weight(&h->w, h->wait);
+        sp_buf_ch(b, ' ');
+        hang_what_for(b, x, &h->w.waits.v[h->wait]);
+        if (sum < left) {
+            sp_buf_ch(b, ' ');
+            sp_hang_share(b, x, sum, m->weight);
+        }
+    }
+}
+
+/* "it waited for turnstile, held by accountd [88] (after 2 hops), in 95 of 100 samples (95 %)" */
+static void hang_for(struct sp_buf *b, const struct sp_summary *x)
+{
+    const struct sp_summary_hang *h = &x->hang;
+    if (!hang_is_of_wait(h))
+        return;
+    const struct sp_wait *w = &h->w.waits.v[h->wait], *last = &h->w.waits.v[h->last];
+    sp_buf_puts(b, "it waited ");
+    hang_what_for(b, x, w);
     sp_buf_puts(b, ", ");
-    sp_hang_share(b, x, sum, t->all);
+    sp_hang_share(b, x, sp_waits_weight(&h->w, h->wait), h->w.threads.v[w->waiter].all);
     if (last != w && sp_hang_has_holder(last)) {
         sp_buf_puts(b, "; in the end for ");
         sp_hang_holder(b, x, last);
@@ -222,10 +256,11 @@ static void hang_deadlock_words(struct sp_buf *b, const struct sp_summary *x)
 }
 
 /* "0x1a02 waited in 100 of 100 samples (100 %) meanwhile: -[Store write] > -[Store notify]" */
-static void hang_holder_did(struct sp_buf *b, const struct sp_summary *x)
+static void hang_say_holder_did(struct sp_buf *b, const struct sp_summary *x, bool of_wait)
 {
     const struct sp_summary_hang *h = &x->hang;
-    if (h->holder_tid == SP_ABSENT || h->holder_tid == h->tid || !h->holder.weight)
+    if (h->holder_tid == SP_ABSENT || h->holder_tid == h->tid || !h->holder.weight ||
+        hang_is_of_wait(h) != of_wait || !(of_wait || hang_waited_at_times(h)))
         return;
     const struct sp_wait *last = &h->w.waits.v[h->last];
     if (last->by_process)
@@ -236,6 +271,17 @@ static void hang_holder_did(struct sp_buf *b, const struct sp_summary *x)
     sp_hang_share(b, x, h->holder.by[h->holder.most], h->holder.weight);
     sp_buf_puts(b, h->holder.in_steps ? " meanwhile: " : ": ");
     hang_stack(b, x, &h->holder);
+}
+
+static void hang_holder_did(struct sp_buf *b, const struct sp_summary *x)
+{
+    hang_say_holder_did(b, x, true);
+}
+
+/* Behind what it did otherwise. */
+static void hang_rest_holder_did(struct sp_buf *b, const struct sp_summary *x)
+{
+    hang_say_holder_did(b, x, false);
 }
 
 static void hang_others_ran(struct sp_buf *b, const struct sp_summary *x)
@@ -273,7 +319,8 @@ static bool hang_line(const struct sp_summary *x, size_t i, struct sp_buf *line,
                  {hang_in, SP_LINE_ITEM, true},
                  {hang_holder_did, SP_LINE_ITEM, true},
                  {hang_others_ran, SP_LINE_ITEM, true},
-                 {hang_rest, SP_LINE_ITEM, true}};
+                 {hang_rest, SP_LINE_ITEM, true},
+                 {hang_rest_holder_did, SP_LINE_ITEM, true}};
     if (i >= sizeof parts / sizeof *parts)
         return false;
     *style = parts[i].style;

@@ -45,10 +45,10 @@ const struct sp_answer_column sp_summary_facts[] = {
     SOMETIMES("hang.steps_lost", SP_COL_COUNT, "steps without samples; null: not said"),
     SOMETIMES("hang.footprint_before_bytes", SP_COL_COUNT, "memory of the process at first; null: not said"),
     SOMETIMES("hang.footprint_bytes", SP_COL_COUNT, "and at the end"),
-    SOMETIMES(
-        "hang.verdict", SP_COL_TEXT,
-        "what its main thread did most: ran, starved (ready, without a CPU), waited, suspended, idle (in "
-        "its run loop); null: not known"),
+    SOMETIMES("hang.verdict", SP_COL_TEXT,
+              "what its main thread did most, or, waited, the deadlock that it ended in: ran, starved "
+              "(ready, without a CPU), waited, suspended, idle (in "
+              "its run loop); null: not known"),
     SOMETIMES("hang.deadlock", SP_COL_BOOL, "it waits in a deadlock, or for one"),
     SOMETIMES("hang.deadlock_sure", SP_COL_BOOL, "false: it is the likely one; null: there is none"),
     SOMETIMES("hang.main.tid", SP_COL_COUNT, "its main thread; null: not known"),

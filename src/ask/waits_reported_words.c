@@ -67,9 +67,7 @@ static void chain_say_shares(struct sp_reported *x, struct sp_buf *b, const stru
     for (uint32_t k = c->cycle; k < c->n && k < c->cycle + SP_REPORTED_HOLDERS; k++) {
         const struct sp_wait *w = sp_reported_step(x, c, k);
         const struct sp_wait_thread *t = &x->w.threads.v[w->waiter];
-        int64_t sum = 0;
-        for (uint32_t i = t->first; i < t->first + t->n; i++)
-            sum += x->w.waits.v[i].holder == w->holder ? x->w.waits.v[i].all : 0;
+        int64_t sum = sp_waits_weight(&x->w, x->w.steps.v[c->first + k]);
         sp_buf_puts(b, k == c->cycle ? "" : ", ");
         sp_reported_say_thread(x, b, none, SP_ABSENT, t->tid);
         sp_buf_puts(b, " waits so in ");
