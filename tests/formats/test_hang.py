@@ -287,3 +287,14 @@ def test_one_pasted_thread_opens(outdented):
     "Process: improvement\n\nWe looked at 3 things.\n"])
 def test_other_text_is_none(text):
     assert "spindump" not in run("info", "-", stdin=text).out
+
+
+@pytest.mark.parametrize("text", [
+    "Process: nginx [1234]\nThread 0x7f00 started\n  Thread 0x7f00    100 requests\n    100  GET /index.html 200\n",
+    "Process: backup [4411]\n  Thread 0x7f31 started\n  Thread 0x7f32 started\n  12 files copied\n  14 files skipped\n",
+    "Process: httpd [22]\n\n  Thread 0x1    5 requests\n    5  GET /\n    3  POST /x\n",
+    "  Thread 0x10 is used\n  100 foo + 8\n",
+    "Steps: 3\nProcess: worker [77]\n  Thread 0x44 idle\n  12 left\n"])
+def test_logs_are_no_report(text):
+    out = run("info", "-", stdin=text, code=3)
+    assert "SPAA-E005" in out.err

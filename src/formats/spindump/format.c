@@ -4,17 +4,45 @@
 
 #include <string.h>
 
-enum spindump_mark { FORM = 1, FIELD = 2, PROCESS = 4, THREAD = 8, ROW = 16, SAMPLE = 32, PASTED = 64 };
+/* COUNTED: a thread that says how many samples it has. */
+enum spindump_mark {
+    FORM = 1,
+    SOURCE = 2,
+    STEPS = 4,
+    VERSION = 8,
+    PROCESS = 16,
+    THREAD = 32,
+    COUNTED = 64,
+    ROW = 128,
+    SAMPLE = 256,
+    FIELD = SOURCE | STEPS | VERSION
+};
 
+/* Logs have numbers with words behind them too: a frame says where it is. */
 static bool spindump_is_row(struct sp_span s)
 {
+    struct sp_spindump_frame f;
     s = sp_hang_trim(s);
     if (s.n && *s.p == '*')
         s = sp_hang_after(s, 1);
     size_t n = 0;
     while (n < s.n && sp_hang_digit(s.p[n]))
         n++;
-    return n && n + 1 < s.n && s.p[n] == ' ';
+    if (!n || n + 1 >= s.n || s.p[n] != ' ')
+        return false;
+    s = sp_hang_trim(sp_hang_after(s, n));
+    int64_t from, to;
+    sp_spindump_cut_range(&s, &from, &to);
+    sp_spindump_parse_frame(s, &f);
+    return f.has_off || f.image.n || f.address.n > 1 || sp_spindump_truncated(f.symbol);
+}
+
+static unsigned spindump_thread_marks(struct sp_span line, unsigned before)
+{
+    struct sp_spindump_thread t;
+    if (before & COUNTED || !sp_hang_starts(line, "Thread ") || !sp_spindump_parse_thread(line, &t))
+        return 0;
+    return t.nsamples >= 0 ? THREAD | COUNTED : THREAD;
 }
 
 /* What the line is a mark of, beside what was seen before. */
@@ -22,30 +50,39 @@ static unsigned spindump_marks(struct sp_span line, unsigned before)
 {
     static const struct {
         const char *word;
-        enum spindump_mark mark;
+        unsigned mark;
     } words[] = {{"Heavy format: stacks", FORM},
                  {"Timeline format: stacks", FORM},
                  {"Heaviest stack for", FORM},
-                 {"Data Source:", FIELD},
-                 {"Steps:", FIELD},
-                 {"Report Version:", FIELD},
+                 {"Data Source:", SOURCE},
+                 {"Steps:", STEPS},
+                 {"Report Version:", VERSION},
                  {"Process:", PROCESS},
-                 {"Powerstats for:", PROCESS},
+                 {"Powerstats for:", PROCESS | THREAD},
                  {"Analysis of sampling", SAMPLE},
                  {"Call graph:", SAMPLE}};
-    struct sp_spindump_thread t;
-    if (!(before & PASTED) && sp_hang_starts(line, "Thread 0x") && sp_spindump_parse_thread(line, &t) &&
-        t.nsamples >= 0)
-        return THREAD | PASTED;
     if (!sp_hang_starts(line, "  ")) {
         for (size_t i = 0; line.n && i < sizeof words / sizeof *words; i++)
             if (*line.p == *words[i].word && sp_hang_starts(line, words[i].word))
                 return words[i].mark;
-        return 0;
+        unsigned thread = spindump_thread_marks(line, before);
+        return thread & COUNTED ? thread : 0;
     }
-    if (!(before & THREAD) && sp_hang_starts(line, "  Thread ") && sp_spindump_parse_thread(line, &t))
-        return THREAD;
-    return !(before & ROW) && spindump_is_row(line) ? ROW : 0;
+    unsigned thread = spindump_thread_marks(sp_hang_after(line, 2), before);
+    return thread ? thread : !(before & ROW) && spindump_is_row(line) ? ROW : 0;
+}
+
+/* Enough of a report to be one, where most lines are such as reports have; 0: not. */
+static int spindump_judge(unsigned marks)
+{
+    unsigned fields = marks & FIELD;
+    bool several = fields & (fields - 1);
+    bool tree = marks & ROW && (marks & COUNTED || (marks & THREAD && marks & PROCESS));
+    if (marks & FORM)
+        return marks & (PROCESS | FIELD) ? 95 : 60;
+    if (marks & FIELD && marks & PROCESS && (tree || several))
+        return 95;
+    return tree ? 85 : marks & FIELD ? 30 : 0;
 }
 
 int sp_spindump_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
@@ -75,11 +112,7 @@ int sp_spindump_probe(const unsigned char *bytes, size_t n, bool whole, const ch
         *reason = "parts of a spindump report, but most lines are none";
         return marks & (FORM | THREAD) || (marks & FIELD && marks & PROCESS) ? 30 : 0;
     }
-    if (marks & FORM || (marks & FIELD && marks & PROCESS))
-        return marks & (PROCESS | FIELD) ? 95 : 60;
-    if (marks & THREAD && marks & (PROCESS | ROW))
-        return 85;
-    return marks & FIELD ? 30 : 0;
+    return spindump_judge(marks);
 }
 
 const struct spaa_format spaa_format_spindump = {
