@@ -298,3 +298,29 @@ def test_other_text_is_none(text):
 def test_logs_are_no_report(text):
     out = run("info", "-", stdin=text, code=3)
     assert "SPAA-E005" in out.err
+
+
+def fenced(text, info=""):
+    return "```%s\n%s```\n" % (info, text)
+
+
+@pytest.mark.parametrize("around", [("", ""), ("Here is the hang:\n\n", ""), ("Hi,\nit hangs:\n", "\nThanks!\n")])
+def test_reports_in_a_code_fence_open(around):
+    for text in (part("Process:          Server [77]", "Process:          Server [77]"), part("  Thread 0x201", "  Thread 0x202"),
+                 open(STATES).read(), open(LEAVES).read()):
+        answer = ask("top", "-", "--view", "all", stdin=around[0] + fenced(text, "text") + around[1])
+        assert answer["rows"] == ask("top", "-", "--view", "all", stdin=text)["rows"]
+        assert not [d for d in answer["diagnostics"] if d["code"] in ("SPAA-W515", "SPAA-L510")]
+        assert bool(around[0]) == bool([d for d in answer["diagnostics"] if "around the report's code fence" in d["message"]])
+
+
+def test_a_fence_that_was_not_copied_whole():
+    text = part("  Thread 0x201", "  Thread 0x202")
+    for cut in (text + "```\n", "```\n" + text):
+        assert ask("top", "-", stdin=cut)["rows"] == ask("top", "-", stdin=text)["rows"]
+
+
+def test_a_page_that_shows_a_report_is_none():
+    text = "# Hang reports\n\nA process looks\nlike this:\n\n" + fenced("Process:          App [100]\n\n  Thread 0x10    100 samples (1-100)\n"
+                                                               "    100  start + 8 (app + 100) [0x100000064]\n") + "\nand so on.\n"
+    run("info", "-", stdin=text, code=3)

@@ -19,6 +19,7 @@
  * (model/facts.h); what that has no field for, under `x_sample` beside it.
  */
 #include "base/num.h"
+#include "formats/common/hang/fences.h"
 #include "formats/common/hang/frame_texts.h"
 #include "formats/common/hang/images.h"
 #include "formats/common/hang/tree.h"
@@ -535,18 +536,21 @@ static spaa_status sample_read_line(struct sample_reader *r, struct sp_span line
 static spaa_status sample_read_lines(struct sample_reader *r)
 {
     const char *p = r->start;
+    struct sp_hang_fences fences = sp_hang_fences_of(r->start, (size_t)(r->end - r->start));
     for (r->line = 1; p < r->end; r->line++) {
         const char *nl = memchr(p, '\n', (size_t)(r->end - p)), *eol = nl ? nl : r->end;
         const char *next = nl ? nl + 1 : r->end;
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
             eol--;
-        spaa_status st = sample_read_line(r, (struct sp_span){p, (size_t)(eol - p)});
+        struct sp_span line = {p, (size_t)(eol - p)};
+        spaa_status st = sp_hang_fences_skip(&fences, line) ? SPAA_OK : sample_read_line(r, line);
         if (st)
             return st;
         if (r->opts->strict && sp_diags_count(r->d, SP_LOSS))
             return SPAA_ERR_INPUT;
         p = next;
     }
+    sp_hang_fences_say(&fences, r->d);
     return SPAA_OK;
 }
 

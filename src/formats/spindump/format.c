@@ -1,5 +1,6 @@
 /* spindump: what the format can do, and whether a text is of it, or something that spindump must decode
  * first. */
+#include "formats/common/hang/fences.h"
 #include "formats/spindump/spindump.h"
 
 #include <string.h>
@@ -99,10 +100,12 @@ int sp_spindump_probe(const unsigned char *bytes, size_t n, bool whole, const ch
         *reason = "a report that only spindump can decode";
         return 90;
     }
+    struct sp_hang_fences fences = sp_hang_fences_of(p, n);
     while (p < end) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
         struct sp_span line = {p, (size_t)((nl ? nl : end) - p)};
-        marks |= spindump_marks(line, marks);
+        if (!sp_hang_fences_skip(&fences, line))
+            marks |= spindump_marks(line, marks);
         p = nl ? nl + 1 : end;
     }
     *reason = "fields, processes and threads of a spindump report";

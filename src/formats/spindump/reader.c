@@ -21,6 +21,7 @@
  * sp_spindump_state. Facts of threads, processes and images (their distinct lines) go to the tables of the
  * profile (model/facts.h); what these have no field for, under `x_spindump` beside them.
  */
+#include "formats/common/hang/fences.h"
 #include "formats/spindump/report.h"
 
 #include <string.h>
@@ -244,12 +245,14 @@ static spaa_status spindump_read_lines(struct spindump_reader *r, struct sp_inpu
 {
     const char *p = r->start;
     uint64_t noted = 0;
+    struct sp_hang_fences fences = sp_hang_fences_of(r->start, (size_t)(r->end - r->start));
     for (r->line = 1; p < r->end; r->line++) {
         const char *nl = memchr(p, '\n', (size_t)(r->end - p)), *eol = nl ? nl : r->end;
         const char *next = nl ? nl + 1 : r->end;
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
             eol--;
-        spaa_status st = spindump_read_line(r, (struct sp_span){p, (size_t)(eol - p)});
+        struct sp_span line = {p, (size_t)(eol - p)};
+        spaa_status st = sp_hang_fences_skip(&fences, line) ? SPAA_OK : spindump_read_line(r, line);
         if (st)
             return st;
         if (r->opts->strict && sp_diags_count(r->d, SP_LOSS))
@@ -260,6 +263,7 @@ static spaa_status spindump_read_lines(struct spindump_reader *r, struct sp_inpu
         if (st)
             return st;
     }
+    sp_hang_fences_say(&fences, r->d);
     return SPAA_OK;
 }
 

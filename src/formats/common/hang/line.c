@@ -1,6 +1,7 @@
 /* Pieces of the lines of hang reports, quantities as they print them, and their JSON. */
 #include "formats/common/hang/line.h"
 
+#include "formats/common/hang/fences.h"
 #include "formats/format.h"
 
 #include "base/num.h"
@@ -251,11 +252,14 @@ bool sp_hang_is_report(const unsigned char *bytes, size_t n)
     size_t good = 0, all = 0;
     if (!sp_probe_is_text(bytes, n))
         return false;
+    struct sp_hang_fences fences = sp_hang_fences_of(p, n);
     for (const char *nl; p < end; p = nl ? nl + 1 : end) {
         nl = memchr(p, '\n', (size_t)(end - p));
         struct sp_span line = sp_hang_trim((struct sp_span){p, (size_t)((nl ? nl : end) - p)});
+        if (sp_hang_fences_skip(&fences, line))
+            continue;
         all += line.n > 0;
         good += line.n && hang_report_line(line);
     }
-    return good * 4 >= all * 3;
+    return good * 4 >= all * 3 && (!fences.outside || fences.outside < all); /* pages show reports, too */
 }
