@@ -1,5 +1,8 @@
 #include "analysis/thread_info.h"
 
+#include "analysis/process.h"
+#include "analysis/state_shares.h"
+
 #include "base/hash.h"
 #include "model/labels.h"
 
@@ -42,16 +45,34 @@ static struct sp_reported_process *process(const struct sp_thread_info *f, int64
     return find_process(f, pid, false, SP_STR_NONE, SP_STR_NONE);
 }
 
-const struct sp_reported_process *sp_thread_info_process(const struct sp_thread_info *f, int64_t pid)
+const struct sp_reported_process *sp_thread_info_process(const struct sp_thread_info *f, int64_t pid,
+                                                         uint32_t nth)
 {
-    return process(f, pid);
+    struct sp_probe at = sp_map_probe(&f->by_pid, sp_hash_mix((uint64_t)pid, 9));
+    for (uint32_t i; (i = sp_map_next(&f->by_pid, &at)) != SP_MAP_NONE;)
+        if (f->processes.v[i].pid == pid && !nth--)
+            return &f->processes.v[i];
+    return NULL;
+}
+
+bool sp_is_same_program(const struct sp_profile *p, const struct sp_context *a, const struct sp_context *b)
+{
+    return !sp_is_of_hangs(p, a->event) ||
+           (a->pid == b->pid && a->comm == b->comm &&
+            sp_str_cmp(sp_process_instance(p, a), sp_process_instance(p, b)) == 0);
+}
+
+static struct sp_reported_process *thread_info_exactly(const struct sp_thread_info *f,
+                                                       const struct sp_context *c)
+{
+    const struct sp_label *l = sp_labels_find(f->profile, c->labels, (struct sp_str){"instance", 8});
+    return find_process(f, c->pid, true, c->comm, l ? l->value : SP_STR_NONE);
 }
 
 const struct sp_reported_process *sp_thread_info_process_of(const struct sp_thread_info *f,
                                                             const struct sp_context *c)
 {
-    const struct sp_label *l = sp_labels_find(f->profile, c->labels, (struct sp_str){"instance", 8});
-    const struct sp_reported_process *x = find_process(f, c->pid, true, c->comm, l ? l->value : SP_STR_NONE);
+    const struct sp_reported_process *x = thread_info_exactly(f, c);
     return x ? x : process(f, c->pid);
 }
 
@@ -128,10 +149,26 @@ static bool thread_info_add_thread(struct sp_thread_info *f, const struct sp_pro
         thread_info_add_part(&of_thread->cpu.cycles, x.cpu.cycles);
         thread_info_add_part(&of_thread->cpu.instructions, x.cpu.instructions);
     }
-    if (x.main && of_thread->main == SP_ABSENT)
+    if (x.main && of_thread->main == SP_ABSENT && !sp_thread_info_process(f, x.pid, 1))
         of_thread->main = x.tid;
     return f->threads.n < SP_NONE - 1 && sp_vec_push(&f->threads, x) &&
            sp_map_add(&f->by_tid, sp_hash_mix((uint64_t)x.tid, 7), (uint32_t)f->threads.n - 1);
+}
+
+/* Of numbers that several processes had, contexts tell whose a thread is: first those that serve the main
+ * queue, then, in their order, all. */
+static void thread_info_mains_of_several(struct sp_thread_info *f, const struct sp_profile *p)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < p->contexts.n; i++) {
+            const struct sp_context *c = &p->contexts.v[i];
+            if (c->tid == SP_ABSENT || c->pid == SP_ABSENT || !sp_thread_info_process(f, c->pid, 1))
+                continue;
+            struct sp_reported_process *x = thread_info_exactly(f, c);
+            const struct sp_reported_thread *t = sp_thread_info_thread(f, c->tid);
+            if (x && x->main == SP_ABSENT && (pass || (t && t->main)))
+                x->main = c->tid;
+        }
 }
 
 spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, struct sp_thread_info *out)
@@ -150,11 +187,13 @@ spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, st
     /* Without a queue that says so, the first thread is the main one; 0 is no process, or an unknown one. */
     for (size_t i = 0; ok && i < f.threads.n; i++) {
         struct sp_reported_process *x = process(&f, f.threads.v[i].pid);
-        if (x && x->pid && x->main == SP_ABSENT) {
+        if (x && x->pid && x->main == SP_ABSENT && !sp_thread_info_process(&f, x->pid, 1)) {
             x->main = f.threads.v[i].tid;
             f.threads.v[i].main = true;
         }
     }
+    if (ok)
+        thread_info_mains_of_several(&f, p);
     if (!ok) {
         sp_thread_info_free(&f);
         return sp_nomem(d);

@@ -39,9 +39,17 @@ spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, st
 void sp_thread_info_free(struct sp_thread_info *f);
 const struct sp_reported_thread *sp_thread_info_thread(const struct sp_thread_info *f,
                                                        int64_t tid); /* NULL: none */
-/* The first of a number; of several, the one of a name and an instance, where it is told. NULL: none. */
-const struct sp_reported_process *sp_thread_info_process(const struct sp_thread_info *f, int64_t pid);
+/* Processes of a number, one after the other, from 0 on; of several, the one of a name and an instance, where
+ * it is told. NULL: none. */
+const struct sp_reported_process *sp_thread_info_process(const struct sp_thread_info *f, int64_t pid,
+                                                         uint32_t nth);
 const struct sp_reported_process *sp_thread_info_process_of(const struct sp_thread_info *f,
                                                             const struct sp_context *c);
+
+/*
+ * Whether contexts of one thread are of one process: in hang reports a process that executes another program
+ * keeps its number and its thread, and a number comes again; a context says whose it is there.
+ */
+bool sp_is_same_program(const struct sp_profile *p, const struct sp_context *a, const struct sp_context *b);
 
 #endif

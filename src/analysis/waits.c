@@ -21,7 +21,7 @@ void sp_waits_free(struct sp_waits *w)
 
 static uint32_t waits_thread_of(struct sp_waits *w, const struct sp_context *c)
 {
-    uint32_t i = sp_waits_thread(w, c->tid);
+    uint32_t i = sp_waits_thread_of(w, c);
     if (i != SP_NONE)
         return i;
     struct sp_wait_thread t = {.pid = c->pid,
@@ -32,7 +32,7 @@ static uint32_t waits_thread_of(struct sp_waits *w, const struct sp_context *c)
                                .last = SP_ABSENT,
                                .stuck = SP_NONE,
                                .since = SP_ABSENT};
-    const struct sp_reported_process *p = sp_thread_info_process(&w->info, c->pid);
+    const struct sp_reported_process *p = sp_thread_info_process_of(&w->info, c);
     t.frontmost = p && p->frontmost && p->main == c->tid;
     if (w->threads.n >= SP_NONE - 1 || !sp_vec_push(&w->threads, t) ||
         !sp_map_add(&w->by_tid, sp_hash_mix((uint64_t)c->tid, 3), (uint32_t)w->threads.n - 1))
@@ -143,16 +143,13 @@ static void settle_holders(struct sp_waits *w)
         struct sp_wait_thread *t = &w->threads.v[x->waiter];
         if (!t->n++)
             t->first = (uint32_t)i;
-        if (x->self) {
-            x->holder = x->waiter;
-        } else if (x->holder_tid != SP_ABSENT) {
-            x->holder = sp_waits_thread(w, x->holder_tid);
-        } else if (x->holder_pid != SP_ABSENT) {
-            const struct sp_reported_process *p = sp_thread_info_process(&w->info, x->holder_pid);
-            x->by_process = true;
-            if (p && p->main != SP_ABSENT)
-                x->holder = sp_waits_thread(w, p->main);
-        }
+        x->by_process = !x->self && x->holder_tid == SP_ABSENT && x->holder_pid != SP_ABSENT;
+        if (x->self || x->by_process || x->holder_tid != SP_ABSENT)
+            x->holder = sp_waits_candidate(w, x, 0);
+        while (x->holder != SP_NONE && sp_waits_candidate(w, x, x->among) != SP_NONE)
+            x->among++;
+        if (x->among > 1)
+            x->holder = SP_NONE;
         if (x->holder == SP_NONE || x->by_process)
             continue;
         const struct sp_wait_thread *holder = &w->threads.v[x->holder];

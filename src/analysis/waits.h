@@ -35,6 +35,7 @@ struct sp_wait {
     bool lock;       /* of the kinds that make a deadlock */
     bool self;       /* the holder is the waiter */
     bool reported;   /* the profiler itself calls it a part of a deadlock */
+    uint32_t among;  /* so many processes of its number may be the holder's; then it is not known which */
 };
 
 struct sp_wait_thread {
@@ -79,7 +80,7 @@ struct sp_wait_chain {
 struct sp_waits {
     const struct sp_profile *profile;
     struct sp_thread_info info;
-    SP_VEC(struct sp_wait_thread) threads;
+    SP_VEC(struct sp_wait_thread) threads; /* of each program that was in it, in hang reports */
     SP_VEC(struct sp_wait) waits;
     SP_VEC(uint32_t) order; /* threads with waits, of those asked about */
     SP_VEC(struct sp_wait_chain) chains;
@@ -99,7 +100,11 @@ struct sp_waits {
 spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection *whole, struct sp_diags *d,
                         struct sp_waits *out);
 void sp_waits_free(struct sp_waits *w);
-uint32_t sp_waits_thread(const struct sp_waits *w, int64_t tid); /* in threads; SP_NONE: it is not there */
+/* In threads; SP_NONE: it is not there. By its number, the first; of several programs, that of a context. */
+uint32_t sp_waits_thread(const struct sp_waits *w, int64_t tid);
+uint32_t sp_waits_thread_of(const struct sp_waits *w, const struct sp_context *c);
+/* The threads that the holder of a wait may be, from 0 on; SP_NONE: no more. */
+uint32_t sp_waits_candidate(const struct sp_waits *w, const struct sp_wait *x, uint32_t nth);
 
 /* Whether two waits of a thread are for the same holder, in whatever words; for nobody: the same wait. */
 bool sp_waits_alike(const struct sp_waits *w, uint32_t a, uint32_t b);

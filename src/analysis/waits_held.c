@@ -107,12 +107,16 @@ static int64_t held_within(const struct sp_waits *w, const struct sp_wait_thread
     return sum;
 }
 
-static bool held_gather(const struct sp_held_rows *r, const struct sp_waits *w, int64_t tid,
+static bool held_gather(const struct sp_held_rows *r, const struct sp_waits *w, uint32_t context,
                         const struct sp_wait_steps *steps, uint32_t thread, struct held_thread *out)
 {
+    const struct sp_profile *p = r->s->profile;
+    const struct sp_context *c = &p->contexts.v[context];
     bool ok = true;
-    for (size_t i = held_first(r, tid); ok && i < r->v.n && r->v.v[i].tid == tid; i++) {
+    for (size_t i = held_first(r, c->tid); ok && i < r->v.n && r->v.v[i].tid == c->tid; i++) {
         const struct sp_selected *x = &r->s->rows.v[r->v.v[i].row];
+        if (!sp_is_same_program(p, c, &p->contexts.v[p->stacks.v[x->stack].context]))
+            continue;
         int64_t weight = steps ? held_within(w, &w->threads.v[thread], x->stack, steps) : x->weight;
         ok = weight <= 0 || held_add(r, out, r->v.v[i].row, weight);
     }
@@ -197,17 +201,19 @@ static void held_sum(const struct held_thread *t, struct sp_held *out)
     }
 }
 
-bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w, int64_t tid,
-                uint32_t waiter, struct sp_held *out)
+bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
+                uint32_t context, uint32_t waiter, struct sp_held *out)
 {
     struct held_thread t = {0};
     struct sp_wait_steps steps = {0};
-    uint32_t thread = w && waiter != SP_NONE && w->ranges.v.n ? sp_waits_thread(w, tid) : SP_NONE;
+    uint32_t thread = w && waiter != SP_NONE && w->ranges.v.n
+                          ? sp_waits_thread_of(w, &r->s->profile->contexts.v[context])
+                          : SP_NONE;
     *out = (struct sp_held){.own = SP_NONE};
     if (thread != SP_NONE && thread != waiter && !sp_wait_steps_of(w, waiter, thread, &steps))
         return false;
     out->in_steps = steps.v.n > 0;
-    bool ok = held_gather(r, w, tid, out->in_steps ? &steps : NULL, thread, &t);
+    bool ok = held_gather(r, w, context, out->in_steps ? &steps : NULL, thread, &t);
     sp_vec_free(&steps.v);
     held_sum(&t, out);
     for (unsigned i = 0; i < SP_HELD_STATES; i++)
@@ -227,7 +233,7 @@ bool sp_held_waiting(const struct sp_held_rows *r, const struct sp_own *own, con
     const struct sp_wait_thread *thread = &w->threads.v[x->waiter];
     struct held_thread t = {0};
     *out = (struct sp_held){.own = SP_NONE};
-    bool ok = held_gather(r, w, thread->tid, NULL, SP_NONE, &t);
+    bool ok = held_gather(r, w, thread->context, NULL, SP_NONE, &t);
     held_sum(&t, out);
     out->most = sp_held_state_of(sp_pstr(w->profile, x->state));
     for (size_t i = 0; i < t.stacks.n; i++)

@@ -37,12 +37,12 @@ struct sp_held {
 };
 
 /*
- * What thread `tid` did while `waiter` (in w->threads) waited for it, where steps are known and say so, else
- * in all of its samples. w NULL, or waiter SP_NONE: all. weight 0: nothing is known of it. False: no memory,
- * or the call is to be left.
+ * What the thread of a context did while `waiter` (in w->threads) waited for it, where steps are known and
+ * say so, else in all of its samples. w NULL, or waiter SP_NONE: all. weight 0: nothing is known of it.
+ * False: no memory, or the call is to be left.
  */
-bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w, int64_t tid,
-                uint32_t waiter, struct sp_held *out);
+bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
+                uint32_t context, uint32_t waiter, struct sp_held *out);
 
 /* The same of all samples of the thread of a wait (in w->waits): `most` is its state, the heaviest stack that
  * of what it waited so. */

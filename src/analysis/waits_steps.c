@@ -17,9 +17,46 @@ uint32_t sp_waits_thread(const struct sp_waits *w, int64_t tid)
     return SP_NONE;
 }
 
+uint32_t sp_waits_thread_of(const struct sp_waits *w, const struct sp_context *c)
+{
+    struct sp_probe at = sp_map_probe(&w->by_tid, sp_hash_mix((uint64_t)c->tid, 3));
+    for (uint32_t i; (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;)
+        if (w->threads.v[i].tid == c->tid &&
+            sp_is_same_program(w->profile, &w->profile->contexts.v[w->threads.v[i].context], c))
+            return i;
+    return SP_NONE;
+}
+
+/* Those of the name that the wait says, or of any. */
+static uint32_t steps_candidate(const struct sp_waits *w, const struct sp_wait *x, bool named, uint32_t nth)
+{
+    const struct sp_reported_process *p = NULL;
+    bool by_thread = x->holder_tid != SP_ABSENT;
+    for (uint32_t k = 0; by_thread ? !k : (p = sp_thread_info_process(&w->info, x->holder_pid, k)) != NULL;
+         k++) {
+        int64_t tid = by_thread ? x->holder_tid : p->main;
+        struct sp_probe at = sp_map_probe(&w->by_tid, sp_hash_mix((uint64_t)tid, 3));
+        for (uint32_t i; tid != SP_ABSENT && (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;) {
+            const struct sp_wait_thread *t = &w->threads.v[i];
+            if (t->tid != tid || (named && t->comm != x->holder_name) ||
+                (p && sp_thread_info_process_of(&w->info, &w->profile->contexts.v[t->context]) != p))
+                continue;
+            if (!nth--)
+                return i;
+        }
+    }
+    return SP_NONE;
+}
+
+uint32_t sp_waits_candidate(const struct sp_waits *w, const struct sp_wait *x, uint32_t nth)
+{
+    bool named = x->holder_name && steps_candidate(w, x, true, 0) != SP_NONE;
+    return x->self ? (nth ? SP_NONE : x->waiter) : steps_candidate(w, x, named, nth);
+}
+
 static uint32_t steps_thread_of(const struct sp_waits *w, const struct sp_step_range *r)
 {
-    return sp_waits_thread(w, w->profile->contexts.v[w->profile->stacks.v[r->stack].context].tid);
+    return sp_waits_thread_of(w, &w->profile->contexts.v[w->profile->stacks.v[r->stack].context]);
 }
 
 static int steps_by_thread(const void *va, const void *vb, void *arg)
@@ -41,7 +78,8 @@ static void steps_seen(struct sp_wait_thread *t, int64_t from, int64_t to)
 
 static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
 {
-    uint32_t i = t->tid == SP_ABSENT ? SP_NONE : sp_waits_thread(w, t->tid);
+    const struct sp_wait of = {.holder_tid = t->tid, .holder_name = t->comm};
+    uint32_t i = t->tid == SP_ABSENT ? SP_NONE : sp_waits_candidate(w, &of, 0);
     int64_t from, to;
     if (i != SP_NONE && sp_step_ranges_of_thread(w->profile, t, &from, &to))
         steps_seen(&w->threads.v[i], from, to);

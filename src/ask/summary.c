@@ -89,7 +89,9 @@ static spaa_status summary_ask(struct sp_ask *q, struct sp_answer *out)
     if (!sp_ask_select_opts(q, &how))
         return SPAA_ERR_USAGE;
     sp_summary_memory_choose(q, &how);
-    spaa_status st = sp_asked_select(q, &how, out, &x.x);
+    spaa_status st = sp_summary_hang_choose(q, &how);
+    if (!st)
+        st = sp_asked_select(q, &how, out, &x.x);
     if (!st)
         st = sp_summary_gather(&x);
     if (!st)

@@ -9,54 +9,6 @@
 
 #include <stdlib.h>
 
-/* ---- which process ---- */
-
-static const struct sp_process_fact *hang_fact(const struct sp_profile *p, int64_t pid)
-{
-    for (size_t i = 0; i < p->processes.n; i++)
-        if (p->processes.v[i].pid == pid)
-            return &p->processes.v[i];
-    return NULL;
-}
-
-/* That of the filter, of the header, in front, or the only one. */
-static int64_t hang_pid(const struct sp_summary *x)
-{
-    const struct sp_profile *p = x->x.q->profiles[0];
-    const char *asked = x->x.q->options->pid;
-    int64_t pid = SP_ABSENT;
-    if (asked && sp_parse_i64(asked, asked + strlen(asked), &pid) == strlen(asked))
-        return pid;
-    if (x->hang.e.pid != SP_ABSENT)
-        return x->hang.e.pid;
-    for (size_t i = 0; i < p->processes.n; i++)
-        if (p->processes.v[i].flags & SP_FACT_FRONTMOST)
-            return p->processes.v[i].pid;
-    return p->processes.n == 1 ? p->processes.v[0].pid : SP_ABSENT;
-}
-
-static void hang_process(struct sp_summary *x)
-{
-    struct sp_summary_hang *h = &x->hang;
-    const struct sp_profile *p = x->x.q->profiles[0];
-    h->pid = hang_pid(x);
-    h->footprint = h->footprint_before = SP_ABSENT;
-    const struct sp_process_fact *f = h->pid == SP_ABSENT ? NULL : hang_fact(p, h->pid);
-    if (!f) {
-        if (h->e.command)
-            h->process = (struct sp_str){h->e.command, (uint32_t)strlen(h->e.command)};
-        return;
-    }
-    struct sp_str extra = sp_pstr(p, f->extra_json);
-    struct sp_span raw;
-    h->process = sp_pstr(p, f->name);
-    h->footprint = f->footprint_bytes;
-    if (extra.n &&
-        sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "footprint_before_bytes", &raw) &&
-        sp_parse_i64(raw.p, raw.p + raw.n, &h->footprint_before) != raw.n)
-        h->footprint_before = SP_ABSENT;
-}
-
 /* ---- what its main thread did ---- */
 
 /* It stood in its run loop, for anything to do. */
@@ -150,7 +102,8 @@ static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
     if (last->holder == SP_NONE)
         return true;
     h->holder_tid = h->w.threads.v[last->holder].tid;
-    return sp_held_of(&h->rows, &h->own, &h->w, h->holder_tid, last->waiter, &h->holder);
+    return sp_held_of(&h->rows, &h->own, &h->w, h->w.threads.v[last->holder].context, last->waiter,
+                      &h->holder);
 }
 
 /* What it ended in comes before what it did most. */
@@ -255,18 +208,13 @@ static spaa_status hang_select(struct sp_summary *x)
 static spaa_status hang_main(struct sp_summary *x)
 {
     struct sp_summary_hang *h = &x->hang;
-    struct sp_thread_info info;
-    spaa_status st = sp_thread_info_of(x->x.q->profiles[0], x->x.q->diags, &info);
-    if (st)
+    const struct sp_profile *profile = x->x.q->profiles[0];
+    spaa_status st = sp_summary_hang_main(x);
+    if (st || h->context == SP_NONE)
         return st;
-    const struct sp_reported_process *p = h->pid == SP_ABSENT ? NULL : sp_thread_info_process(&info, h->pid);
-    h->tid = p && !h->e.microstackshots ? p->main : SP_ABSENT;
-    sp_thread_info_free(&info);
-    if (h->tid == SP_ABSENT)
-        return SPAA_OK;
-    bool ok = sp_held_of(&h->rows, &h->own, NULL, h->tid, SP_NONE, &h->main);
+    bool ok = sp_held_of(&h->rows, &h->own, NULL, h->context, SP_NONE, &h->main);
     hang_judge(x);
-    uint32_t thread = h->has_waits ? sp_waits_thread(&h->w, h->tid) : SP_NONE;
+    uint32_t thread = h->has_waits ? sp_waits_thread_of(&h->w, &profile->contexts.v[h->context]) : SP_NONE;
     if (ok && thread != SP_NONE)
         ok = hang_follow(h, thread) && hang_judge_deadlock(h);
     if (h->verdict == SP_HANG_STARVED)
@@ -289,10 +237,12 @@ spaa_status sp_summary_hang(struct sp_summary *x)
     h->states = spindump;
     h->wait = h->last = SP_NONE;
     h->holder_tid = h->tid = SP_ABSENT;
+    h->context = SP_NONE;
     sp_hang_event_of(x, fields, &h->e);
-    hang_process(x);
+    spaa_status st = sp_summary_hang_process(x);
     h->own_rows = spindump ? hang_own_rows(x) : true;
-    spaa_status st = hang_select(x);
+    if (!st)
+        st = hang_select(x);
     return st ? st : hang_main(x);
 }
 

@@ -40,8 +40,11 @@ struct sp_summary_hang {
     bool known;  /* it is a report */
     bool states; /* that tells what threads did */
     struct sp_hang_event e;
-    struct sp_str process; /* n 0: which one is meant is not known */
-    int64_t pid, tid;      /* of it and its main thread */
+    struct sp_str process;  /* n 0: which one is meant is not known */
+    struct sp_str instance; /* which of several of its number and name; n 0: there is one */
+    int64_t pid, tid;       /* of it and its main thread */
+    uint32_t among;   /* so many processes had its number, and which one is meant is not known; 0: it is */
+    uint32_t context; /* one of its main thread's; SP_NONE: it has no samples */
     int64_t footprint, footprint_before;
     bool own_rows; /* the table of own functions is of what ran */
 
@@ -71,6 +74,15 @@ struct sp_summary_hang {
 /* summary_hang.c: x->hang; nothing of other profiles. */
 spaa_status sp_summary_hang(struct sp_summary *x);
 void sp_summary_hang_free(struct sp_summary *x);
+
+/* summary_hang_process.c: a process of a report that did nothing but wait has a brief, too. */
+spaa_status sp_summary_hang_choose(struct sp_ask *q, struct sp_select_opts *how);
+/* process, pid, among, and what is told of its memory; which context is of its main
+ * thread. */
+spaa_status sp_summary_hang_process(struct sp_summary *x);
+spaa_status sp_summary_hang_main(struct sp_summary *x);
+/* "sh, cc": the processes of the number that is meant. */
+void sp_summary_hang_names(struct sp_buf *b, const struct sp_summary *x);
 
 /* summary_hang_event.c: e of the header's fields, a list of [key, value]. */
 void sp_hang_event_of(struct sp_summary *x, struct sp_span fields, struct sp_hang_event *e);

@@ -29,6 +29,7 @@ static void hang_put_event(struct sp_summary *x)
     sp_fact_cstr(a, "hang.event", e->event);
     sp_fact_str(a, "hang.process", h->process);
     sp_fact_count(a, "hang.pid", h->pid);
+    sp_fact_count(a, "hang.processes", h->among ? h->among : SP_ABSENT);
     sp_fact_cstr(a, "hang.action", e->action);
     sp_fact_cstr(a, "hang.measured", e->measured);
     sp_fact_cstr(a, "hang.limit", e->allowed);

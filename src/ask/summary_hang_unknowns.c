@@ -19,7 +19,7 @@ static int64_t hang_unnamed(const struct sp_summary *x)
 {
     const struct sp_summary_hang *h = &x->hang;
     int64_t all = h->main.by[SP_HELD_WAITED] + h->main.by[SP_HELD_SUSPENDED];
-    uint32_t thread = sp_waits_thread(&h->w, h->tid);
+    uint32_t thread = sp_waits_thread_of(&h->w, &x->x.q->profiles[0]->contexts.v[h->context]);
     const struct sp_wait_thread *t = thread == SP_NONE ? NULL : &h->w.threads.v[thread];
     for (uint32_t i = 0; t && i < t->n; i++)
         if (sp_hang_has_holder(&h->w.waits.v[t->first + i]))
@@ -44,7 +44,12 @@ static void hang_unknown_holder(struct sp_summary *x, struct sp_buf *b)
     }
     if (!w || !sp_hang_has_holder(w) || (sp_hang_is_child(x, w) && w->holder != SP_NONE))
         return;
-    if (w->holder == SP_NONE) {
+    if (w->among > 1) {
+        sp_buf_printf(b, "which of the %u processes that were ", w->among);
+        sp_hang_holder(b, x, w);
+        sp_buf_puts(b, " it waited for, one after the other");
+        hang_unknown(x, "holder_process", b, "spindump -i FILE -timeline, which says when each was there");
+    } else if (w->holder == SP_NONE) {
         sp_buf_puts(b, "what ");
         sp_hang_holder(b, x, w);
         sp_buf_puts(b, " did meanwhile: the report has no samples of it");
@@ -94,7 +99,11 @@ void sp_summary_hang_next(struct sp_summary *x)
     const struct sp_summary_hang *h = &x->hang;
     struct sp_answer *a = x->x.out;
     char handle[32];
-    if (h->has_waits && (h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED)) {
+    if (h->among) {
+        char tail[64];
+        snprintf(tail, sizeof tail, "--pid %lld --by process --view all", (long long)h->pid);
+        sp_answer_next(a, "top", NULL, x->x.q->options->pid ? strstr(tail, "--by") : tail);
+    } else if (h->has_waits && (h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED)) {
         sp_answer_next(a, "waits", NULL, NULL);
     } else if (h->verdict == SP_HANG_STARVED) {
         sp_answer_next(a, "top", NULL, "--by process");

@@ -61,10 +61,14 @@ void sp_summary_hang_head(struct sp_buf *b, const struct sp_summary *x)
     sp_buf_puts(b, e->event || h->states ? " of " : " ");
     if (h->process.n)
         sp_buf_add(b, h->process.p, h->process.n);
+    else if (h->among)
+        sp_buf_printf(b, "%u processes", h->among);
     else
         sp_buf_printf(b, "%zu processes", processes); /* one alone is meant */
     if (h->pid != SP_ABSENT)
         sp_buf_printf(b, " [%lld]", (long long)h->pid);
+    if (h->instance.n)
+        sp_buf_printf(b, ", %.*s", (int)h->instance.n, h->instance.p);
     if (e->measured)
         sp_buf_printf(b, ": %s, limit %s", e->measured, e->allowed ? e->allowed : "?");
     if (e->times > 1)
@@ -290,6 +294,15 @@ static void hang_others_ran(struct sp_buf *b, const struct sp_summary *x)
         sp_buf_printf(b, "samples of other processes that ran: %s", x->hang.others);
 }
 
+/* The number is of several processes, which are told apart by their names or by a label. */
+static void hang_several(struct sp_buf *b, const struct sp_summary *x)
+{
+    sp_buf_printf(b, "the number %lld was of several processes, and which one is meant is not known: ",
+                  (long long)x->hang.pid);
+    sp_summary_hang_names(b, x);
+    sp_buf_puts(b, "; --comm NAME or --label instance=… looks at one");
+}
+
 /* Where there is no main thread to judge. */
 static void hang_no_main(struct sp_buf *b, const struct sp_summary *x)
 {
@@ -297,6 +310,8 @@ static void hang_no_main(struct sp_buf *b, const struct sp_summary *x)
     if (h->e.microstackshots)
         sp_buf_puts(b,
                     "microstackshots: samples are of threads that ran, and of no others; what took the CPU:");
+    else if (h->among)
+        hang_several(b, x);
     else if (h->pid == SP_ABSENT)
         sp_buf_puts(b, "which process is meant is not said, and none is in front: --pid PID looks at one");
     else

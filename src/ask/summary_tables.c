@@ -34,6 +34,9 @@ const struct sp_answer_column sp_summary_facts[] = {
               "of hang reports, from here on: what happened, `hang`, `cpu usage`; null: it is not said"),
     SOMETIMES("hang.process", SP_COL_TEXT, "whom the report is about; null: not known"),
     SOMETIMES("hang.pid", SP_COL_COUNT, "its number"),
+    SOMETIMES("hang.processes", SP_COL_COUNT,
+              "so many processes had that number one after the other, and which is meant is not known; null: "
+              "it is"),
     SOMETIMES("hang.action", SP_COL_TEXT, "what the system did about it; null: nothing"),
     SOMETIMES("hang.measured", SP_COL_TEXT, "what went past a limit, as the report says it; null: nothing"),
     SOMETIMES("hang.limit", SP_COL_TEXT, "the limit, likewise"),

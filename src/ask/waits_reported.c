@@ -73,6 +73,8 @@ static void say_holder(struct sp_reported *x, struct sp_buf *b, const struct sp_
         sp_buf_puts(b, otherwise);
     else
         sp_reported_say_thread(x, b, sp_pstr(x->w.profile, w->holder_name), w->holder_pid, w->holder_tid);
+    if (w->among > 1)
+        sp_buf_printf(b, " (of %u)", w->among);
 }
 
 static void say_sums(struct sp_reported *x, int64_t deadlocks)

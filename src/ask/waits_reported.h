@@ -36,6 +36,7 @@ enum {
     WAIT_HOLDER_PID,
     WAIT_HOLDER_TID,
     WAIT_HOLDER_KNOWN,
+    WAIT_HOLDER_PROCESSES,
     WAIT_HOPS,
     WAIT_PERCENT,
     WAIT_COLUMNS
@@ -54,6 +55,9 @@ enum {
         [(at) + WAIT_HOLDER_TID] = {"holder.tid", SP_COL_COUNT, .doc = "its thread"},                        \
         [(at) +                                                                                              \
             WAIT_HOLDER_KNOWN] = {"holder.in_profile", SP_COL_BOOL, .doc = "the profile has samples of it"}, \
+        [(at) + WAIT_HOLDER_PROCESSES] =                                                                     \
+            {"holder.processes", SP_COL_COUNT,                                                               \
+             .doc = "so many processes of that number, one after the other, may be it; null: it is known"},  \
         [(at) + WAIT_HOPS] = {"hops", SP_COL_COUNT,                                                          \
                               .doc = "so many waits of threads that are not named lie between it and "       \
                                      "the holder; null: not stated"},                                        \

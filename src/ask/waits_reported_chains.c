@@ -132,29 +132,42 @@ static void chain_put_steps(struct sp_reported *x, struct sp_answer_table *t,
     }
 }
 
-/* What holders did; to people a row below the chain for each. */
+/* What a holder did while `waiter` waited for it; to people a row below the chain. */
+static void chain_put_holder(struct sp_reported *x, struct sp_answer_table *t, struct sp_answer_table *held,
+                             uint32_t holder, uint32_t waiter)
+{
+    struct sp_held h;
+    const struct sp_wait_thread *thread = &x->w.threads.v[holder];
+    if (!sp_held_of(&x->held, &x->a.own, &x->w, thread->context, waiter, &h)) {
+        x->a.out->failed = true;
+        return;
+    }
+    if (!h.weight)
+        return;
+    held_put(x, held, holder, &h);
+    if (!x->a.q->brief)
+        return;
+    sp_table_row(x->a.out, t);
+    sp_reported_say_held(x, &x->a.b, thread, &h);
+    sp_put_buf(x->a.out, t, CHAIN_WORDS, &x->a.b);
+}
+
+/* Of the last holder that is known, of a ring all; where a wait is for one of several processes, all of
+ * these. */
 static void chain_put_holders(struct sp_reported *x, struct sp_answer_table *t, struct sp_answer_table *held,
                               const struct sp_wait_chain *c)
 {
-    struct sp_held h;
     for (uint32_t k = c->cycle == SP_NONE ? c->n - 1 : c->cycle; k < c->n; k++) {
         const struct sp_wait *w = sp_reported_step(x, c, k);
-        if (w->holder == SP_NONE ||
-            (x->a.q->brief && k >= c->cycle + SP_REPORTED_HOLDERS && c->cycle != SP_NONE))
+        if (x->a.q->brief && k >= c->cycle + SP_REPORTED_HOLDERS && c->cycle != SP_NONE)
             continue;
-        const struct sp_wait_thread *holder = &x->w.threads.v[w->holder];
-        if (!sp_held_of(&x->held, &x->a.own, &x->w, holder->tid, w->waiter, &h)) {
-            x->a.out->failed = true;
-            return;
-        }
-        if (!h.weight)
-            continue;
-        held_put(x, held, w->holder, &h);
-        if (x->a.q->brief) {
-            sp_table_row(x->a.out, t);
-            sp_reported_say_held(x, &x->a.b, holder, &h);
-            sp_put_buf(x->a.out, t, CHAIN_WORDS, &x->a.b);
-        }
+        for (uint32_t i = 0, holder; w->among > 1 && i < SP_REPORTED_HOLDERS; i++)
+            if ((holder = sp_waits_candidate(&x->w, w, i)) != SP_NONE)
+                chain_put_holder(x, t, held, holder, w->waiter);
+        if (w->holder != SP_NONE)
+            chain_put_holder(x, t, held, w->holder, w->waiter);
+        else if (w->among < 2 && k)
+            chain_put_holder(x, t, held, w->waiter, sp_reported_step(x, c, k - 1)->waiter);
     }
 }
 
@@ -204,7 +217,8 @@ void sp_reported_put_chains(struct sp_reported *x)
     for (size_t i = 0; i < x->ws.chains.n; i++) {
         const struct sp_waiter_chain *from = &x->ws.chains.v[i];
         const struct sp_wait_chain *c = &x->w.chains.v[from->chain];
-        bool plain = c->n < 2 && c->cycle == SP_NONE && sp_reported_step(x, c, 0)->holder == SP_NONE;
+        const struct sp_wait *first = sp_reported_step(x, c, 0);
+        bool plain = c->n < 2 && c->cycle == SP_NONE && first->holder == SP_NONE && first->among < 2;
         if (x->a.q->brief && plain)
             continue;
         if (x->a.q->brief && shown >= x->chains) {

@@ -52,7 +52,8 @@ void sp_reported_put_wait(struct sp_reported *x, struct sp_answer_table *t, size
     sp_put_str(a, t, at + WAIT_HOLDER, sp_pstr(p, w->holder_name));
     sp_put_int(t, at + WAIT_HOLDER_PID, w->holder_pid);
     sp_put_int(t, at + WAIT_HOLDER_TID, w->holder_tid);
-    sp_put_int(t, at + WAIT_HOLDER_KNOWN, w->holder != SP_NONE);
+    sp_put_int(t, at + WAIT_HOLDER_KNOWN, w->holder != SP_NONE || w->among > 1);
+    sp_put_int(t, at + WAIT_HOLDER_PROCESSES, w->among > 1 ? w->among : SP_ABSENT);
 }
 
 /* ---- words ---- */

@@ -1,6 +1,8 @@
 /* Chains of waits in words: who waits for whom, what tells that it is a deadlock, what holders did. */
 #include "ask/waits_reported.h"
 
+#include "analysis/process.h"
+
 enum { HELD_SHOWN = 3 /* functions */ };
 
 const struct sp_wait *sp_reported_step(const struct sp_reported *x, const struct sp_wait_chain *c, uint32_t k)
@@ -38,7 +40,9 @@ static void chain_say_holder(struct sp_reported *x, struct sp_buf *b, const stru
         sp_reported_say_thread(x, b, none, SP_ABSENT, w->holder_tid);
     else
         sp_reported_say_thread(x, b, sp_pstr(x->w.profile, w->holder_name), w->holder_pid, w->holder_tid);
-    if (w->by_process && w->holder != SP_NONE)
+    if (w->among > 1)
+        sp_buf_printf(b, " (which of %u processes?)", w->among);
+    else if (w->by_process && w->holder != SP_NONE)
         sp_buf_puts(b, " (its main thread?)");
 }
 
@@ -159,6 +163,9 @@ void sp_reported_say_held(struct sp_reported *x, struct sp_buf *b, const struct 
     struct sp_str name = sp_pstr(x->w.profile, f ? f->name : SP_STR_NONE);
     sp_buf_puts(b, "  ");
     sp_reported_say_thread(x, b, sp_reported_comm(x, t), t->pid, t->tid);
+    struct sp_str instance = sp_process_instance(x->w.profile, &x->w.profile->contexts.v[t->context]);
+    if (instance.n)
+        sp_buf_printf(b, " (%.*s)", (int)instance.n, instance.p);
     if (name.n)
         sp_buf_printf(b, " %.*s", (int)name.n, name.p);
     else if (f && f->main)

@@ -116,3 +116,69 @@ def test_what_it_waited_for_beside_what_it_did_most_is_named(tmp_path):
 def test_a_tie_says_both(tmp_path):
     text = brief(app(tmp_path, [[(500, "work", "running"), (500, "lock", held(0x11))], [(1000, "work", "running")]], timeline=False))
     assert "main thread 0x10 ran and waited, each in 500 of 1,000 samples (50 %)" in text
+
+
+# ---- numbers that several processes had ----
+
+
+def several(tmp_path, timeline=False, pid=None):
+    """sh executes cc (600); job comes twice (700); w waits for both."""
+    kw = dict(timeline=timeline)
+    return report(tmp_path, [
+        process("sh", 600, [thread(0x60, [(20, "shmain", "running")], **kw)], "Execed to:        cc [600]\nEnd time:         2026-02-02 23:22:35.200 -0800"),
+        process("cc", 600, [thread(0x60, [(30, "ccmain", "running")], 21, **kw)], "Execed from:      sh [600]\nStart time:       2026-02-02 23:22:35.200 -0800"),
+        process("job", 700, [thread(0x70, [(10, "job1", "running")], **kw)], "Start time:       2026-02-02 23:22:35.000 -0800"),
+        process("job", 700, [thread(0x71, [(25, "job2", "running")], 41, **kw)], "Start time:       2026-02-02 23:22:35.400 -0800"),
+        process("w", 800, [thread(0x80, [(100, "waits", "blocked by wait4 on cc [600]")], **kw),
+                           thread(0x81, [(100, "waits", "blocked by wait4 on job [700]")], **kw)])], timeline, 100, pid, None)
+
+
+@pytest.mark.parametrize("timeline", [False, True])
+def test_a_program_that_executed_another_is_not_taken_for_it(tmp_path, timeline):
+    path = several(tmp_path, timeline)
+    (chain,) = [c for c in ask("waits", path)["chains"] if c["steps"][0]["tid"] == 0x80]
+    assert [(h["process"], h["weight"], h["stack"][-1]) for h in chain["holders"]] == [("cc", 30, "ccmain")]
+    assert chain["steps"][0]["holder"]["processes"] is None
+    text = brief(path, "--pid", "600")
+    assert "report of 2 processes [600]" in text and "the number 600 was of several processes" in text and "sh, cc" in text
+    hang = ask("summary", path, "--pid", "600")["hang"]
+    assert (hang["processes"], hang["process"], hang["verdict"]) == (2, None, None)
+    hang = ask("summary", path, "--pid", "600", "--comm", "cc")["hang"]
+    assert (hang["processes"], hang["process"], hang["main"]["weight"], hang["main"]["stack"]) == (None, "cc", 30, "start > ccmain")
+    assert "report of sh [600]" in brief(path, "--pid", "600", "--comm", "sh")
+
+
+def test_a_number_that_came_again_is_said(tmp_path):
+    path = several(tmp_path)
+    (chain,) = [c for c in ask("waits", path)["chains"] if c["steps"][0]["tid"] == 0x81]
+    assert chain["steps"][0]["holder"]["processes"] == 2 and chain["steps"][0]["holder"]["in_profile"] is True
+    assert [(h["tid"], h["weight"], h["stack"][-1]) for h in chain["holders"]] == [(0x70, 10, "job1"), (0x71, 25, "job2")]
+    text = waits(path)
+    assert "-(wait4)-> job [700] (which of 2 processes?)" in text
+    assert "job [700] 0x71 (started 2026-02-02 23:22:35.400 -0800) ran 25 of 25" in text
+    assert "report of job [700], started 2026-02-02 23:22:35.400 -0800" in brief(path, "--pid", "700", "--label", "instance~35.400")
+
+
+def test_a_header_that_names_the_command_says_which_is_meant(tmp_path):
+    path = several(tmp_path, pid=600)
+    path.write_text(path.read_text().replace("PID:              600\n", "PID:              600\nCommand:          cc\n"))
+    hang = ask("summary", path)["hang"]
+    assert (hang["process"], hang["processes"], hang["main"]["stack"]) == ("cc", None, "start > ccmain")
+
+
+def test_a_process_that_only_waits_has_a_brief(tmp_path):
+    assert "main thread 0x80 waited in 100 of 100 samples" in brief(several(tmp_path), "--pid", "800")
+    run("summary", several(tmp_path), "--pid", "801", code=1)
+
+
+# ---- what holders did ----
+
+
+def test_a_server_that_also_receives_is_told_of(tmp_path):
+    path = report(tmp_path, [
+        process("A", 100, [thread(0x10, [(100, "send", "blocked by turnstile waiting for S [200] thread 0x21")], queue=QUEUE, timeline=False)]),
+        process("S", 200, [thread(0x21, [(70, "handle", "running"), (30, "srv", "blocked by turnstile in S [200] waiting for receive port")],
+                                  queue=QUEUE, timeline=False)])], False, 100)
+    (chain,) = [c for c in ask("waits", path)["chains"] if c["steps"][0]["tid"] == 0x10]
+    assert [(h["tid"], h["did"], h["ran"], h["weight"]) for h in chain["holders"]] == [(0x21, "ran", 70, 100)]
+    assert "S [200] 0x21 main ran 70 of 100, in start > handle" in waits(path)
