@@ -4,6 +4,7 @@
 #include "analysis/function_lookup.h"
 #include "analysis/label_filters.h"
 #include "analysis/match.h"
+#include "analysis/state_shares.h"
 #include "analysis/tags.h"
 #include "analysis/who.h"
 #include "base/nearest.h"
@@ -35,7 +36,7 @@ static bool state_ran(const struct sp_profile *p, uint32_t event, struct sp_str 
 {
     if (sp_str_is(state, "BLOCKED"))
         return event != SP_NONE && sp_str_is(sp_pstr(p, p->events.v[event].name), "codeguru");
-    return filters_in_list("RUNNABLE,NATIVE,WALL_TIME", state);
+    return sp_state_share_of(state) == SP_SHARE_RUNNING;
 }
 
 bool sp_state_in_view(const struct sp_profile *p, const char *view, uint32_t event, uint32_t number)

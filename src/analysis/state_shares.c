@@ -23,7 +23,7 @@ bool sp_is_of_hangs(const struct sp_profile *p, uint32_t event)
     return sp_str_is(name, "wakeups") && p->events.v[event].kind == SP_PROBE;
 }
 
-static enum sp_state_share share_of(struct sp_str state)
+enum sp_state_share sp_state_share_of(struct sp_str state)
 {
     if (!state.n)
         return SP_SHARE_UNSTATED;
@@ -49,7 +49,7 @@ void sp_state_shares_of(const struct sp_profile *p, uint32_t event, uint32_t met
         if (!fits[c] || v <= 0)
             continue;
         struct sp_str state = sp_pstr(p, p->contexts.v[c].state);
-        int64_t *sum = &out->of[share_of(state)];
+        int64_t *sum = &out->of[sp_state_share_of(state)];
         if (__builtin_add_overflow(*sum, v, sum))
             *sum = INT64_MAX;
         if (__builtin_add_overflow(out->whole, v, &out->whole))

@@ -22,6 +22,9 @@ enum sp_state_share {
 extern const char *const sp_share_names[];
 extern const char *const sp_share_states[];
 
+/* What a word of x_state is: the one place that says which words mean that a thread ran. */
+enum sp_state_share sp_state_share_of(struct sp_str state);
+
 struct sp_state_shares {
     int64_t of[SP_SHARES], whole; /* weight */
     bool known;                   /* the event is a hang report's, and has states */

@@ -1,5 +1,7 @@
 #include "analysis/waits.h"
 
+#include "analysis/state_shares.h"
+
 #include "base/hash.h"
 #include "model/facts.h"
 
@@ -48,8 +50,8 @@ static void waits_add(int64_t *sum, int64_t v)
 
 static bool off_cpu(struct sp_str state)
 {
-    return state.n && !sp_str_is(state, "RUNNABLE") && !sp_str_is(state, "RUN_QUEUE") &&
-           !sp_str_is(state, "NATIVE");
+    enum sp_state_share x = sp_state_share_of(state);
+    return x != SP_SHARE_RUNNING && x != SP_SHARE_RUNNABLE && x != SP_SHARE_UNSTATED;
 }
 
 static void sum_contexts(const struct sp_selection *s, int64_t *by_context)

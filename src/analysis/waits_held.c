@@ -1,5 +1,7 @@
 #include "analysis/waits_held.h"
 
+#include "analysis/state_shares.h"
+
 #include <stdlib.h>
 
 /* A row of the thread at hand, its functions root first. */
@@ -17,13 +19,12 @@ struct held_thread {
 
 enum sp_held_state sp_held_state_of(struct sp_str state)
 {
-    static const char *const ran[] = {"RUNNABLE", "NATIVE", "WALL_TIME"};
-    for (size_t i = 0; i < sizeof ran / sizeof *ran; i++)
-        if (sp_str_is(state, ran[i]))
-            return SP_HELD_RAN;
-    return sp_str_is(state, "RUN_QUEUE")   ? SP_HELD_READY
-           : sp_str_is(state, "SUSPENDED") ? SP_HELD_SUSPENDED
-                                           : SP_HELD_WAITED;
+    static const enum sp_held_state states[SP_SHARES] = {
+        [SP_SHARE_RUNNING] = SP_HELD_RAN,         [SP_SHARE_RUNNABLE] = SP_HELD_READY,
+        [SP_SHARE_BLOCKED] = SP_HELD_WAITED,      [SP_SHARE_WAITING] = SP_HELD_WAITED,
+        [SP_SHARE_SUSPENDED] = SP_HELD_SUSPENDED, [SP_SHARE_IDLE] = SP_HELD_WAITED,
+        [SP_SHARE_UNKNOWN] = SP_HELD_WAITED,      [SP_SHARE_UNSTATED] = SP_HELD_WAITED};
+    return states[sp_state_share_of(state)];
 }
 
 /* ---- rows by thread ---- */
