@@ -48,9 +48,8 @@ static void waits_add(int64_t *sum, int64_t v)
         *sum = INT64_MAX;
 }
 
-static bool off_cpu(struct sp_str state)
+static bool off_cpu(enum sp_state_share x)
 {
-    enum sp_state_share x = sp_state_share_of(state);
     return x != SP_SHARE_RUNNING && x != SP_SHARE_RUNNABLE && x != SP_SHARE_UNSTATED;
 }
 
@@ -68,8 +67,14 @@ static bool mark_asked(struct sp_waits *w, const int64_t *by_context)
         if (by_context[i] <= 0)
             continue;
         waits_add(&w->weight, by_context[i]);
-        bool known = p->contexts.v[i].wait;
-        if (!known && off_cpu(sp_pstr(p, p->contexts.v[i].state)))
+        const struct sp_wait_fact *fact = sp_context_wait(p, &p->contexts.v[i]);
+        bool receives = fact && fact->flags & SP_FACT_RECEIVE, known = fact && !receives;
+        enum sp_state_share state = sp_state_share_of(sp_pstr(p, p->contexts.v[i].state));
+        if (receives)
+            waits_add(&w->receiving, by_context[i]);
+        else if (!known && state == SP_SHARE_SUSPENDED)
+            waits_add(&w->suspended, by_context[i]);
+        else if (!known && off_cpu(state))
             waits_add(&w->unexplained, by_context[i]);
         if (p->contexts.v[i].tid == SP_ABSENT)
             continue;
@@ -120,9 +125,10 @@ static bool waits_gather(struct sp_waits *w, const int64_t *asked, const int64_t
                             .fact = c->wait,
                             .lock = fact->flags & SP_FACT_LOCK,
                             .self = fact->flags & SP_FACT_SELF,
+                            .receive = fact->flags & SP_FACT_RECEIVE,
                             .reported = fact->flags & SP_FACT_DEADLOCK};
         ok = sp_vec_push(&w->waits, x);
-        waits_add(&w->threads.v[t].waiting, weight);
+        waits_add(&w->threads.v[t].waiting, x.receive ? 0 : weight);
     }
     return ok;
 }

@@ -34,6 +34,7 @@ struct sp_wait {
     bool by_process; /* the holder's thread is a guess */
     bool lock;       /* of the kinds that make a deadlock */
     bool self;       /* the holder is the waiter */
+    bool receive;    /* of a server, for messages */
     bool reported;   /* the profiler itself calls it a part of a deadlock */
     uint32_t among;  /* so many processes of its number may be the holder's; then it is not known which */
 };
@@ -87,7 +88,9 @@ struct sp_waits {
     SP_VEC(uint32_t) steps;
     bool counts_samples; /* weights are numbers of samples, else of the selection's metric and scale */
     unsigned scale;
-    int64_t weight, waiting, unexplained; /* of the selection; with a reason; off the CPU without one */
+    /* Of the selection: all; with a reason; off the CPU without one; servers that waited for messages; what
+     * was suspended, for nobody that is named. */
+    int64_t weight, waiting, unexplained, receiving, suspended;
     struct sp_map by_tid;
     struct sp_step_ranges ranges; /* of the threads, in their order; none where steps are not known */
 };

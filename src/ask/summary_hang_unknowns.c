@@ -14,15 +14,22 @@ static void hang_unknown(struct sp_summary *x, const char *id, struct sp_buf *b,
     sp_buf_free(&s);
 }
 
+/* Its samples of the kind that the verdict is of. */
+static int64_t hang_off_cpu(const struct sp_summary_hang *h)
+{
+    return h->main.by[h->verdict == SP_HANG_SUSPENDED ? SP_HELD_SUSPENDED : SP_HELD_WAITED];
+}
+
 /* Of its samples that waited, those whose states name nobody. */
 static int64_t hang_unnamed(const struct sp_summary *x)
 {
     const struct sp_summary_hang *h = &x->hang;
-    int64_t all = h->main.by[SP_HELD_WAITED] + h->main.by[SP_HELD_SUSPENDED];
+    int64_t all = hang_off_cpu(h);
     uint32_t thread = sp_waits_thread_of(&h->w, &x->x.q->profiles[0]->contexts.v[h->context]);
     const struct sp_wait_thread *t = thread == SP_NONE ? NULL : &h->w.threads.v[thread];
     for (uint32_t i = 0; t && i < t->n; i++)
-        if (sp_hang_has_holder(&h->w.waits.v[t->first + i]))
+        if (sp_hang_has_holder(&h->w.waits.v[t->first + i]) &&
+            sp_held_state_of(sp_pstr(h->w.profile, h->w.waits.v[t->first + i].state)) == h->main.most)
             all -= h->w.waits.v[t->first + i].all;
     return all > 0 ? all : 0;
 }
@@ -36,11 +43,13 @@ static void hang_unknown_holder(struct sp_summary *x, struct sp_buf *b)
     int64_t unnamed = hang_unnamed(x);
     if (h->deadlock)
         return;
-    if (unnamed * 2 > h->main.by[SP_HELD_WAITED] + h->main.by[SP_HELD_SUSPENDED]) {
-        sp_buf_puts(b, "for whom it waited ");
+    if (unnamed * 2 > hang_off_cpu(h)) {
+        bool suspended = h->verdict == SP_HANG_SUSPENDED;
+        sp_buf_puts(b, suspended ? "who suspended it " : "for whom it waited ");
         sp_hang_share(b, x, unnamed, h->main.weight);
         sp_buf_puts(b, ": the states name nobody");
-        hang_unknown(x, "holder", b, trace);
+        hang_unknown(x, suspended ? "suspended_by" : "holder", b,
+                     suspended ? "sudo eslogger proc_suspend_resume, while it happens" : trace);
     }
     if (!w || !sp_hang_has_holder(w) || (sp_hang_is_child(x, w) && w->holder != SP_NONE))
         return;

@@ -77,6 +77,15 @@ static void say_holder(struct sp_reported *x, struct sp_buf *b, const struct sp_
         sp_buf_printf(b, " (of %u)", w->among);
 }
 
+static void say_part(struct sp_reported *x, struct sp_buf *b, int64_t v, const char *what)
+{
+    if (!v)
+        return;
+    sp_buf_puts(b, ", ");
+    sp_reported_say_weight(x, b, v);
+    sp_buf_puts(b, what);
+}
+
 static void say_sums(struct sp_reported *x, int64_t deadlocks)
 {
     const struct sp_selection *s = &x->a.s;
@@ -95,7 +104,10 @@ static void say_sums(struct sp_reported *x, int64_t deadlocks)
     }
     sp_buf_puts(b, " waited for something named, ");
     sp_reported_say_weight(x, b, x->w.unexplained);
-    sp_buf_printf(b, " for nothing named; %lld deadlock%s", (long long)deadlocks, deadlocks == 1 ? "" : "s");
+    sp_buf_puts(b, " for nothing named");
+    say_part(x, b, x->w.receiving, " for messages");
+    say_part(x, b, x->w.suspended, " suspended");
+    sp_buf_printf(b, "; %lld deadlock%s", (long long)deadlocks, deadlocks == 1 ? "" : "s");
     sp_answer_line_buf(x->a.out, b);
     sp_buf_clear(b);
 }
@@ -201,8 +213,8 @@ static spaa_status waits_select(struct sp_reported *x, struct sp_ask *q, struct 
 static bool say_switches_missing(struct sp_reported *x)
 {
     const struct sp_profile *p = x->a.s.profile;
-    if (x->w.waiting || x->w.unexplained || x->ws.chains.n || !sp_sched_has(p, SP_SCHED_SWITCH) ||
-        sp_off_cpu_event(p) != SP_NONE)
+    if (x->w.waiting || x->w.unexplained || x->w.receiving || x->w.suspended || x->ws.chains.n ||
+        !sp_sched_has(p, SP_SCHED_SWITCH) || sp_off_cpu_event(p) != SP_NONE)
         return false;
     sp_answer_line(x->a.out,
                    "cannot tell who waited, or how long: only some switches of threads were recorded");
@@ -216,6 +228,8 @@ static void waits_put(struct sp_reported *x)
     struct sp_answer *a = x->a.out;
     sp_fact_weight(a, "waiting", x->a.measure, x->w.waiting);
     sp_fact_weight(a, "waiting_for_nothing_named", x->a.measure, x->w.unexplained);
+    sp_fact_weight(a, "receiving", x->a.measure, x->w.receiving);
+    sp_fact_weight(a, "suspended", x->a.measure, x->w.suspended);
     sp_fact_count(a, "deadlocks", deadlocks);
     if (!say_switches_missing(x))
         say_sums(x, deadlocks);

@@ -68,6 +68,7 @@ const struct sp_fact sp_wait_facts[] = {
     NUMBER(sp_wait_fact, hops),
     FLAG(sp_wait_fact, self, SP_FACT_SELF),
     FLAG(sp_wait_fact, deadlock, SP_FACT_DEADLOCK),
+    FLAG(sp_wait_fact, receive, SP_FACT_RECEIVE),
     {0},
 };
 

@@ -133,6 +133,7 @@ enum sp_fact_flag {
     SP_FACT_KERNEL = 4,    /* an image */
     SP_FACT_LOCK = 8,  /* a wait: for something that one thread holds, so that a ring of them is a deadlock */
     SP_FACT_SELF = 16, /* a wait: its holder is the thread that waits */
+    SP_FACT_RECEIVE = 64, /* a wait: of a server for messages, which nobody holds up */
     SP_FACT_DEADLOCK = 32, /* a wait: the profiler itself calls it a part of a deadlock */
 };
 

@@ -2,7 +2,7 @@
 #include "sql/internal.h"
 
 /* Then the fields of sp_wait_facts, in their order. */
-enum { ID, FACTS, EXTRA_JSON = FACTS + 9 };
+enum { ID, FACTS, EXTRA_JSON = FACTS + 10 };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number: stacks.wait"},
@@ -15,6 +15,7 @@ static const struct sql_column columns[] = {
     {"hops", SQL_INTEGER, 0, 0, "so many waits lie between it and the holder; null: it is not said"},
     {"self", SQL_INTEGER, 0, 0, "1: the thread waits for itself"},
     {"deadlock", SQL_INTEGER, 0, 0, "1: the profiler itself calls it a part of a deadlock"},
+    {"receive", SQL_INTEGER, 0, 0, "1: a server waits for messages: nobody holds it up"},
     {"extra_json", SQL_TEXT, 0, 0, "what there is no column for, as a JSON object"},
     {0},
 };

@@ -182,3 +182,18 @@ def test_a_server_that_also_receives_is_told_of(tmp_path):
     (chain,) = [c for c in ask("waits", path)["chains"] if c["steps"][0]["tid"] == 0x10]
     assert [(h["tid"], h["did"], h["ran"], h["weight"]) for h in chain["holders"]] == [(0x21, "ran", 70, 100)]
     assert "S [200] 0x21 main ran 70 of 100, in start > handle" in waits(path)
+    answer = ask("waits", path)
+    assert (answer["waiting"], answer["receiving"], answer["waiting_for_nothing_named"]) == (100, 30, 0)
+    assert "100 of 200 samples waited for something named, 0 for nothing named, 30 for messages; 0 deadlocks" in waits(path)
+    run("convert", path, "-o", tmp_path / "r.spaa", code=0)
+    assert ask("waits", tmp_path / "r.spaa")["receiving"] == 30
+
+
+def test_a_suspended_thread_is_said_to_be(tmp_path):
+    path = app(tmp_path, [[(100, "work", "suspended")]], False, steps=100)
+    answer = ask("waits", path)
+    assert (answer["waiting"], answer["suspended"], answer["waiting_for_nothing_named"]) == (0, 100, 0)
+    assert "0 for nothing named, 100 suspended; 0 deadlocks" in waits(path)
+    text = brief(path)
+    assert "main thread 0x10 was suspended in 100 of 100 samples (100 %)" in text
+    assert "cannot know: who suspended it in 100 of 100 samples" in text and "for whom it waited" not in text

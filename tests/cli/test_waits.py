@@ -140,7 +140,7 @@ def test_a_suspended_thread_may_wait_for_a_holder_too(state, tmp_path):
     (wait,) = waiter["waits"]
     assert (wait["samples"], wait["on"], wait["text"]) == (2, "unfair lock", state)
     assert (wait["holder"]["pid"], wait["holder"]["tid"], wait["holder"]["process"]) == (13, 12, "Y")
-    assert answer["waiting"] == 2 and answer["waiting_for_nothing_named"] == 1
+    assert (answer["waiting"], answer["waiting_for_nothing_named"], answer["suspended"]) == (2, 0, 1)
 
 
 @pytest.mark.parametrize("seed", [3, 4, 5])

@@ -145,7 +145,14 @@ static const char *wait_link(struct sp_span s, size_t *skip)
     return memmem(rest.p, rest.n, on, sizeof on - 1);
 }
 
-static uint32_t wait_parse(struct sp_profile *p, struct sp_span text)
+/* A server without work: "mach_msg receive on port 0x303", "turnstile in S [20] waiting for receive port". */
+static bool wait_receives(struct sp_span on, const struct sp_wait_fact *x)
+{
+    return x->holder_pid == SP_ABSENT && x->holder_tid == SP_ABSENT && !(x->flags & SP_FACT_SELF) && on.n &&
+           !wait_is_queue(on) && memmem(on.p, on.n, "receive", 7);
+}
+
+static uint32_t wait_parse(struct sp_profile *p, struct sp_span text, bool waits)
 {
     struct sp_wait_fact x = {.holder_pid = SP_ABSENT, .holder_tid = SP_ABSENT, .hops = SP_ABSENT};
     struct sp_span s = text, name = {NULL, 0};
@@ -160,7 +167,7 @@ static uint32_t wait_parse(struct sp_profile *p, struct sp_span text)
         if (priority)
             on.n = (size_t)(priority - on.p);
     }
-    x.flags |= wait_is_lock(on) ? SP_FACT_LOCK : 0;
+    x.flags |= waits && wait_receives(on, &x) ? SP_FACT_RECEIVE : wait_is_lock(on) ? SP_FACT_LOCK : 0;
     x.on = sp_profile_str(p, on.p, on.n);
     x.text = sp_profile_str(p, text.p, text.n);
     x.holder_name = name.n ? sp_profile_str(p, name.p, name.n) : SP_STR_NONE;
@@ -186,5 +193,5 @@ uint32_t sp_hang_wait(struct sp_profile *p, struct sp_str word, struct sp_span t
     if (whole == SP_STR_FAIL)
         return SP_NONE;
     struct sp_str s = sp_pstr(p, whole);
-    return wait_parse(p, (struct sp_span){s.p, s.n});
+    return wait_parse(p, (struct sp_span){s.p, s.n}, sp_str_is(word, "WAITING"));
 }
