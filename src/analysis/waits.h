@@ -52,6 +52,7 @@ struct sp_wait_thread {
     bool cyclic;       /* its chain ends in a cycle */
 
     int64_t all;            /* its weight without filters */
+    bool counted;           /* it has one line, which says how often it was seen, and between which steps */
     int64_t begin, last;    /* the first and the last step that saw it; SP_ABSENT: not known */
     uint32_t steps, nsteps; /* slice of ranges.v, by their beginning */
     uint32_t stuck; /* in waits: one that does not end, which a chain follows; SP_NONE: the heaviest */
@@ -76,6 +77,8 @@ struct sp_wait_chain {
     /* Steps in which all waits of the cycle are there at once, and the first and the last of these;
      * SP_ABSENT: it is not known when samples were taken. */
     int64_t at_once, from, to;
+    int64_t at_least; /* where at_once is not known: so many steps, as the counts and first and last steps of
+                         threads tell; 0: none need be */
 };
 
 struct sp_waits {

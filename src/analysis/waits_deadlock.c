@@ -144,24 +144,71 @@ static bool deadlock_cut(struct sp_wait_steps *a, const struct sp_wait_steps *b)
     return true;
 }
 
+/*
+ * What counts tell of a ring where single steps are not known: of the steps in which all of its threads were
+ * there, each thread can have done something else in at most as many as it did not wait so.
+ */
+static void deadlock_by_counts(const struct sp_waits *w, struct sp_wait_chain *c)
+{
+    int64_t begin = SP_ABSENT, end = INT64_MAX, most = INT64_MAX, apart = 0;
+    for (uint32_t i = c->cycle; i < c->n; i++) {
+        uint32_t step = w->steps.v[c->first + i];
+        const struct sp_wait_thread *t = &w->threads.v[w->waits.v[step].waiter];
+        int64_t so = sp_waits_weight(w, step), others;
+        if (!t->counted || t->begin == SP_ABSENT ||
+            __builtin_sub_overflow(t->last - t->begin + 1, so, &others) ||
+            __builtin_add_overflow(apart, others > 0 ? others : 0, &apart))
+            return;
+        begin = t->begin > begin ? t->begin : begin;
+        end = t->last < end ? t->last : end;
+        most = so < most ? so : most;
+    }
+    int64_t steps = end - begin + 1, least = steps - apart;
+    most = steps < most ? steps : most;
+    c->at_least = least > 0 ? least : 0;
+    if (steps <= 0 || c->at_least == most)
+        c->at_once = steps <= 0 ? 0 : most;
+    if (c->at_once > 0 && c->at_once == steps) {
+        c->from = begin;
+        c->to = end;
+    }
+}
+
+/* All that the threads waited so is in steps that are known. */
+static bool deadlock_is_placed(const struct sp_waits *w, uint32_t step, const struct sp_wait_steps *steps)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < steps->v.n; i++)
+        sum += steps->v.v[i].to - steps->v.v[i].from + 1;
+    return sum >= sp_waits_weight(w, step);
+}
+
 static bool deadlock_at_once(const struct sp_waits *w, struct sp_wait_chain *c)
 {
     struct sp_wait_steps all = {0}, one;
-    bool ok = true, known = true;
+    bool ok = true, known = true, placed = true;
     for (uint32_t i = c->cycle; ok && known && i < c->n; i++) {
         const struct sp_wait *x = deadlock_step(w, c, i);
+        struct sp_wait_steps *to = i == c->cycle ? &all : &one;
         known = w->threads.v[x->waiter].nsteps;
-        if (!known || !(ok = sp_wait_steps_of(w, x->waiter, x->holder, i == c->cycle ? &all : &one)))
+        if (!known || !(ok = sp_wait_steps_of(w, x->waiter, x->holder, to)))
             break;
+        placed = placed && deadlock_is_placed(w, w->steps.v[c->first + i], to);
         if (i > c->cycle) {
             ok = deadlock_cut(&all, &one);
             sp_vec_free(&one.v);
         }
     }
+    if (w->counts_samples)
+        deadlock_by_counts(w, c);
     if (ok && known) {
-        c->at_once = 0;
+        int64_t sum = 0;
         for (size_t i = 0; i < all.v.n; i++)
-            c->at_once += all.v.v[i].to - all.v.v[i].from + 1;
+            sum += all.v.v[i].to - all.v.v[i].from + 1;
+        c->at_least = sum > c->at_least ? sum : c->at_least;
+        c->at_once = placed ? sum : c->at_once;
+    }
+    if (ok && known && c->at_once != SP_ABSENT) {
         c->from = all.v.n ? all.v.v[0].from : SP_ABSENT;
         c->to = all.v.n ? all.v.v[all.v.n - 1].to : SP_ABSENT;
     }
@@ -210,6 +257,7 @@ bool sp_waits_judge(struct sp_waits *w, struct sp_wait_chain *c)
 {
     bool ring = c->cycle != SP_NONE;
     c->at_once = c->from = c->to = SP_ABSENT;
+    c->at_least = 0;
     c->sure = ring;
     c->deadlock = ring ? deadlock_told(w, c, &c->sure) : SP_DEADLOCK_NONE;
     if (c->deadlock == SP_DEADLOCK_NONE && deadlock_reported(w, c))

@@ -80,9 +80,11 @@ static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
 {
     const struct sp_wait of = {.holder_tid = t->tid, .holder_name = t->comm};
     uint32_t i = t->tid == SP_ABSENT ? SP_NONE : sp_waits_candidate(w, &of, 0);
-    int64_t from, to;
-    if (i != SP_NONE && sp_step_ranges_of_thread(w->profile, t, &from, &to))
+    int64_t from, to, samples;
+    if (i != SP_NONE && sp_step_ranges_of_thread(w->profile, t, &from, &to, &samples)) {
         steps_seen(&w->threads.v[i], from, to);
+        w->threads.v[i].counted = samples == w->threads.v[i].all;
+    }
 }
 
 spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d)

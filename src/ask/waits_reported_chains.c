@@ -17,6 +17,7 @@ enum {
     CHAIN_SURE,
     CHAIN_EVIDENCE,
     CHAIN_AT_ONCE,
+    CHAIN_AT_LEAST,
     CHAIN_FROM,
     CHAIN_TO
 };
@@ -35,6 +36,8 @@ static const struct sp_answer_column waits_chain_columns[] = {
     [CHAIN_EVIDENCE] = {"evidence", SP_COL_TEXT, .doc = "what kind rests on, in words; null: of a chain"},
     [CHAIN_AT_ONCE] = {"at_once", SP_COL_COUNT,
                        .doc = "steps in which all waits of the cycle are there; null: not known"},
+    [CHAIN_AT_LEAST] = {"at_once_at_least", SP_COL_COUNT,
+                        .doc = "where that is not known: so many, as counts tell; null: none need be"},
     [CHAIN_FROM] = {"at_once_from", SP_COL_COUNT, .doc = "the first of them"},
     [CHAIN_TO] = {"at_once_to", SP_COL_COUNT, .doc = "the last"},
 };
@@ -186,6 +189,7 @@ static void chain_put(struct sp_reported *x, struct sp_answer_table *t, struct s
     sp_put_int(t, CHAIN_DEADLOCK, c->deadlock != SP_DEADLOCK_NONE);
     sp_put_int(t, CHAIN_SURE, c->deadlock == SP_DEADLOCK_NONE ? SP_ABSENT : c->sure);
     sp_put_int(t, CHAIN_AT_ONCE, c->at_once);
+    sp_put_int(t, CHAIN_AT_LEAST, c->at_once == SP_ABSENT && c->at_least ? c->at_least : SP_ABSENT);
     sp_put_int(t, CHAIN_FROM, c->from);
     sp_put_int(t, CHAIN_TO, c->to);
     sp_buf_puts(&x->a.b, x->a.q->brief ? "  " : "");

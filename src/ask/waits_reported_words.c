@@ -86,13 +86,19 @@ static void chain_say_shares(struct sp_reported *x, struct sp_buf *b, const stru
 
 static void chain_say_steps(struct sp_buf *b, const struct sp_wait_chain *c)
 {
-    if (c->at_once == SP_ABSENT)
+    if (c->n - c->cycle < 2) /* one wait alone */
         return;
-    if (!c->at_once)
+    if (c->at_once == SP_ABSENT && !c->at_least)
+        sp_buf_puts(b, "; at once or not is not known: spindump -i FILE -timeline tells");
+    else if (c->at_once == SP_ABSENT)
+        sp_buf_printf(b, ", at once in %lld step%s or more: so many of their waits must overlap",
+                      (long long)c->at_least, c->at_least == 1 ? "" : "s");
+    else if (!c->at_once)
         sp_buf_puts(b, ", never at once");
     else
-        sp_buf_printf(b, ", at once in %lld step%s (%lld-%lld)", (long long)c->at_once,
-                      c->at_once == 1 ? "" : "s", (long long)c->from, (long long)c->to);
+        sp_buf_printf(b, ", at once in %lld step%s", (long long)c->at_once, c->at_once == 1 ? "" : "s");
+    if (c->at_once > 0 && c->from != SP_ABSENT)
+        sp_buf_printf(b, " (%lld-%lld)", (long long)c->from, (long long)c->to);
 }
 
 /* Why a deadlock is the likely one only. */
@@ -130,8 +136,6 @@ void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const str
     case SP_DEADLOCK_NONE:
         chain_say_shares(x, b, c);
         chain_say_steps(b, c);
-        if (c->at_once == SP_ABSENT)
-            sp_buf_puts(b, "; at once or not is not known: spindump -i FILE -timeline tells");
         break;
     }
     if (c->deadlock != SP_DEADLOCK_NONE && !c->sure)

@@ -65,7 +65,7 @@ spaa_status sp_step_ranges_of(const struct sp_profile *p, struct sp_diags *d, st
 
 /* "1-341", "3", "1-8 with gaps of 4" */
 bool sp_step_ranges_of_thread(const struct sp_profile *p, const struct sp_thread *t, int64_t *from,
-                              int64_t *to)
+                              int64_t *to, int64_t *samples)
 {
     struct sp_str extra = sp_pstr(p, t->extra_json);
     struct sp_span raw;
@@ -77,6 +77,9 @@ bool sp_step_ranges_of_thread(const struct sp_profile *p, const struct sp_thread
     *to = *from;
     if (!n || (s + n < end && s[n] == '-' && !sp_parse_i64(s + n + 1, end, to)))
         return false;
+    if (!sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "samples", &raw) ||
+        sp_parse_i64(raw.p, raw.p + raw.n, samples) != raw.n)
+        *samples = SP_ABSENT;
     return *from >= 1 && *to >= *from;
 }
 

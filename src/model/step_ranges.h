@@ -26,9 +26,10 @@ struct sp_step_ranges {
 bool sp_step_ranges_any(const struct sp_profile *p);
 /* All of a profile; none where it has none. SPAA_ERR_NOMEM. */
 spaa_status sp_step_ranges_of(const struct sp_profile *p, struct sp_diags *d, struct sp_step_ranges *out);
-/* Between which steps a thread was seen, by its own line: false where that is not stated. */
+/* Between which steps a thread was seen, by its own line, and how often (SP_ABSENT: not stated): false where
+ * it does not say. */
 bool sp_step_ranges_of_thread(const struct sp_profile *p, const struct sp_thread *t, int64_t *from,
-                              int64_t *to);
+                              int64_t *to, int64_t *samples);
 void sp_step_ranges_free(struct sp_step_ranges *r);
 
 #endif

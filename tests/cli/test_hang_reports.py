@@ -197,3 +197,41 @@ def test_a_suspended_thread_is_said_to_be(tmp_path):
     text = brief(path)
     assert "main thread 0x10 was suspended in 100 of 100 samples (100 %)" in text
     assert "cannot know: who suspended it in 100 of 100 samples" in text and "for whom it waited" not in text
+
+
+# ---- rings: at once or not ----
+
+
+def ring(path):
+    (chain,) = [c for c in ask("waits", path)["chains"] if c["cycle_from"] is not None]
+    return chain
+
+
+def test_counts_tell_that_waits_overlap(tmp_path):
+    almost = [[(1, "work", "running"), (99, "lock", held(0x11))], [(99, "lock", held(0x10)), (1, "work", "running")]]
+    chain = ring(app(tmp_path, almost, False, steps=100))
+    assert (chain["kind"], chain["at_once"], chain["at_once_at_least"]) == ("contention", None, 98)
+    assert "at once in 98 steps or more" in chain["evidence"]
+    assert ring(app(tmp_path, almost, True, steps=100))["at_once"] == 98
+    half = [[(50, "work", "running"), (50, "lock", held(0x11))]] + [[(50, "lock", held(0x10)), (50, "work", "running")]]
+    chain = ring(app(tmp_path, half, False, steps=100))
+    assert (chain["at_once"], chain["at_once_at_least"]) == (None, None) and "not known" in chain["evidence"]
+
+
+def test_waits_in_every_sample_are_at_once(tmp_path):
+    every = [[(100, "lock", "blocked by something waiting for App [100] thread 0x11")], [(100, "lock", held(0x10))]]
+    chain = ring(app(tmp_path, every, False, steps=100))
+    assert (chain["kind"], chain["at_once"], chain["at_once_from"], chain["at_once_to"]) == ("cycle", 100, 1, 100)
+
+
+def test_threads_that_were_not_there_together_are_never_at_once(tmp_path):
+    threads = [thread(0x10, [(20, "work", "running"), (20, "lock", held(0x11))], 1, QUEUE, False),
+               thread(0x11, [(20, "lock", held(0x10)), (20, "work", "running")], 50, "", False)]
+    chain = ring(report(tmp_path, [process("App", 100, threads)], False, 100))
+    assert (chain["kind"], chain["at_once"]) == ("contention", 0) and "never at once" in chain["evidence"]
+
+
+def test_a_wait_for_itself_is_not_at_once_with_any(tmp_path):
+    for timeline in (False, True):
+        path = app(tmp_path, [[(990, "work", "running"), (10, "lock", held(0x10))]], timeline)
+        assert "at once" not in waits(path) and "0x10 waits so in 10 of 1000 (1.0 %)" in waits(path)
