@@ -96,6 +96,10 @@ void sp_summary_hang_lines(struct sp_summary *x, size_t details,
                            void *arg);
 /* "in 170 of 200 samples (85 %)" */
 void sp_hang_share(struct sp_buf *b, const struct sp_summary *x, int64_t v, int64_t of);
+void sp_hang_thread(struct sp_buf *b, const struct sp_summary *x, int64_t tid); /* as reports print it */
+/* summary_hang_deadlock.c */
+void sp_summary_hang_deadlock(struct sp_buf *b, const struct sp_summary *x);
+void sp_summary_hang_ring(struct sp_buf *b, const struct sp_summary *x);
 /* "Editor [412] 0x1a02" */
 void sp_hang_holder(struct sp_buf *b, const struct sp_summary *x, const struct sp_wait *w);
 bool sp_hang_has_holder(const struct sp_wait *w);

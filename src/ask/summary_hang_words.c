@@ -29,7 +29,7 @@ void sp_hang_share(struct sp_buf *b, const struct sp_summary *x, int64_t v, int6
     sp_buf_ch(b, ')');
 }
 
-static void hang_thread(struct sp_buf *b, const struct sp_summary *x, int64_t tid)
+void sp_hang_thread(struct sp_buf *b, const struct sp_summary *x, int64_t tid)
 {
     bool hex = sp_str_is(hang_str(x, x->x.q->profiles[0]->header.source_tool), "spindump");
     sp_buf_printf(b, hex ? "0x%llx" : "%lld", (long long)tid);
@@ -121,7 +121,7 @@ static void hang_verdict(struct sp_buf *b, const struct sp_summary *x)
     const struct sp_summary_hang *h = &x->hang;
     bool tie = false;
     sp_buf_puts(b, "main thread ");
-    hang_thread(b, x, h->tid);
+    sp_hang_thread(b, x, h->tid);
     sp_buf_printf(b, " %s", words[h->verdict]);
     for (unsigned i = 0; h->verdict != SP_HANG_UNKNOWN && i < SP_HELD_STATES; i++)
         if (i != h->main.most && h->main.by[i] == h->weight && !h->deadlock) {
@@ -158,7 +158,7 @@ void sp_hang_holder(struct sp_buf *b, const struct sp_summary *x, const struct s
         sp_buf_printf(b, "%s[%lld]", name.n ? " " : "", (long long)w->holder_pid);
     if (w->holder_tid != SP_ABSENT) {
         sp_buf_ch(b, ' ');
-        hang_thread(b, x, w->holder_tid);
+        sp_hang_thread(b, x, w->holder_tid);
     }
     if (w->hops > 0)
         sp_buf_printf(b, " (after %lld hop%s)", (long long)w->hops, w->hops == 1 ? "" : "s");
@@ -243,22 +243,6 @@ static void hang_for(struct sp_buf *b, const struct sp_summary *x)
     }
 }
 
-static void hang_deadlock_words(struct sp_buf *b, const struct sp_summary *x)
-{
-    const struct sp_wait_chain *c = x->hang.deadlock;
-    if (!c)
-        return;
-    sp_buf_puts(b, c->sure ? "sure: " : "likely: ");
-    if (c->deadlock == SP_DEADLOCK_REPORTED)
-        sp_buf_puts(b, "the report itself calls it a part of a deadlock");
-    else if (c->deadlock == SP_DEADLOCK_TO_END)
-        sp_buf_printf(b, "all its waits are there at once from step %lld to the end (%lld)",
-                      (long long)c->from, (long long)c->to);
-    else
-        sp_buf_printf(b, "%s in every sample of its thread",
-                      c->n - c->cycle > 1 ? "each of its waits is" : "the wait is");
-}
-
 /* "0x1a02 waited in 100 of 100 samples (100 %) meanwhile: -[Store write] > -[Store notify]" */
 static void hang_say_holder_did(struct sp_buf *b, const struct sp_summary *x, bool of_wait)
 {
@@ -270,7 +254,7 @@ static void hang_say_holder_did(struct sp_buf *b, const struct sp_summary *x, bo
     if (last->by_process)
         sp_buf_printf(b, "the main thread of %.*s, ", (int)hang_str(x, last->holder_name).n,
                       hang_str(x, last->holder_name).p);
-    hang_thread(b, x, h->holder_tid);
+    sp_hang_thread(b, x, h->holder_tid);
     sp_buf_printf(b, "%s %s ", last->by_process ? "," : "", hang_did[h->holder.most]);
     sp_hang_share(b, x, h->holder.by[h->holder.most], h->holder.weight);
     sp_buf_puts(b, h->holder.in_steps ? " meanwhile: " : ": ");
@@ -329,7 +313,8 @@ static bool hang_line(const struct sp_summary *x, size_t i, struct sp_buf *line,
     } parts[] = {{sp_summary_hang_head, SP_LINE_HEAD, false},
                  {hang_facts, SP_LINE_PLAIN, true},
                  {hang_verdict, SP_LINE_STRONG, false},
-                 {hang_deadlock_words, SP_LINE_ITEM, true},
+                 {sp_summary_hang_deadlock, SP_LINE_ITEM, true},
+                 {sp_summary_hang_ring, SP_LINE_ITEM, true},
                  {hang_for, SP_LINE_ITEM, true},
                  {hang_in, SP_LINE_ITEM, true},
                  {hang_holder_did, SP_LINE_ITEM, true},

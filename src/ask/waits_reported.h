@@ -82,6 +82,8 @@ const struct sp_wait *sp_reported_step(const struct sp_reported *x, const struct
 const char *sp_reported_kind(const struct sp_reported *x, const struct sp_wait_chain *c);
 /* "deadlock: Editor [10] 0xa1 -(turnstile)-> Helper [20] 0xb2" */
 void sp_reported_say_chain(struct sp_reported *x, struct sp_buf *b, const struct sp_waiter_chain *from);
+/* At how many steps the waits of a ring were there at once, as far as it is known. */
+void sp_reported_say_steps(struct sp_buf *b, const struct sp_wait_chain *c);
 /* What the kind of a chain rests on; nothing of one that comes to an end. */
 void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c);
 /* "  Editor [10] 0xb2 worker ran 8 of 10 meanwhile, in parse > lex" */

@@ -84,7 +84,7 @@ static void chain_say_shares(struct sp_reported *x, struct sp_buf *b, const stru
     }
 }
 
-static void chain_say_steps(struct sp_buf *b, const struct sp_wait_chain *c)
+void sp_reported_say_steps(struct sp_buf *b, const struct sp_wait_chain *c)
 {
     if (c->n - c->cycle < 2) /* one wait alone */
         return;
@@ -135,7 +135,7 @@ void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const str
         break;
     case SP_DEADLOCK_NONE:
         chain_say_shares(x, b, c);
-        chain_say_steps(b, c);
+        sp_reported_say_steps(b, c);
         break;
     }
     if (c->deadlock != SP_DEADLOCK_NONE && !c->sure)

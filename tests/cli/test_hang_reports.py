@@ -235,3 +235,13 @@ def test_a_wait_for_itself_is_not_at_once_with_any(tmp_path):
     for timeline in (False, True):
         path = app(tmp_path, [[(990, "work", "running"), (10, "lock", held(0x10))]], timeline)
         assert "at once" not in waits(path) and "0x10 waits so in 10 of 1000 (1.0 %)" in waits(path)
+
+
+def test_the_brief_names_threads_that_wait_for_each_other(tmp_path):
+    text = brief(app(tmp_path, LATE, timeline=False))
+    assert ("0x10 -(unfair lock)-> 0x11 -(unfair lock)-> 0x10: they wait for each other; at once or not is not known: "
+            "spindump -i FILE -timeline tells") in text
+    text = brief(app(tmp_path, LATE))
+    assert "0x10 -(unfair lock)-> 0x11 -(unfair lock)-> 0x10: they wait for each other" in text and "not known" not in text
+    text = brief(app(tmp_path, [[(100, "lock", held(0x11))], [(100, "lock", held(0x12))], [(100, "lock", held(0x11))]], steps=100))
+    assert "held up by a deadlock" in text and "0x11 -(unfair lock)-> 0x12 -(unfair lock)-> 0x11: they wait for each other" in text
