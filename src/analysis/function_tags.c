@@ -1,5 +1,7 @@
 #include "analysis/function_tags.h"
 
+#include "analysis/state_shares.h"
+
 #include "base/num.h"
 #include "model/leaf_state.h"
 
@@ -92,7 +94,9 @@ unsigned sp_function_tags(const struct sp_profile *p, uint32_t event, uint32_t f
     bool idle = leaf && strcmp(leaf, "IDLE") == 0; /* others of that table wait */
     if (idle || sp_name_index(idle_names, name.p, name.n) >= 0)
         tags |= SP_TAG_IDLE;
-    if ((leaf && !idle) || sp_name_index(wait_names, name.p, name.n) >= 0)
+    if (sp_is_of_microstackshots(p, event))
+        tags = 0;
+    else if ((leaf && !idle) || sp_name_index(wait_names, name.p, name.n) >= 0)
         tags |= SP_TAG_WAIT;
     if (p->dsos.v[f->dso].is_kernel)
         tags |= SP_TAG_KERNEL;

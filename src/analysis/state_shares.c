@@ -1,5 +1,7 @@
 #include "analysis/state_shares.h"
 
+#include "model/step_ranges.h"
+
 #include <string.h>
 
 const char *const sp_share_names[] = {"running",   "runnable", "blocked", "waiting",
@@ -21,6 +23,12 @@ bool sp_is_of_hangs(const struct sp_profile *p, uint32_t event)
         if (sp_str_is(name, names[i]))
             return true;
     return sp_str_is(name, "wakeups") && p->events.v[event].kind == SP_PROBE;
+}
+
+bool sp_is_of_microstackshots(const struct sp_profile *p, uint32_t event)
+{
+    return sp_is_of_hangs(p, event) &&
+           (p->events.v[event].kind == SP_PROBE || sp_steps_are_microstackshots(p));
 }
 
 enum sp_state_share sp_state_share_of(struct sp_str state)

@@ -32,6 +32,8 @@ struct sp_state_shares {
 
 /* Events of spindump and sample(1), which see threads whether they run or not. */
 bool sp_is_of_hangs(const struct sp_profile *p, uint32_t event);
+/* Of these, what holds microstackshots alone: they are taken of threads that run, in whatever function. */
+bool sp_is_of_microstackshots(const struct sp_profile *p, uint32_t event);
 /* Of contexts that `fits` has a byte for, all but their states being asked for. */
 void sp_state_shares_of(const struct sp_profile *p, uint32_t event, uint32_t metric,
                         const unsigned char *fits, struct sp_state_shares *out);

@@ -167,22 +167,6 @@ static void settle_holders(struct sp_waits *w)
     }
 }
 
-bool sp_waits_alike(const struct sp_waits *w, uint32_t a, uint32_t b)
-{
-    return a == b || (w->waits.v[a].holder != SP_NONE && w->waits.v[a].waiter == w->waits.v[b].waiter &&
-                      w->waits.v[a].holder == w->waits.v[b].holder);
-}
-
-int64_t sp_waits_weight(const struct sp_waits *w, uint32_t wait)
-{
-    const struct sp_wait_thread *t = &w->threads.v[w->waits.v[wait].waiter];
-    int64_t sum = 0;
-    for (uint32_t i = t->first; i < t->first + t->n; i++)
-        if (sp_waits_alike(w, i, wait))
-            waits_add(&sum, w->waits.v[i].all);
-    return sum;
-}
-
 /* ---- chains ---- */
 
 /* The wait that a chain follows from a thread; SP_NONE: it waits for nothing that is named. */

@@ -54,6 +54,22 @@ uint32_t sp_waits_candidate(const struct sp_waits *w, const struct sp_wait *x, u
     return x->self ? (nth ? SP_NONE : x->waiter) : steps_candidate(w, x, named, nth);
 }
 
+bool sp_waits_alike(const struct sp_waits *w, uint32_t a, uint32_t b)
+{
+    return a == b || (w->waits.v[a].holder != SP_NONE && w->waits.v[a].waiter == w->waits.v[b].waiter &&
+                      w->waits.v[a].holder == w->waits.v[b].holder);
+}
+
+int64_t sp_waits_weight(const struct sp_waits *w, uint32_t wait)
+{
+    const struct sp_wait_thread *t = &w->threads.v[w->waits.v[wait].waiter];
+    int64_t sum = 0;
+    for (uint32_t i = t->first; i < t->first + t->n; i++)
+        if (sp_waits_alike(w, i, wait))
+            sum = __builtin_add_overflow(sum, w->waits.v[i].all, &sum) ? INT64_MAX : sum;
+    return sum;
+}
+
 static uint32_t steps_thread_of(const struct sp_waits *w, const struct sp_step_range *r)
 {
     return sp_waits_thread_of(w, &w->profile->contexts.v[w->profile->stacks.v[r->stack].context]);

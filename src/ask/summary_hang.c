@@ -116,55 +116,6 @@ static bool hang_judge_deadlock(struct sp_summary_hang *h)
     return sp_held_waiting(&h->rows, &h->own, &h->w, h->wait, &h->main);
 }
 
-/* ---- who else ran ---- */
-
-/* "cc [500] 200, mds [77] 150": of the samples of threads that ran, without idle ones. */
-static void hang_others(struct sp_summary *x)
-{
-    enum { SHOWN = 3 };
-    struct sp_summary_hang *h = &x->hang;
-    const struct sp_profile *p = x->x.q->profiles[0];
-    struct sp_buf b;
-    struct {
-        int64_t pid, weight;
-        uint32_t comm;
-    } most[SHOWN] = {{0}};
-    sp_buf_init(&b, 0);
-    int64_t *ran = calloc(p->contexts.n + 1, sizeof *ran);
-    x->x.out->failed |= !ran;
-    for (size_t i = 0; ran && i < h->s.rows.n; i++) {
-        uint32_t c = p->stacks.v[h->s.rows.v[i].stack].context;
-        if (sp_held_state_of(sp_pstr(p, p->contexts.v[c].state)) == SP_HELD_RAN)
-            ran[c] += h->s.rows.v[i].weight;
-    }
-    for (uint32_t i = 0; ran && i < p->contexts.n; i++) {
-        int64_t pid = p->contexts.v[i].pid, sum = 0;
-        bool first = ran[i] > 0 && pid != h->pid && pid != SP_ABSENT && pid != 0;
-        for (uint32_t k = 0; first && k < p->contexts.n; k++) {
-            first = !(k < i && p->contexts.v[k].pid == pid && ran[k] > 0);
-            sum += p->contexts.v[k].pid == pid ? ran[k] : 0;
-        }
-        for (size_t k = 0; first && k < SHOWN; k++)
-            if (sum > most[k].weight) {
-                memmove(most + k + 1, most + k, (SHOWN - 1 - k) * sizeof *most);
-                most[k].pid = pid;
-                most[k].weight = sum;
-                most[k].comm = p->contexts.v[i].comm;
-                break;
-            }
-    }
-    for (size_t k = 0; k < SHOWN && most[k].weight; k++) {
-        struct sp_str name = sp_pstr(p, most[k].comm);
-        sp_buf_printf(&b, "%s%.*s [%lld] ", k ? ", " : "", (int)name.n, name.p, (long long)most[k].pid);
-        sp_text_grouped(&b, most[k].weight, h->s.scale);
-    }
-    if (b.len)
-        h->others = sp_arena_dup(&x->x.out->arena, sp_buf_cstr(&b), b.len + 1);
-    x->x.out->failed |= b.failed || (b.len && !h->others);
-    free(ran);
-    sp_buf_free(&b);
-}
-
 /* ---- the whole of it ---- */
 
 /* Own functions are worth a table where all that was selected ran, and is of one process. */
@@ -189,8 +140,10 @@ static spaa_status hang_select(struct sp_summary *x)
     const struct sp_options *o = x->x.q->options;
     struct sp_diags *d = x->x.q->diags;
     const unsigned need = SP_BY_TID | SP_BY_STATE;
-    struct sp_select_opts how = {
-        .event = o->event, .metric = o->metric, .any_state = true, .may_be_empty = true};
+    struct sp_select_opts how = {.event = o->event,
+                                 .metric = sp_pstr(p, p->metrics.v[x->x.s.metric].name).p,
+                                 .any_state = true,
+                                 .may_be_empty = true};
     spaa_status st = sp_select(p, &how, d, &h->s);
     h->selected = !st;
     if (!st)
@@ -210,6 +163,8 @@ static spaa_status hang_main(struct sp_summary *x)
     struct sp_summary_hang *h = &x->hang;
     const struct sp_profile *profile = x->x.q->profiles[0];
     spaa_status st = sp_summary_hang_main(x);
+    if (!st && h->e.microstackshots)
+        h->others = sp_summary_hang_ran(x, SP_ABSENT);
     if (st || h->context == SP_NONE)
         return st;
     bool ok = sp_held_of(&h->rows, &h->own, NULL, h->context, SP_NONE, &h->main);
@@ -218,7 +173,7 @@ static spaa_status hang_main(struct sp_summary *x)
     if (ok && thread != SP_NONE)
         ok = hang_follow(h, thread) && hang_judge_deadlock(h);
     if (h->verdict == SP_HANG_STARVED)
-        hang_others(x);
+        h->others = sp_summary_hang_ran(x, h->pid);
     return ok ? SPAA_OK : sp_nomem(x->x.q->diags);
 }
 

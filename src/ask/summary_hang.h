@@ -61,7 +61,7 @@ struct sp_summary_hang {
     int64_t holder_tid;                   /* the last holder; SP_ABSENT: the report does not have it */
     struct sp_held holder;
 
-    /* Who ran most, beside it. */
+    /* Who ran most, beside it; of microstackshots, all. */
     const char *others;
 
     struct sp_selection s; /* all of the event, in any state */
@@ -75,7 +75,8 @@ struct sp_summary_hang {
 spaa_status sp_summary_hang(struct sp_summary *x);
 void sp_summary_hang_free(struct sp_summary *x);
 
-/* summary_hang_process.c: a process of a report that did nothing but wait has a brief, too. */
+/* summary_hang_process.c: the metric is what a microstackshot stands for; a process of a report that did
+ * nothing but wait has a brief, too. */
 spaa_status sp_summary_hang_choose(struct sp_ask *q, struct sp_select_opts *how);
 /* process, pid, among, and what is told of its memory; which context is of its main
  * thread. */
@@ -83,6 +84,10 @@ spaa_status sp_summary_hang_process(struct sp_summary *x);
 spaa_status sp_summary_hang_main(struct sp_summary *x);
 /* "sh, cc": the processes of the number that is meant. */
 void sp_summary_hang_names(struct sp_buf *b, const struct sp_summary *x);
+
+/* summary_hang_ran.c: "cc [500] 200, mds [77] 150": of what ran, by process, without that of a number
+ * (SP_ABSENT: all); NULL: nothing. The answer's. */
+const char *sp_summary_hang_ran(struct sp_summary *x, int64_t but);
 
 /* summary_hang_event.c: e of the header's fields, a list of [key, value]. */
 void sp_hang_event_of(struct sp_summary *x, struct sp_span fields, struct sp_hang_event *e);

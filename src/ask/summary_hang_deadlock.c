@@ -2,6 +2,12 @@
 #include "ask/summary.h"
 #include "ask/waits_reported.h"
 
+void sp_hang_thread(struct sp_buf *b, const struct sp_summary *x, int64_t tid)
+{
+    bool hex = sp_str_is(sp_pstr(x->x.q->profiles[0], x->x.q->profiles[0]->header.source_tool), "spindump");
+    sp_buf_printf(b, hex ? "0x%llx" : "%lld", (long long)tid);
+}
+
 void sp_summary_hang_deadlock(struct sp_buf *b, const struct sp_summary *x)
 {
     const struct sp_wait_chain *c = x->hang.deadlock;

@@ -5,6 +5,7 @@
 #include "ask/summary.h"
 
 #include "analysis/process.h"
+#include "analysis/state_shares.h"
 #include "base/num.h"
 #include "json/find.h"
 
@@ -157,6 +158,11 @@ void sp_summary_hang_names(struct sp_buf *b, const struct sp_summary *x)
 spaa_status sp_summary_hang_choose(struct sp_ask *q, struct sp_select_opts *how)
 {
     const struct sp_profile *p = q->profiles[0];
+    uint32_t event = how->event ? sp_event_find(p, how->event, strlen(how->event)) : sp_default_event(p);
+    if (!how->metric && event != SP_NONE && sp_is_of_microstackshots(p, event))
+        how->metric = sp_str_is(sp_pstr(p, p->events.v[event].name), "disk-writes") ? "written_bytes"
+                      : p->events.v[event].kind == SP_PROBE                         ? "wakeups"
+                                                                                    : NULL;
     struct sp_select_opts any = *how;
     struct sp_selection s;
     if (!p->processes.n || how->may_be_empty || how->any_state || !sp_narrows(how) ||

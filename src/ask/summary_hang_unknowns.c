@@ -103,6 +103,24 @@ void sp_summary_hang_unknowns(struct sp_summary *x)
     sp_buf_free(&b);
 }
 
+/* What a microstackshot stands for is not the metric that views show by themselves. */
+static void hang_next_of_micro(struct sp_summary *x)
+{
+    const struct sp_profile *p = x->x.q->profiles[0];
+    const struct sp_summary_hang *h = &x->hang;
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    if (h->s.metric != p->events.v[h->s.event].primary && !x->x.q->options->metric)
+        sp_buf_printf(&b, "--metric %s ", sp_pstr(p, p->metrics.v[h->s.metric].name).p);
+    if (h->pid == SP_ABSENT)
+        sp_buf_puts(&b, "--by process");
+    else
+        sp_buf_printf(&b, "--pid %lld", (long long)h->pid);
+    x->x.out->failed |= b.failed;
+    sp_answer_next(x->x.out, "top", NULL, b.failed ? NULL : sp_buf_cstr(&b));
+    sp_buf_free(&b);
+}
+
 void sp_summary_hang_next(struct sp_summary *x)
 {
     const struct sp_summary_hang *h = &x->hang;
@@ -123,6 +141,8 @@ void sp_summary_hang_next(struct sp_summary *x)
     } else if (h->own_rows && x->hottest != SP_NONE) {
         sp_handle_text(&x->x.handles, x->hottest, handle);
         sp_answer_next(a, "function", handle, NULL);
+    } else if (h->e.microstackshots) {
+        hang_next_of_micro(x);
     } else {
         sp_answer_next(a, "top", NULL, "--by thread --view all");
     }

@@ -29,12 +29,6 @@ void sp_hang_share(struct sp_buf *b, const struct sp_summary *x, int64_t v, int6
     sp_buf_ch(b, ')');
 }
 
-void sp_hang_thread(struct sp_buf *b, const struct sp_summary *x, int64_t tid)
-{
-    bool hex = sp_str_is(hang_str(x, x->x.q->profiles[0]->header.source_tool), "spindump");
-    sp_buf_printf(b, hex ? "0x%llx" : "%lld", (long long)tid);
-}
-
 /* The last own functions of a stack, callers first; without any, the last of all. */
 static void hang_stack(struct sp_buf *b, const struct sp_summary *x, const struct sp_held *h)
 {
@@ -274,7 +268,7 @@ static void hang_rest_holder_did(struct sp_buf *b, const struct sp_summary *x)
 
 static void hang_others_ran(struct sp_buf *b, const struct sp_summary *x)
 {
-    if (x->hang.others)
+    if (x->hang.others && !x->hang.e.microstackshots)
         sp_buf_printf(b, "samples of other processes that ran: %s", x->hang.others);
 }
 
@@ -287,13 +281,27 @@ static void hang_several(struct sp_buf *b, const struct sp_summary *x)
     sp_buf_puts(b, "; --comm NAME or --label instance=… looks at one");
 }
 
+/* What a sample stands for is in the event: time, or so much that was written or woken up. */
+static void hang_micro(struct sp_buf *b, const struct sp_summary *x)
+{
+    const struct sp_profile *p = x->x.q->profiles[0];
+    struct sp_str event = sp_pstr(p, p->events.v[x->hang.s.event].name);
+    const char *said = x->hang.e.event ? x->hang.e.event : "";
+    bool writes = sp_str_is(event, "disk-writes") || strcmp(said, "disk writes") == 0,
+         wakes = sp_str_is(event, "wakeups") || strcmp(said, "wakeups") == 0;
+    sp_buf_printf(b, "microstackshots: samples are of threads that ran, and of no others; what %s: %s",
+                  writes  ? "wrote to disk"
+                  : wakes ? "woke up"
+                          : "took the CPU",
+                  x->hang.others ? x->hang.others : "nothing");
+}
+
 /* Where there is no main thread to judge. */
 static void hang_no_main(struct sp_buf *b, const struct sp_summary *x)
 {
     const struct sp_summary_hang *h = &x->hang;
     if (h->e.microstackshots)
-        sp_buf_puts(b,
-                    "microstackshots: samples are of threads that ran, and of no others; what took the CPU:");
+        hang_micro(b, x);
     else if (h->among)
         hang_several(b, x);
     else if (h->pid == SP_ABSENT)

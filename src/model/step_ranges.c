@@ -83,6 +83,15 @@ bool sp_step_ranges_of_thread(const struct sp_profile *p, const struct sp_thread
     return *from >= 1 && *to >= *from;
 }
 
+bool sp_steps_are_microstackshots(const struct sp_profile *p)
+{
+    struct sp_str extra = sp_pstr(p, p->header.extra_json);
+    struct sp_span raw;
+    return extra.n &&
+           sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "microstackshots", &raw) &&
+           sp_span_is(raw, "true");
+}
+
 void sp_step_ranges_free(struct sp_step_ranges *r)
 {
     sp_vec_free(&r->v);

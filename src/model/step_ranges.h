@@ -30,6 +30,8 @@ spaa_status sp_step_ranges_of(const struct sp_profile *p, struct sp_diags *d, st
  * it does not say. */
 bool sp_step_ranges_of_thread(const struct sp_profile *p, const struct sp_thread *t, int64_t *from,
                               int64_t *to, int64_t *samples);
+/* The report says that all of its samples are microstackshots: of threads that ran. */
+bool sp_steps_are_microstackshots(const struct sp_profile *p);
 void sp_step_ranges_free(struct sp_step_ranges *r);
 
 #endif

@@ -245,3 +245,40 @@ def test_the_brief_names_threads_that_wait_for_each_other(tmp_path):
     assert "0x10 -(unfair lock)-> 0x11 -(unfair lock)-> 0x10: they wait for each other" in text and "not known" not in text
     text = brief(app(tmp_path, [[(100, "lock", held(0x11))], [(100, "lock", held(0x12))], [(100, "lock", held(0x11))]], steps=100))
     assert "held up by a deadlock" in text and "0x11 -(unfair lock)-> 0x12 -(unfair lock)-> 0x11: they wait for each other" in text
+
+
+# ---- microstackshots ----
+
+
+def micro(tmp_path, event, step, processes=(("eater", 77, 120), ("other", 78, 30))):
+    path = tmp_path / "m.spindump.txt"
+    blocks = ["Powerstats for:   %s [%d]\nStart time:       2026-02-02 23:22:35.000 -0800\nEnd time:         2026-02-02 23:32:34.000 -0800\n"
+              "Num samples:      %d\n  %d  start + 8 (%s + 100) [0x100000064]\n    %d  mach_msg2_trap + 8 (libsystem_kernel.dylib + 3000) [0x180000bb8]\n\n"
+              % (name, pid, n, n, name, n) for name, pid, n in processes]
+    path.write_text("Date/Time:        2026-02-02 23:22:34.999 -0800\nEnd time:         2026-02-02 23:32:34.999 -0800\nData Source:      Microstackshots\n"
+                    "PID:              77\nEvent:            %s\nSteps:            150%s\n\n\n" % (event, step) + "\n".join(blocks))
+    return path
+
+
+@pytest.mark.parametrize("event, step, what, next", [
+    ("cpu usage", "", "what took the CPU: eater [77] 120 (80 %), other [78] 30 (20 %)", " --pid 77"),
+    ("disk writes", " (10.49 MB/step)", "what wrote to disk: eater [77] 1.17 GiB (80 %), other [78] 300.12 MiB (20 %)",
+     "--metric written_bytes --pid 77"),
+    ("wakeups", " (45 wakeups/step)", "what woke up: eater [77] 5,400 (80 %), other [78] 1,350 (20 %)", "--metric wakeups --pid 77"),
+    ("wakeups", "", "what woke up: eater [77] 120 (80 %), other [78] 30 (20 %)", " --pid 77")])
+def test_microstackshots_say_what_of_whom(tmp_path, event, step, what, next):
+    path = micro(tmp_path, event, step)
+    text = brief(path)
+    assert what in text
+    line = re.search(r"next: spaa (top .*)", text).group(1)
+    assert line.endswith(next) and "--by thread" not in line
+    run(*line.split(), code=0)
+
+
+def test_microstackshots_have_no_times_of_processes_and_no_functions_that_wait(tmp_path):
+    for event, step in (("cpu usage", ""), ("disk writes", " (10.49 MB/step)")):
+        path = micro(tmp_path, event, step)
+        assert "began" not in run("info", path, code=0).out and ask("info", path)["reported"]["ended"] == 0
+        assert [r["tags"] for r in ask("top", path)["rows"] if r["function"] == "mach_msg2_trap"] == [[]]
+        run("convert", path, "-o", tmp_path / "m.spaa", code=0)
+        assert ask("top", tmp_path / "m.spaa")["rows"] == ask("top", path)["rows"]

@@ -180,6 +180,8 @@ static bool spindump_header_extra(struct spindump_reader *r)
     sp_buf_puts(b, r->timeline ? "],\"form\":\"timeline\"" : "],\"form\":\"heavy\"");
     if (r->interval_ns)
         sp_hang_number(b, "interval_ns", r->interval_ns);
+    if (r->processes && r->microstackshots == r->processes)
+        sp_buf_puts(b, ",\"microstackshots\":true");
     if (r->ips.n)
         sp_hang_member(b, "ips", r->ips);
     sp_buf_ch(b, '}');

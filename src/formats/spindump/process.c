@@ -118,11 +118,11 @@ static void spindump_known_value(struct spindump_reader *r, enum spindump_key ke
         break;
     case KEY_START:
         r->started = value;
-        if (sp_spindump_date(value, &v))
+        if (!r->powerstats && sp_spindump_date(value, &v)) /* of these it is when samples were taken */
             r->facts.start_ns = v;
         break;
     case KEY_END:
-        if (sp_spindump_date(value, &v))
+        if (!r->powerstats && sp_spindump_date(value, &v))
             r->facts.exit_ns = v;
         break;
     case KEY_UUID:
