@@ -187,7 +187,8 @@ spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, st
     /* Without a queue that says so, the first thread is the main one; 0 is no process, or an unknown one. */
     for (size_t i = 0; ok && i < f.threads.n; i++) {
         struct sp_reported_process *x = process(&f, f.threads.v[i].pid);
-        if (x && x->pid && x->main == SP_ABSENT && !sp_thread_info_process(&f, x->pid, 1)) {
+        if (x && x->pid && x->pid != SP_ABSENT && x->main == SP_ABSENT &&
+            !sp_thread_info_process(&f, x->pid, 1)) {
             x->main = f.threads.v[i].tid;
             f.threads.v[i].main = true;
         }

@@ -118,7 +118,9 @@ spaa_status sp_summary_hang_main(struct sp_summary *x)
     struct sp_summary_hang *h = &x->hang;
     const struct sp_profile *p = x->x.q->profiles[0];
     struct sp_thread_info info;
-    if (h->among || h->e.microstackshots || h->pid == SP_ABSENT)
+    bool pasted =
+        h->pid == SP_ABSENT && p->processes.n == 1; /* a thread alone: of a process that is not named */
+    if (h->among || h->e.microstackshots || (h->pid == SP_ABSENT && !pasted))
         return SPAA_OK;
     spaa_status st = sp_thread_info_of(p, x->x.q->diags, &info);
     for (uint32_t i = 0; !st && i < p->contexts.n && h->context == SP_NONE; i++) {
@@ -126,8 +128,8 @@ spaa_status sp_summary_hang_main(struct sp_summary *x)
         const struct sp_reported_process *r =
             c->pid == h->pid && c->event == h->s.event ? sp_thread_info_process_of(&info, c) : NULL;
         if (r && c->tid != SP_ABSENT && r->main == c->tid &&
-            sp_str_cmp(sp_pstr(p, r->name), h->process) == 0 &&
-            sp_str_cmp(sp_pstr(p, r->instance), h->instance) == 0) {
+            (pasted || (sp_str_cmp(sp_pstr(p, r->name), h->process) == 0 &&
+                        sp_str_cmp(sp_pstr(p, r->instance), h->instance) == 0))) {
             h->context = i;
             h->tid = c->tid;
         }

@@ -57,8 +57,10 @@ void sp_summary_hang_head(struct sp_buf *b, const struct sp_summary *x)
         sp_buf_add(b, h->process.p, h->process.n);
     else if (h->among)
         sp_buf_printf(b, "%u processes", h->among);
+    else if (processes == 1)
+        sp_buf_puts(b, "a process that is not named");
     else
-        sp_buf_printf(b, "%zu processes", processes); /* one alone is meant */
+        sp_buf_printf(b, "%zu processes", processes);
     if (h->pid != SP_ABSENT)
         sp_buf_printf(b, " [%lld]", (long long)h->pid);
     if (h->instance.n)
@@ -304,6 +306,8 @@ static void hang_no_main(struct sp_buf *b, const struct sp_summary *x)
         hang_micro(b, x);
     else if (h->among)
         hang_several(b, x);
+    else if (h->pid == SP_ABSENT && x->x.q->profiles[0]->processes.n == 1)
+        sp_buf_puts(b, "none of its threads is known to be the main one: this is a part of a report");
     else if (h->pid == SP_ABSENT)
         sp_buf_puts(b, "which process is meant is not said, and none is in front: --pid PID looks at one");
     else

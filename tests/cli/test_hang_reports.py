@@ -282,3 +282,54 @@ def test_microstackshots_have_no_times_of_processes_and_no_functions_that_wait(t
         assert [r["tags"] for r in ask("top", path)["rows"] if r["function"] == "mach_msg2_trap"] == [[]]
         run("convert", path, "-o", tmp_path / "m.spaa", code=0)
         assert ask("top", tmp_path / "m.spaa")["rows"] == ask("top", path)["rows"]
+
+
+# ---- sample(1) as spindump ----
+
+
+SAMPLE = """Analysis of sampling App (pid 4242) every 1 millisecond
+Process:         App [4242]
+
+Call graph:
+    100 Thread_111   DispatchQueue_1: com.apple.main-thread  (serial)
+    + 60 main  (in App) + 40  [0x100003f00]
+    +   40 hot  (in App) + 12  [0x100003e00]
+    +   20 mach_msg2_trap  (in libsystem_kernel.dylib) + 8  [0x18b430c34]
+    + 40 read  (in libsystem_kernel.dylib) + 8  [0x18b430c00]
+    100 Thread_112: worker
+    + 100 __psynch_cvwait  (in libsystem_kernel.dylib) + 8  [0x18b4309ec]
+
+Total number in stack (recursive counted multiple, when >=5):
+
+"""
+
+
+def test_sample_as_spindump_claims_no_more_and_keeps_names_and_queues(tmp_path):
+    path, out = tmp_path / "s.txt", tmp_path / "r.spindump.txt"
+    path.write_text(SAMPLE)
+    run("convert", path, "--to", "spindump", "-o", out, code=0)
+    text = out.read_text()
+    assert "(running)" not in text and text.count("(unknown)") == 2
+    assert 'Thread 0x6f    DispatchQueue "com.apple.main-thread"(1)    100 samples' in text
+    assert 'Thread 0x70    Thread name "worker"    100 samples' in text
+    states = {r["name"]: r["total"] for r in ask("top", out, "--by", "state", "--view", "all")["rows"]}
+    assert states == {"WAITING": 120, "UNKNOWN": 80}
+    run("convert", out, "--to", "sample", "-o", tmp_path / "back.txt", code=0)
+    back = (tmp_path / "back.txt").read_text()
+    assert "DispatchQueue_1: com.apple.main-thread" in back and ": worker" in back
+
+
+# ---- a thread alone ----
+
+
+def test_a_pasted_main_thread_is_judged(tmp_path):
+    path = tmp_path / "t.txt"
+    phases = [(90, "work", "blocked by turnstile waiting for Y [13] thread 0x77"), (10, "work", "running")]
+    path.write_text(thread(0x10, phases, queue=QUEUE, timeline=False))
+    text = brief(path)
+    assert "report of a process that is not named" in text and "main thread 0x10 waited in 90 of 100 samples (90 %)" in text
+    assert "held by Y [13] 0x77" in text and "which process is meant" not in text
+    path.write_text(thread(0x10, phases, timeline=False))
+    text = brief(path)
+    assert "none of its threads is known to be the main one" in text and "main thread 0x10" not in text
+    assert ask("summary", path)["hang"]["verdict"] is None

@@ -142,6 +142,21 @@ static bool sample_put_rows(struct sp_hang_writer *w, struct sp_hang_group *g, b
     return ok;
 }
 
+/* As reports of sample have it, of spindump's too; of what other texts say of queues there is no place. */
+static void sample_put_queue(struct sp_hang_writer *w, struct sp_span queue)
+{
+    struct sp_span label, number;
+    if (!queue.p)
+        return;
+    if (sp_hang_starts(queue, "\"") && sp_hang_queue_of(queue, &label, &number)) {
+        sp_printf(w->out, "   DispatchQueue_%.*s: ", (int)number.n, number.p);
+        sp_hang_put(w, label);
+    } else if (sp_hang_starts(queue, "DispatchQueue_")) {
+        sp_puts(w->out, "   ");
+        sp_hang_put(w, queue);
+    }
+}
+
 /* ---- threads and processes ---- */
 
 static bool sample_put_thread(struct sp_hang_writer *w, struct sp_span id, struct sp_hang_thread t,
@@ -157,11 +172,7 @@ static bool sample_put_thread(struct sp_hang_writer *w, struct sp_span id, struc
         sp_puts(w->out, ": ");
         sp_hang_put(w, s);
     }
-    s = sp_hang_thread_text(w, &t, "queue");
-    if (s.p) {
-        sp_puts(w->out, "   ");
-        sp_hang_put(w, s);
-    }
+    sample_put_queue(w, sp_hang_thread_text(w, &t, "queue"));
     sp_puts(w->out, "\n");
     return !g || sample_put_rows(w, g, more, several);
 }

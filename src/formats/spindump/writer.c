@@ -2,8 +2,8 @@
  * Writes a spindump report: fields, processes, threads and images as the records say, the stacks as trees.
  * What is rendered reads back to the same profile, and is rendered the same way again.
  *
- * Of profiles of other origin one event is written; stacks without a state are taken for running, as what
- * other profilers see is.
+ * Of profiles of other origin one event is written; stacks without a state are taken for running (of
+ * sample(1), which tells none, for what they are: unknown), as what other profilers see is.
  */
 #include "base/num.h"
 #include "formats/common/hang/write.h"
@@ -109,8 +109,10 @@ static uint32_t spindump_context_text(struct sp_hang_writer *w, uint32_t context
         if (idle && sp_buf_puts(&w->buf, SP_SPINDUMP_IDLE))
             s = (struct sp_span){w->buf.data, w->buf.len};
         *out = w->buf.failed ? SP_STR_FAIL : sp_intern(&w->texts, s.n ? s.p : "", s.n);
-    } else if (!word.n && !w->ours) {
-        *out = sp_intern_cstr(&w->texts, "running"); /* other profilers see what runs */
+    } else if (!word.n &&
+               !w->ours) { /* other profilers see what runs; sample(1) does not tell whether it does */
+        bool sample = sp_str_is(sp_pstr(p, p->header.source_tool), "sample");
+        *out = sp_intern_cstr(&w->texts, sample ? "unknown" : "running");
     } else if (!word.n || sp_str_is(word, "WAITING")) {
         *out = SP_STR_NONE;
     } else {
@@ -198,6 +200,19 @@ static void spindump_put_text(struct sp_hang_writer *w, const char *before, stru
     sp_hang_put(w, s);
 }
 
+/* As reports of spindump have it, of sample's too. */
+static void spindump_put_queue(struct sp_hang_writer *w, struct sp_span queue)
+{
+    struct sp_span label, number;
+    if (!sp_hang_starts(queue, "DispatchQueue_") || !sp_hang_queue_of(queue, &label, &number)) {
+        spindump_put_text(w, "    DispatchQueue ", queue);
+        return;
+    }
+    sp_puts(w->out, "    DispatchQueue \"");
+    sp_hang_put(w, label);
+    sp_printf(w->out, "\"(%.*s)", (int)number.n, number.p);
+}
+
 /* The header of a thread; `sum`: its samples where that does not say. */
 static void spindump_put_thread_line(struct sp_hang_writer *w, int64_t tid, const struct sp_hang_thread *t,
                                      int64_t sum)
@@ -210,7 +225,7 @@ static void spindump_put_thread_line(struct sp_hang_writer *w, int64_t tid, cons
         sp_printf(w->out, "  Thread 0x%llx", (unsigned long long)tid);
     spindump_put_member(w, members, ",", "more_ids", "");
     spindump_put_member(w, members, "    ", "rest", "");
-    spindump_put_text(w, "    DispatchQueue ", sp_hang_thread_text(w, t, "queue"));
+    spindump_put_queue(w, sp_hang_thread_text(w, t, "queue"));
     raw = sp_hang_thread_text(w, t, "name");
     if (raw.p) {
         sp_puts(w->out, "    Thread name \"");

@@ -290,7 +290,34 @@ struct sp_hang_thread sp_hang_thread_of(const struct sp_hang_writer *w, int64_t 
             t.row = &w->p->threads.v[i];
             sp_json_find(sp_hang_span(sp_pstr(w->p, t.row->extra_json)), w->x_key, &t.members);
         }
-    return t.members.n ? t : (struct sp_hang_thread){NULL, {NULL, 0}}; /* of a report of another format */
+    return t;
+}
+
+bool sp_hang_queue_of(struct sp_span s, struct sp_span *label, struct sp_span *number)
+{
+    static const char sample[] = "DispatchQueue_";
+    bool ours = sp_hang_starts(s, sample);
+    size_t n = 0;
+    if (ours) {
+        s = sp_hang_after(s, sizeof sample - 1);
+        while (n < s.n && sp_hang_digit(s.p[n]))
+            n++;
+        *number = (struct sp_span){s.p, n};
+        s = sp_hang_after(s, n);
+        const char *kind = sp_hang_group(s);
+        if (kind && kind - s.p > 3 && kind[-1] == ' ' && kind[-2] == ' ')
+            s.n = (size_t)(kind - s.p);
+        *label = sp_hang_starts(s, ": ") ? sp_hang_trim(sp_hang_after(s, 2)) : (struct sp_span){NULL, 0};
+        return n && label->n;
+    }
+    const char *open = sp_hang_group(s);
+    if (!open || open - s.p < 3 || *s.p != '"' || open[-1] != '"')
+        return false;
+    *label = (struct sp_span){s.p + 1, (size_t)(open - 1 - (s.p + 1))};
+    *number = (struct sp_span){open + 1, (size_t)(s.p + s.n - 1 - (open + 1))};
+    while (n < number->n && sp_hang_digit(number->p[n]))
+        n++;
+    return n && n == number->n && !memchr(label->p, '"', label->n);
 }
 
 struct sp_span sp_hang_thread_text(struct sp_hang_writer *w, const struct sp_hang_thread *t, const char *key)

@@ -80,7 +80,8 @@ bool sp_hang_process_members(const struct sp_hang_writer *w, size_t process, str
 /* Settles which record of a process writes which thread, before any is written: the first that names it. */
 bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *id_key);
 int64_t sp_hang_sum_of(const struct sp_hang_writer *w, const struct sp_hang_group *g); /* NULL: 0 */
-/* What is known of a thread: its row, and the object that it holds under x_key; of a thread without a row of
+/* What is known of a thread: its row, and the object that it holds under x_key, which of a report of another
+ * format, or a profile that is none, it does not; of a thread without a row of
  * its own, the object says all. */
 struct sp_hang_thread {
     const struct sp_thread *row; /* NULL: none */
@@ -89,6 +90,10 @@ struct sp_hang_thread {
 struct sp_hang_thread sp_hang_thread_of(const struct sp_hang_writer *w, int64_t tid);
 /* Its name, queue or priority, lent until the next use of w->buf; p NULL: none. */
 struct sp_span sp_hang_thread_text(struct sp_hang_writer *w, const struct sp_hang_thread *t, const char *key);
+
+/* The parts of what reports say of a thread's queue: spindump's `"label"(1)`, sample's
+ * `DispatchQueue_1: label  (serial)`; false: it is neither. */
+bool sp_hang_queue_of(struct sp_span s, struct sp_span *label, struct sp_span *number);
 
 /* Writes text on one line. */
 void sp_hang_put(struct sp_hang_writer *w, struct sp_span s);
