@@ -14,6 +14,7 @@ void sp_thread_info_free(struct sp_thread_info *f)
     sp_vec_free(&f->processes);
     sp_map_free(&f->by_tid);
     sp_map_free(&f->by_pid);
+    sp_map_free(&f->by_name);
 }
 
 const struct sp_reported_thread *sp_thread_info_thread(const struct sp_thread_info *f, int64_t tid)
@@ -25,34 +26,41 @@ const struct sp_reported_thread *sp_thread_info_thread(const struct sp_thread_in
     return NULL;
 }
 
-/* The first of that number; with `exactly`, of that name and instance too. */
-static struct sp_reported_process *find_process(const struct sp_thread_info *f, int64_t pid, bool exactly,
-                                                uint32_t name, uint32_t instance)
+static uint64_t thread_info_hash(int64_t pid, uint32_t name, uint32_t instance)
 {
-    struct sp_probe at = sp_map_probe(&f->by_pid, sp_hash_mix((uint64_t)pid, 9));
-    struct sp_reported_process *best = NULL;
-    for (uint32_t i; (i = sp_map_next(&f->by_pid, &at)) != SP_MAP_NONE;) {
-        struct sp_reported_process *x = &f->processes.v[i];
-        if (x->pid == pid && (!exactly || (x->name == name && x->instance == instance)) &&
-            (!best || x < best))
-            best = x;
-    }
-    return best;
+    return sp_hash_mix((uint64_t)pid, (uint64_t)name << 32 | instance);
 }
 
+/* Of that number, name and instance. */
+static struct sp_reported_process *find_process(const struct sp_thread_info *f, int64_t pid, uint32_t name,
+                                                uint32_t instance)
+{
+    struct sp_probe at = sp_map_probe(&f->by_name, thread_info_hash(pid, name, instance));
+    for (uint32_t i; (i = sp_map_next(&f->by_name, &at)) != SP_MAP_NONE;) {
+        struct sp_reported_process *x = &f->processes.v[i];
+        if (x->pid == pid && x->name == name && x->instance == instance)
+            return x;
+    }
+    return NULL;
+}
+
+/* The first of that number. */
 static struct sp_reported_process *process(const struct sp_thread_info *f, int64_t pid)
 {
-    return find_process(f, pid, false, SP_STR_NONE, SP_STR_NONE);
+    struct sp_probe at = sp_map_probe(&f->by_pid, sp_hash_mix((uint64_t)pid, 9));
+    for (uint32_t i; (i = sp_map_next(&f->by_pid, &at)) != SP_MAP_NONE;)
+        if (f->processes.v[i].pid == pid)
+            return &f->processes.v[i];
+    return NULL;
 }
 
 const struct sp_reported_process *sp_thread_info_process(const struct sp_thread_info *f, int64_t pid,
                                                          uint32_t nth)
 {
-    struct sp_probe at = sp_map_probe(&f->by_pid, sp_hash_mix((uint64_t)pid, 9));
-    for (uint32_t i; (i = sp_map_next(&f->by_pid, &at)) != SP_MAP_NONE;)
-        if (f->processes.v[i].pid == pid && !nth--)
-            return &f->processes.v[i];
-    return NULL;
+    const struct sp_reported_process *x = process(f, pid);
+    for (; x && nth; nth--)
+        x = x->next == SP_NONE ? NULL : &f->processes.v[x->next];
+    return x;
 }
 
 bool sp_is_same_program(const struct sp_profile *p, const struct sp_context *a, const struct sp_context *b)
@@ -66,7 +74,7 @@ static struct sp_reported_process *thread_info_exactly(const struct sp_thread_in
                                                        const struct sp_context *c)
 {
     const struct sp_label *l = sp_labels_find(f->profile, c->labels, (struct sp_str){"instance", 8});
-    return find_process(f, c->pid, true, c->comm, l ? l->value : SP_STR_NONE);
+    return find_process(f, c->pid, c->comm, l ? l->value : SP_STR_NONE);
 }
 
 const struct sp_reported_process *sp_thread_info_process_of(const struct sp_thread_info *f,
@@ -95,8 +103,17 @@ static uint32_t thread_info_text(const struct sp_profile *p, uint32_t s)
 
 static bool add_process(struct sp_thread_info *f, const struct sp_reported_process *x)
 {
-    return f->processes.n < SP_NONE - 1 && sp_vec_push(&f->processes, *x) &&
-           sp_map_add(&f->by_pid, sp_hash_mix((uint64_t)x->pid, 9), (uint32_t)f->processes.n - 1);
+    uint32_t n = (uint32_t)f->processes.n;
+    if (f->processes.n >= SP_NONE - 1 || !sp_vec_push(&f->processes, *x) ||
+        !sp_map_add(&f->by_name, thread_info_hash(x->pid, x->name, x->instance), n))
+        return false;
+    f->processes.v[n].next = f->processes.v[n].last = SP_NONE;
+    struct sp_reported_process *first = process(f, x->pid);
+    if (!first)
+        return sp_map_add(&f->by_pid, sp_hash_mix((uint64_t)x->pid, 9), n);
+    f->processes.v[first->last == SP_NONE ? (uint32_t)(first - f->processes.v) : first->last].next = n;
+    first->last = n;
+    return true;
 }
 
 static bool thread_info_add_fact(struct sp_thread_info *f, const struct sp_profile *p,
@@ -111,7 +128,7 @@ static bool thread_info_add_fact(struct sp_thread_info *f, const struct sp_profi
         .suspended = fact->flags & SP_FACT_SUSPENDED,
         .main = SP_ABSENT,
     };
-    if (x.pid == SP_ABSENT || find_process(f, x.pid, true, x.name, x.instance))
+    if (x.pid == SP_ABSENT || find_process(f, x.pid, x.name, x.instance))
         return true;
     f->any_cpu = f->any_cpu || x.cpu.cpu_ns >= 0;
     return add_process(f, &x);
@@ -135,7 +152,7 @@ static bool thread_info_add_thread(struct sp_thread_info *f, const struct sp_pro
     struct sp_str queue = sp_pstr(p, x.queue);
     x.main = queue.n && memmem(queue.p, queue.n, "com.apple.main-thread", 21);
     f->any_cpu = f->any_cpu || x.cpu.cpu_ns >= 0;
-    struct sp_reported_process *of_thread = find_process(f, t->pid, true, t->comm, SP_STR_NONE);
+    struct sp_reported_process *of_thread = find_process(f, t->pid, t->comm, SP_STR_NONE);
     of_thread = of_thread ? of_thread : process(f, t->pid);
     if (!of_thread) {
         struct sp_reported_process fresh = {.pid = t->pid, .cpu = {-1, -1, -1}, .main = SP_ABSENT};

@@ -24,7 +24,8 @@ struct sp_reported_process {
     uint32_t name, instance;    /* strings of the profile */
     struct sp_reported_cpu cpu; /* where it is not stated, the sum of its threads' */
     bool frontmost, suspended;
-    int64_t main; /* tid of its main thread; SP_ABSENT */
+    int64_t main;        /* tid of its main thread; SP_ABSENT */
+    uint32_t next, last; /* others of its number: the one after it; of the first, the last. SP_NONE: none */
 };
 
 struct sp_thread_info {
@@ -32,7 +33,7 @@ struct sp_thread_info {
     bool any_cpu;
     SP_VEC(struct sp_reported_thread) threads;
     SP_VEC(struct sp_reported_process) processes;
-    struct sp_map by_tid, by_pid;
+    struct sp_map by_tid, by_pid, by_name; /* by_pid: the first of each number; by_name: by instance, too */
 };
 
 spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, struct sp_thread_info *out);

@@ -154,7 +154,8 @@ static void settle_holders(struct sp_waits *w)
         x->by_process = !x->self && x->holder_tid == SP_ABSENT && x->holder_pid != SP_ABSENT;
         if (x->self || x->by_process || x->holder_tid != SP_ABSENT)
             x->holder = sp_waits_candidate(w, x, 0);
-        while (x->holder != SP_NONE && sp_waits_candidate(w, x, x->among) != SP_NONE)
+        while (x->holder != SP_NONE && x->among < SP_AMONG_MOST &&
+               sp_waits_candidate(w, x, x->among) != SP_NONE)
             x->among++;
         if (x->among > 1)
             x->holder = SP_NONE;

@@ -18,6 +18,8 @@
 #include "analysis/thread_info.h"
 #include "model/step_ranges.h"
 
+enum { SP_AMONG_MOST = 16 };
+
 struct sp_wait {
     uint32_t waiter; /* in threads */
     uint32_t on;     /* what it is: "turnstile", "unfair lock", …; strings of the profile */
@@ -36,7 +38,8 @@ struct sp_wait {
     bool self;       /* the holder is the waiter */
     bool receive;    /* of a server, for messages */
     bool reported;   /* the profiler itself calls it a part of a deadlock */
-    uint32_t among;  /* so many processes of its number may be the holder's; then it is not known which */
+    uint32_t among; /* so many processes of its number may be the holder's, SP_AMONG_MOST: or more; then it is
+                       not known which */
 };
 
 struct sp_wait_thread {

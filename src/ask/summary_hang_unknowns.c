@@ -54,7 +54,8 @@ static void hang_unknown_holder(struct sp_summary *x, struct sp_buf *b)
     if (!w || !sp_hang_has_holder(w) || (sp_hang_is_child(x, w) && w->holder != SP_NONE))
         return;
     if (w->among > 1) {
-        sp_buf_printf(b, "which of the %u processes that were ", w->among);
+        sp_buf_printf(b, "which of the %u%s processes that were ", w->among,
+                      w->among < SP_AMONG_MOST ? "" : " or more");
         sp_hang_holder(b, x, w);
         sp_buf_puts(b, " it waited for, one after the other");
         hang_unknown(x, "holder_process", b, "spindump -i FILE -timeline, which says when each was there");

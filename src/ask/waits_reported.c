@@ -74,7 +74,7 @@ static void say_holder(struct sp_reported *x, struct sp_buf *b, const struct sp_
     else
         sp_reported_say_thread(x, b, sp_pstr(x->w.profile, w->holder_name), w->holder_pid, w->holder_tid);
     if (w->among > 1)
-        sp_buf_printf(b, " (of %u)", w->among);
+        sp_buf_printf(b, " (of %u%s)", w->among, w->among < SP_AMONG_MOST ? "" : " or more");
 }
 
 static void say_part(struct sp_reported *x, struct sp_buf *b, int64_t v, const char *what)

@@ -55,9 +55,9 @@ enum {
         [(at) + WAIT_HOLDER_TID] = {"holder.tid", SP_COL_COUNT, .doc = "its thread"},                        \
         [(at) +                                                                                              \
             WAIT_HOLDER_KNOWN] = {"holder.in_profile", SP_COL_BOOL, .doc = "the profile has samples of it"}, \
-        [(at) + WAIT_HOLDER_PROCESSES] =                                                                     \
-            {"holder.processes", SP_COL_COUNT,                                                               \
-             .doc = "so many processes of that number, one after the other, may be it; null: it is known"},  \
+        [(at) + WAIT_HOLDER_PROCESSES] = {"holder.processes", SP_COL_COUNT,                                  \
+                                          .doc = "so many processes of that number, one after the other, "   \
+                                                 "may be it, 16: or more; null: it is known"},               \
         [(at) + WAIT_HOPS] = {"hops", SP_COL_COUNT,                                                          \
                               .doc = "so many waits of threads that are not named lie between it and "       \
                                      "the holder; null: not stated"},                                        \

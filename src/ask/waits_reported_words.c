@@ -41,7 +41,7 @@ static void chain_say_holder(struct sp_reported *x, struct sp_buf *b, const stru
     else
         sp_reported_say_thread(x, b, sp_pstr(x->w.profile, w->holder_name), w->holder_pid, w->holder_tid);
     if (w->among > 1)
-        sp_buf_printf(b, " (which of %u processes?)", w->among);
+        sp_buf_printf(b, " (which of %u%s processes?)", w->among, w->among < SP_AMONG_MOST ? "" : " or more");
     else if (w->by_process && w->holder != SP_NONE)
         sp_buf_puts(b, " (its main thread?)");
 }

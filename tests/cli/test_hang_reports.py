@@ -333,3 +333,22 @@ def test_a_pasted_main_thread_is_judged(tmp_path):
     text = brief(path)
     assert "none of its threads is known to be the main one" in text and "main thread 0x10" not in text
     assert ask("summary", path)["hang"]["verdict"] is None
+
+
+# ---- hostile reports ----
+
+
+def test_long_chains_and_many_processes_of_one_number_are_read_in_their_length(tmp_path):
+    """Quadratic, each of these took minutes."""
+    n = 30000
+    threads = [thread(0x1000 + i, [(10, "lock", held(0x1001 + i))], timeline=False) for i in range(n)]
+    threads.append(thread(0x1000 + n, [(10, "work", "running")], timeline=False))
+    answer = ask("waits", report(tmp_path, [process("App", 100, threads)], False, 10), "-n", "1")
+    assert answer["chains"][0]["length"] == n and answer["deadlocks"] == 0
+    jobs = [process("job", 700, [thread(0x1000 + i, [(10, "work", "running")], timeline=False)], "Start time:       2026-02-02 23:22:35.000 -0800")
+            for i in range(n)]
+    jobs.append(process("w", 800, [thread(0x10, [(10, "waits", "blocked by wait4 on job [700]")], timeline=False)]))
+    path = report(tmp_path, jobs, False, 10, pid=800)
+    assert ask("waits", path)["chains"][0]["steps"][0]["holder"]["processes"] == 16
+    assert "(which of 16 or more processes?)" in waits(path)
+    assert "started 2026-02-02 23:22:35.000 -0800, #30000" in run("convert", path, "--to", "spaa", "-o", "-", code=0).out

@@ -354,6 +354,8 @@ static void spindump_release(struct spindump_reader *r)
     sp_vec_free(&r->twins);
     sp_map_free(&r->by_thread);
     sp_map_free(&r->by_pid);
+    sp_vec_free(&r->named);
+    sp_map_free(&r->by_instance);
 }
 
 spaa_status sp_spindump_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,

@@ -40,6 +40,12 @@ struct spindump_twins { /* processes of one number and name */
     size_t n[2], seen[2]; /* processes, and microstackshots of some */
 };
 
+struct spindump_named { /* a process that others of its number and name are told apart from */
+    int64_t pid;
+    uint32_t name, instance;
+    size_t seen;
+};
+
 struct spindump_reader {
     const struct sp_read_opts *opts;
     struct sp_diags *d;
@@ -80,6 +86,8 @@ struct spindump_reader {
     struct sp_map by_thread;
     SP_VEC(struct spindump_twins) twins;
     struct sp_map by_pid;
+    SP_VEC(struct spindump_named) named;
+    struct sp_map by_instance;
 
     /* the tail */
     struct sp_buf tail;

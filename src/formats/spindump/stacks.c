@@ -175,22 +175,43 @@ bool sp_spindump_count_processes(struct spindump_reader *r)
     return true;
 }
 
-/* A process that is reported twice keeps its two blocks. */
+/* How often a process of this number, name and instance came; 0: it is new now. NULL: no memory. */
+static struct spindump_named *spindump_named_of(struct spindump_reader *r, uint32_t instance)
+{
+    uint64_t hash = sp_hash_mix((uint64_t)r->at.pid, (uint64_t)r->comm << 32 | instance);
+    struct sp_probe at = sp_map_probe(&r->by_instance, hash);
+    for (uint32_t i; (i = sp_map_next(&r->by_instance, &at)) != SP_MAP_NONE;) {
+        struct spindump_named *x = &r->named.v[i];
+        if (x->pid == r->at.pid && x->name == r->comm && x->instance == instance)
+            return x;
+    }
+    struct spindump_named fresh = {.pid = r->at.pid, .name = r->comm, .instance = instance};
+    if (r->named.n >= SP_NONE - 1 || !sp_vec_push(&r->named, fresh) ||
+        !sp_map_add(&r->by_instance, hash, (uint32_t)r->named.n - 1))
+        return NULL;
+    return &r->named.v[r->named.n - 1];
+}
+
+/* A process that is reported twice keeps its two blocks: the second is "…, #2". */
 static bool spindump_make_unique(struct spindump_reader *r)
 {
-    size_t before = 1;
-    uint32_t plain = r->facts.instance;
-    for (size_t i = 0; i < r->p->processes.n; i++) {
-        const struct sp_process_fact *x = &r->p->processes.v[i];
-        before += x->pid == r->at.pid && x->instance == r->facts.instance && x->name == r->comm;
-        if (before > 1 && x->instance == r->facts.instance) {
-            sp_buf_clear(&r->buf);
-            struct sp_str s = sp_pstr(r->p, plain);
-            sp_buf_printf(&r->buf, "%.*s, #%zu", (int)s.n, s.p, before);
-            r->facts.instance = r->buf.failed ? SP_STR_FAIL : sp_profile_text(r->p, r->buf.data, r->buf.len);
-        }
+    struct spindump_named *x = spindump_named_of(r, r->facts.instance);
+    if (!x || !x->seen++)
+        return x;
+    size_t number = (size_t)(x - r->named.v);
+    struct sp_str plain = sp_pstr(r->p, r->facts.instance);
+    for (;;) { /* that too may stand in the report */
+        sp_buf_clear(&r->buf);
+        sp_buf_printf(&r->buf, "%.*s, #%zu", (int)plain.n, plain.p, r->named.v[number].seen);
+        r->facts.instance = r->buf.failed ? SP_STR_FAIL : sp_profile_text(r->p, r->buf.data, r->buf.len);
+        if (r->facts.instance == SP_STR_FAIL || !(x = spindump_named_of(r, r->facts.instance)))
+            return false;
+        if (!x->seen++)
+            return true;
+        x->seen--;
+        r->named.v[number].seen++;
+        plain = sp_pstr(r->p, r->named.v[number].instance);
     }
-    return r->facts.instance != SP_STR_FAIL;
 }
 
 /* When a process began, or what else is stated of it. */
