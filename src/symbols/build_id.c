@@ -14,17 +14,25 @@ bool sp_is_build_id(const char *s)
     return n >= 4 && n <= 2 * (size_t)SP_BUILD_ID_MAX && !s[n];
 }
 
-/* A GUID and age 0 of the first 16 bytes of an ELF file's build-id, as Breakpad makes it. */
+/*
+ * A GUID and age 0 of the first 16 bytes of an ELF file's build-id (shorter ones with zeros behind them), or
+ * of a Mach-O file's UUID, as Breakpad makes them.
+ */
 static bool is_breakpad_of(const char *recorded, const char *file)
 {
     struct sp_rsds r;
     uint64_t byte;
-    size_t n = strlen(recorded);
-    if (n != 33 || strlen(file) < 32 || !sp_rsds_from_key(recorded, n, &r) || r.age)
+    size_t n = strlen(recorded), nf = strlen(file);
+    if (n != 33 || nf < 8 || !sp_rsds_from_key(recorded, n, &r) || r.age)
         return false;
-    for (size_t i = 0; i < 16; i++)
-        if (sp_parse_hex(file + 2 * i, file + 2 * i + 2, &byte) != 2 || byte != r.guid[i])
+    if (nf == 32 && memcmp(recorded, file, 32) == 0)
+        return true;
+    for (size_t i = 0; i < 16; i++) {
+        bool there = 2 * i + 2 <= nf;
+        if ((there && sp_parse_hex(file + 2 * i, file + 2 * i + 2, &byte) != 2) ||
+            r.guid[i] != (there ? byte : 0))
             return false;
+    }
     return true;
 }
 

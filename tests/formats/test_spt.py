@@ -1,6 +1,7 @@
 """SPT: counts against an independent generator, round trips, damage, findings, writing."""
 
 import json
+import pathlib
 import random
 import struct
 import subprocess
@@ -8,7 +9,7 @@ import uuid
 
 import gen_spt as spt
 import pytest
-from conftest import BIN, ask, parse, run
+from conftest import BIN, ROOT, ask, parse, run
 from spt_files import APP, KERNEL, counts, small, write
 
 
@@ -412,20 +413,95 @@ def test_long_stacks_are_split_with_one_frame_in_both(tmp_path):
     assert [(s[0], s[-1]) for s in stacks] == [(1, 255), (255, 509), (509, 600)]
     arcs = [a for s in stacks for a in zip(s, s[1:])]
     assert arcs == [(i, i + 1) for i in range(1, 600)]
+    answer = run("convert", tmp_path / "in.spaa", "-o", tmp_path / "x.spt", code=0)
+    assert "1 call stacks (3 hits) of more than 255 frames of one binary in a row make 2 more records [SPAA-I453]" in answer.err
+    made(tmp_path, spaa([A], [(frames[:255], 3, "cpu-clock")]))
+    assert "I453" not in run("convert", tmp_path / "in.spaa", "-o", tmp_path / "x.spt", code=0).err
 
 
-def test_modules_that_cannot_be_written_are_named(tmp_path):
-    elf = ("/usr/lib/libc.so.6", "ab" * 20)
-    data = spaa([A, elf, ("[unknown]", None)], [([(0, 1), (1, 2)], 5, "cpu-clock"), ([(1, 2)], 3, "cpu-clock"),
-                                               ([(2, 3)], 1, "cpu-clock")])
-    answer = run("convert", write(tmp_path / "in.spaa", data), "-o", tmp_path / "x.spt", code=0)
-    assert "SPAA-L431" in answer.err and "libc.so.6 (build-id abab" in answer.err and "[unknown] (no build-id)" in answer.err
+def test_frames_in_no_module_are_left_out_and_counted(tmp_path):
+    data = spaa([A, ("[unknown]", None), ("[jit]", None)], [([(0, 1), (0, 2), (1, 3), (0, 4), (0, 5)], 5, "cpu-clock"),
+                                                            ([(1, 9)], 3, "cpu-clock"), ([(2, 9), (0, 7)], 2, "cpu-clock")])
+    got = hits(made(tmp_path, data))
+    assert got == {("app.exe", spt.ETW_INSTR, (1,)): 5, ("app.exe", spt.ETW_CALLSTACK, (1, 2)): 5,
+                   ("app.exe", spt.ETW_CALLSTACK, (4, 5)): 5}  # stacks go apart there
+    answer = run("convert", tmp_path / "in.spaa", "-o", tmp_path / "x.spt", code=0)
+    assert "3 hits and 1 frames of call stacks in [unknown]; 2 hits and 1 frames of call stacks in [jit] [SPAA-L431]" in answer.err
     run("convert", tmp_path / "in.spaa", "-o", tmp_path / "x.spt", "--strict", code=3)
-    answer = made(tmp_path, spaa([elf], [([(0, 1)], 5, "cpu-clock")]), code=3)
-    assert "SPAA-E420" in answer.err and "libc.so.6" in answer.err
+    (tmp_path / "made.spt").unlink()
+    answer = made(tmp_path, spaa([("[unknown]", None)], [([(0, 1)], 5, "cpu-clock")]), code=3)
+    assert "SPAA-E420" in answer.err and "no frame of a sample is in a module" in answer.err
     assert not (tmp_path / "made.spt").exists()
-    answer = made(tmp_path, data, "--binary", "libc.so.6", code=2)
-    assert "SPAA-E420" in answer.err and "no GUID and age" in answer.err
+    answer = made(tmp_path, data, "--binary", "[unknown]", code=2)
+    assert "SPAA-E420" in answer.err and "is no module" in answer.err
+
+
+SHA = "2f0c6e7b8d9a4b5c6d7e8f90a1b2c3d4e5f60718"
+
+
+def test_build_ids_of_every_kind_become_guids(tmp_path):
+    """As Breakpad has them: the bytes of an ELF file's build-id are the GUID's, a UUID is one as it stands."""
+    dsos = [("/usr/lib/libc.so.6", SHA), ("libdyld.dylib", "0975afbac46b364cbd84a75daa9e455a"), ("/bin/short", "0123456789abcdef"),
+            ("/opt/none", None), A]
+    made(tmp_path, spaa(dsos, [([(i, 16 + i)], i + 1, "cpu-clock") for i in range(len(dsos))]))
+    answer = run("convert", tmp_path / "in.spaa", "-o", tmp_path / "x.spt", code=0)
+    assert "/usr/lib/libc.so.6, /bin/short [SPAA-I452]" in answer.err and "no build-id: /opt/none [SPAA-W447]" in answer.err
+    lines = [parse(x) for x in run("dump", tmp_path / "x.spt", "--section", "progid", code=0).out.splitlines()]
+    assert {x["name"]: x["build_id"] for x in lines} == {
+        "libc.so.6": uuid.UUID(bytes_le=bytes.fromhex(SHA)[:16]).hex + "0", "libdyld.dylib": dsos[1][1] + "0",
+        "short": uuid.UUID(bytes_le=bytes.fromhex(dsos[2][1]) + bytes(8)).hex + "0", "/opt/none": "0" * 33, "app.exe": A[1]}
+
+
+def test_offsets_in_a_file_that_was_not_there_name_no_build(tmp_path):
+    data = spaa([("/opt/app", SHA)], [([(0, 16), (0, 32)], 3, "cpu-clock")]).replace(
+        b'"is_kernel": false', b'"is_kernel": false, "x_spaa": {"ip": "file_offset"}')
+    assert made(tmp_path, data) == {("/opt/app", "0" * 33, spt.ETW_INSTR, (16,)): 3,
+                                    ("/opt/app", "0" * 33, spt.ETW_CALLSTACK, (16, 32)): 3}
+    answer = run("convert", tmp_path / "in.spaa", "-o", tmp_path / "x.spt", code=0)
+    assert "offsets in a file that was not found: /opt/app [SPAA-W447]" in answer.err and "spaa symbolize" in answer.err
+
+
+@pytest.mark.parametrize("events, words", [([("malloc", "allocation")], "its events are allocations"),
+                                           ([("page-faults", "software")], "no samples of the CPU"),
+                                           ([("cpu-clock", "timer")], "where they were loaded")])
+def test_what_a_refused_profile_lacks_is_said(events, words, tmp_path):
+    answer = made(tmp_path, spaa([A], [([(0, 0x7f0012345678)], 3, events[0][0])], events), code=3)
+    assert "SPAA-E420" in answer.err and words in answer.err
+
+
+def by_module(text):
+    """Totals of the samples at each (module, address) of a SPAA's leaves."""
+    dsos, frames, out = {}, {}, {}
+    for record in map(parse, text.splitlines()):
+        if record["type"] == "dso":
+            dsos[record["id"]] = record["name"].rsplit("/", 1)[-1]
+        elif record["type"] == "frame":
+            frames[record["id"]] = dsos[record["dso"]], record.get("ip")
+        elif record["type"] == "stack" and record["context"]["event"] in ("cpu-clock", "etw_instructions"):
+            key = next(frames[f] for f in record["frames"])
+            value = {w["metric"]: w["value"] for w in record["weights"]}["samples"]
+            out[key] = out.get(key, 0) + value
+    return out
+
+
+@pytest.mark.parametrize("through", ["spaa", "pb", "bare.spaa"])
+def test_a_recording_of_linux_comes_back_by_module_and_address(tmp_path, through):
+    """perf.data with build-ids, also through formats that have modules and addresses, is the same SPT."""
+    demo = pathlib.Path(ROOT, "demo")
+    recording, files = demo / "orders-1.perf.data.zst", ["--symfs", demo / "symfs", "-q"]
+    run("convert", recording, *files, "-o", tmp_path / "x.spaa", code=0)
+    run("convert", recording, *files, "-o", tmp_path / "x.spt", code=0)
+    back = run("convert", tmp_path / "x.spt", "--to", "spaa", "-o", "-", "--no-symbols", "-q", code=0)
+    assert by_module(back.out) == by_module((tmp_path / "x.spaa").read_text())
+    between = tmp_path / ("y." + through)
+    run("convert", recording, "-q", *(["--no-symbols"] if "bare" in through else files), "-o", between, code=0)
+    if through != "spaa":
+        run("symbolize", between, "-q", "--symfs", demo / "symfs", "-o", tmp_path / "named.spaa", code=0)
+        between = tmp_path / "named.spaa"
+    run("convert", between, "-q", "-o", tmp_path / "y.spt", code=0)
+    assert (tmp_path / "y.spt").read_bytes() == (tmp_path / "x.spt").read_bytes()
+    names = run("top", tmp_path / "x.spt", "--image", demo / "symfs" / "opt" / "orders" / "orders", code=0).out
+    assert "checksum" in names
 
 
 def test_a_profile_by_function_is_refused(tmp_path):

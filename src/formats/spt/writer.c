@@ -5,21 +5,22 @@
  * opcode by descending hits, then by address. Addresses of equal hits share a record; hits above 1 are a
  * REPEAT before it. Tables have the usual capacities, or those of the file that the profile came from.
  *
- * A binary needs a GUID and age: its build-id as 32 hex digits and the age in hex. 40 digits are a SHA-1
- * build-id of ELF unless the profile comes from SPT. Events become opcodes by their names (perf's and ETW's
- * names of the same counters are known) or, for timers, SPT_OP_ETW_INSTR. Each stack of such an event is a
- * sample of its leaf; those of one event (the one with most samples) are written as call stacks too, unless
- * the profile has stacks of `etw_callstack`. A call stack that crosses binaries becomes runs of one binary;
- * more than 255 frames are split with one frame in both halves. Frames that were inlined have no address of
- * their own.
+ * Which binaries can be written and what is their GUID: modules.c. Events become opcodes by their names
+ * (perf's and ETW's names of the same counters are known) or, for timers, SPT_OP_ETW_INSTR. Each stack of
+ * such an event is a sample of its leaf; those of one event (the one with most samples) are written as call
+ * stacks too, unless the profile has stacks of `etw_callstack`. A call stack that crosses binaries becomes
+ * runs of one binary; more than 255 frames are split with one frame in both halves, since a record counts its
+ * addresses in a byte. Frames that were inlined have no address of their own.
  */
 #include "formats/spt/hits.h"
+#include "formats/spt/modules.h"
 #include "formats/spt/spt_format.h"
 
-#include "base/nearest.h"
 #include "base/num.h"
+#include "formats/common/spt/tally.h"
 #include "formats/common/text/left_out.h"
 #include "formats/common/text/one_number.h"
+#include "model/returns.h"
 #include "json/json.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@
 
 /* ---- from a profile to what SPT can say ---- */
 
-enum { SPLIT = 255, TOLD_MAX = 5 };
+enum { SPLIT = 255 };
 
 struct target {
     struct sp_rsds rsds;
@@ -43,107 +44,25 @@ struct collected {
     struct sp_spt_hits hits;
 };
 
-enum fate { FATE_OUT, FATE_IN, FATE_NO_ID }; /* of a DSO; OUT: not asked for */
-
-struct module {
-    enum fate fate;
-    uint32_t program;
-    uint64_t lost; /* hits, or frames of call stacks */
-    struct sp_rsds rsds;
-    bool used;
-};
-
 struct collector {
     struct sp_profile *p;
     struct sp_diags *d;
     const struct sp_write_opts *opts;
     struct collected *out;
-    struct module *modules; /* by DSO */
-    uint32_t *metrics;      /* by event: what is its hits; SP_NONE: nothing */
-    int *kinds;             /* by event; -1: none */
-    uint32_t stacks_of;     /* the event whose stacks are written as call stacks */
-    bool from_spt, no_kernel;
+    struct sp_spt_modules modules;
+    uint32_t *metrics;       /* by event: what is its hits; SP_NONE: nothing */
+    int *kinds;              /* by event; -1: none */
+    uint32_t stacks_of;      /* the event whose stacks are written as call stacks */
     SP_VEC(uint32_t) frames; /* of the stack at hand: physical ones, leaf first */
     uint64_t no_address, large, crossing_branches, crossing_calls, odd_weight, odd_event, written;
+    struct sp_spt_sum split_hits; /* of stacks with more than SPLIT frames of one binary in a row */
+    uint64_t split, pieces;       /* how many these are, and records more than if they were whole */
+    uint64_t heaps;               /* of odd_event: of what was allocated */
 };
 
 static struct sp_str spt_str_of(const char *s, size_t n)
 {
     return (struct sp_str){s, (uint32_t)n};
-}
-
-/* Calls `each` for every NAME of --binary; false when one did. */
-static bool spt_names_asked(struct collector *c, bool (*each)(struct collector *c, struct sp_str name),
-                            bool *any)
-{
-    *any = false;
-    for (size_t i = 0; i < c->opts->nown; i++) {
-        const char *v = c->opts->own[i].value;
-        if (strcmp(c->opts->own[i].name, "binary") != 0)
-            continue;
-        for (; *v; v += *v == ',') {
-            size_t n = strcspn(v, ",");
-            *any = true;
-            if (n && !each(c, spt_str_of(v, n)))
-                return false;
-            v += n;
-        }
-    }
-    return true;
-}
-
-static bool spt_has_guid(const struct collector *c, struct sp_str id, struct sp_rsds *out)
-{
-    return (id.n != 40 || c->from_spt) && sp_rsds_from_key(id.p, id.n, out);
-}
-
-/* Marks the DSOs that a NAME means; false, reported, when there is none or one has no GUID. */
-static bool spt_mark_binary(struct collector *c, struct sp_str name)
-{
-    bool any = false;
-    for (size_t i = 0; i < c->p->dsos.n; i++) {
-        struct sp_str dso = sp_pstr(c->p, c->p->dsos.v[i].name), id = sp_pstr(c->p, c->p->dsos.v[i].build_id);
-        if (!sp_spt_name_is(dso, name))
-            continue;
-        if (!spt_has_guid(c, id, &c->modules[i].rsds)) {
-            sp_emit(c->d, SP_E420, SP_AT_NOTHING, "%.*s has %s%.*s, no GUID and age", (int)dso.n, dso.p,
-                    id.n ? "the build-id " : "no build-id", (int)id.n, id.p);
-            return false;
-        }
-        c->modules[i].fate = FATE_IN;
-        any = true;
-    }
-    if (any)
-        return true;
-    char asked[128];
-    struct sp_buf hint;
-    struct sp_str *names = calloc(c->p->dsos.n + 1, sizeof *names);
-    sp_buf_init(&hint, 4096);
-    snprintf(asked, sizeof asked, "%.*s", (int)(name.n < 120 ? name.n : 120), name.p);
-    for (size_t i = 0; names && i < c->p->dsos.n; i++)
-        names[i] = sp_spt_base_name(sp_pstr(c->p, c->p->dsos.v[i].name));
-    if (names)
-        sp_nearest_words(&hint, asked, names, c->p->dsos.n);
-    sp_emit_hint(c->d, SP_E420, SP_AT_NOTHING, sp_buf_cstr(&hint), "the profile has no binary %s", asked);
-    sp_buf_free(&hint);
-    free(names);
-    return false;
-}
-
-static spaa_status spt_judge_modules(struct collector *c)
-{
-    bool any;
-    if (!spt_names_asked(c, spt_mark_binary, &any))
-        return SPAA_ERR_USAGE;
-    for (size_t i = 0; i < c->p->dsos.n; i++) {
-        struct module *m = &c->modules[i];
-        if (!any)
-            m->fate =
-                spt_has_guid(c, sp_pstr(c->p, c->p->dsos.v[i].build_id), &m->rsds) ? FATE_IN : FATE_NO_ID;
-        if (c->no_kernel && c->p->dsos.v[i].is_kernel)
-            m->fate = FATE_OUT;
-    }
-    return SPAA_OK;
 }
 
 /* The counter's name without perf's modifiers (cycles:u, cpu/cycles/). */
@@ -230,15 +149,16 @@ static bool spt_take_frames(struct collector *c, uint32_t stack)
 }
 
 /* The module of a frame that can be written, and its address; NULL: not, which is counted. */
-static struct module *spt_usable(struct collector *c, uint32_t frame, uint64_t hits, uint32_t *rva)
+static struct sp_spt_module *spt_usable(struct collector *c, uint32_t frame, bool sample, uint64_t hits,
+                                        uint32_t *rva)
 {
     const struct sp_frame *f = &c->p->frames.v[frame];
     uint32_t dso = c->p->functions.v[f->function].dso;
-    struct module *m = &c->modules[dso];
-    if (m->fate == FATE_OUT)
+    struct sp_spt_module *m = &c->modules.v[dso];
+    if (m->fate == SP_SPT_OUT)
         return NULL;
-    if (m->fate == FATE_NO_ID)
-        m->lost += hits;
+    if (m->fate == SP_SPT_NO_MODULE)
+        *(sample ? &m->lost_hits : &m->lost_frames) += hits;
     else if (!(f->flags & SP_FRAME_IP))
         c->no_address += hits;
     else if (f->ip > UINT32_MAX)
@@ -250,28 +170,53 @@ static struct module *spt_usable(struct collector *c, uint32_t frame, uint64_t h
     return NULL;
 }
 
-static bool spt_add_thing(struct collector *c, struct module *m, int kind, const uint32_t *addresses,
+static bool spt_add_thing(struct collector *c, struct sp_spt_module *m, int kind, const uint32_t *addresses,
                           uint32_t n, struct sp_spt_sum sum)
 {
     m->used = true;
     c->written++;
-    return sp_spt_hits_add(&c->out->hits, (uint32_t)(m - c->modules), kind, addresses, n, sum);
+    return sp_spt_hits_add(&c->out->hits, (uint32_t)(m - c->modules.v), kind, addresses, n, sum);
 }
 
-/* c->frames as call stacks of one binary each. A run of one address has no arc, unless it is all there was.
+/* What became of a call stack that has more frames of one binary in a row than a record holds. */
+static void spt_count_split(struct collector *c, struct sp_spt_sum sum, uint64_t splits)
+{
+    if (!splits)
+        return;
+    c->split++;
+    c->pieces += splits;
+    sp_spt_add(&c->split_hits, sum.low);
+    c->split_hits.high += sum.high;
+}
+
+/* Whether a frame called the one before it: not where it entered the kernel. */
+static bool spt_is_caller(const struct collector *c, size_t i)
+{
+    const struct sp_frame *f = c->p->frames.v;
+    const struct sp_returns below_leaf = {.callers = true};
+    return sp_is_return(below_leaf, &f[c->frames.v[i]], i ? &f[c->frames.v[i - 1]] : NULL);
+}
+
+/*
+ * c->frames as call stacks of one binary each. A run of one address has no arc, unless it is all there was.
+ * Callers of SPT are return addresses: those of profiles that have addresses in the calls are one byte
+ * further.
  */
 static bool spt_add_call_stack(struct collector *c, struct sp_spt_sum sum, bool alone)
 {
     uint32_t addresses[SPLIT];
-    struct module *run = NULL;
+    struct sp_spt_module *run = NULL;
     uint32_t n = 0, rva = 0;
+    uint64_t splits = 0;
+    bool calls = c->p->header.ips == SP_IPS_CALL;
     for (size_t i = 0; i <= c->frames.n; i++) {
-        struct module *m = i < c->frames.n ? spt_usable(c, c->frames.v[i], 1, &rva) : NULL;
+        struct sp_spt_module *m = i < c->frames.n ? spt_usable(c, c->frames.v[i], false, 1, &rva) : NULL;
         bool split = m && m == run && n == SPLIT;
         if (run && (m != run || split) && (n > 1 || (alone && c->frames.n == 1)) &&
             !spt_add_thing(c, run, SP_SPT_KIND_CALLSTACK, addresses, n, sum))
             return false;
         c->crossing_calls += m && run && m != run;
+        splits += split;
         if (split) {
             addresses[0] = addresses[n - 1];
             n = 1;
@@ -280,8 +225,9 @@ static bool spt_add_call_stack(struct collector *c, struct sp_spt_sum sum, bool 
         }
         run = m;
         if (m)
-            addresses[n++] = rva;
+            addresses[n++] = rva + (calls && spt_is_caller(c, i) && rva < UINT32_MAX);
     }
+    spt_count_split(c, sum, splits);
     return true;
 }
 
@@ -295,8 +241,8 @@ static bool spt_add_branch(struct collector *c, struct sp_spt_sum sum)
     uint32_t dso[2];
     for (unsigned i = 0; i < 2; i++)
         dso[i] = sp_frame_function(c->p, c->frames.v[i])->dso;
-    struct module *a = spt_usable(c, c->frames.v[0], sum.low, &addresses[0]),
-                  *b = spt_usable(c, c->frames.v[1], sum.low, &addresses[1]);
+    struct sp_spt_module *a = spt_usable(c, c->frames.v[0], true, sum.low, &addresses[0]),
+                         *b = spt_usable(c, c->frames.v[1], true, sum.low, &addresses[1]);
     if (!a || !b)
         return true;
     if (dso[0] != dso[1]) {
@@ -348,10 +294,10 @@ static bool spt_add_empty(struct collector *c, const struct sp_context *x, struc
     for (size_t i = 0; ok && i < c->p->dsos.n; i++) {
         struct sp_str dso = sp_pstr(c->p, c->p->dsos.v[i].name),
                       build = sp_pstr(c->p, c->p->dsos.v[i].build_id);
-        if (c->modules[i].fate != FATE_IN || dso.n != name.len || build.n != id.len ||
+        if (c->modules.v[i].fate != SP_SPT_IN || dso.n != name.len || build.n != id.len ||
             (dso.n && memcmp(dso.p, name.data, dso.n) != 0) || memcmp(build.p, id.data, build.n) != 0)
             continue;
-        ok = spt_add_thing(c, &c->modules[i], SP_SPT_KIND_CALLSTACK, NULL, 0, sum);
+        ok = spt_add_thing(c, &c->modules.v[i], SP_SPT_KIND_CALLSTACK, NULL, 0, sum);
         break;
     }
     sp_json_free(&j);
@@ -373,6 +319,7 @@ static bool writer_spt_add_stack(struct collector *c, uint32_t stack)
     int kind = c->kinds[x->event];
     if (kind < 0) {
         c->odd_event++;
+        c->heaps += c->p->events.v[x->event].kind == SP_ALLOCATION;
         return true;
     }
     c->frames.n = 0;
@@ -384,7 +331,7 @@ static bool writer_spt_add_stack(struct collector *c, uint32_t stack)
         return kind != SP_SPT_KIND_CALLSTACK || !x->extra_json || spt_add_empty(c, x, sum);
     if (kind == SP_SPT_KIND_CALLSTACK)
         return spt_add_call_stack(c, sum, true);
-    struct module *m = spt_usable(c, c->frames.v[0], sum.low, &rva);
+    struct sp_spt_module *m = spt_usable(c, c->frames.v[0], true, sum.low, &rva);
     if (m && !spt_add_thing(c, m, kind, &rva, 1, sum))
         return false;
     return x->event != c->stacks_of || c->frames.n < 2 || spt_add_call_stack(c, sum, false);
@@ -418,65 +365,62 @@ static bool spt_choose_stacks(struct collector *c)
     return sums != NULL;
 }
 
-static int spt_by_loss(const void *a, const void *b)
-{
-    const struct module *const *x = a, *const *y = b;
-    if ((*x)->lost != (*y)->lost)
-        return (*x)->lost < (*y)->lost ? 1 : -1;
-    return (*x > *y) - (*x < *y);
-}
-
-/* "libc.so.6 (build-id …), [kernel] (no build-id) and 3 more" */
-static bool spt_lost_modules(const struct collector *c, struct sp_buf *b)
-{
-    struct module **list = malloc((c->p->dsos.n + 1) * sizeof *list);
-    size_t n = 0;
-    for (size_t i = 0; list && i < c->p->dsos.n; i++)
-        if (c->modules[i].lost)
-            list[n++] = &c->modules[i];
-    if (n)
-        qsort(list, n, sizeof *list, spt_by_loss);
-    for (size_t i = 0; i < n && i < TOLD_MAX; i++) {
-        const struct sp_dso *dso = &c->p->dsos.v[list[i] - c->modules];
-        struct sp_str name = sp_pstr(c->p, dso->name), id = sp_pstr(c->p, dso->build_id);
-        sp_buf_printf(b, "%s%.*s (%s%.*s)", i ? ", " : "", (int)name.n, name.p,
-                      id.n ? "build-id " : "no build-id", (int)id.n, id.p);
-    }
-    if (n > TOLD_MAX)
-        sp_buf_printf(b, " and %zu more", n - TOLD_MAX);
-    free(list);
-    return list && !b->failed;
-}
-
 static void spt_say(struct collector *c, uint64_t n, enum sp_code code, const char *what)
 {
     if (n)
         sp_emit(c->d, code, SP_AT_NOTHING, "%llu %s", (unsigned long long)n, what);
 }
 
+static void spt_say_split(struct collector *c)
+{
+    struct sp_buf hits;
+    if (!c->split)
+        return;
+    sp_buf_init(&hits, 64);
+    sp_spt_sum_text(&hits, c->split_hits);
+    sp_emit(c->d, SP_I453, SP_AT_NOTHING,
+            "%llu call stacks (%s hits) of more than %d frames of one binary in a row make %llu more records",
+            (unsigned long long)c->split, sp_buf_cstr(&hits), (int)SPLIT, (unsigned long long)c->pieces);
+    sp_buf_free(&hits);
+}
+
+/* Why nothing can be written, and what would help. */
+static void spt_refuse(const struct collector *c)
+{
+    const char *why = "no frame of a sample is in a module", *hint = "SPT holds addresses in binaries";
+    if (c->odd_event)
+        why = c->heaps ? "its events are allocations"
+                       : "its events are no samples of the CPU's time or counters",
+        hint =
+            c->heaps
+                ? "SPT holds samples of the CPU: record those, as `perf record` does"
+                : "SPT has cycles, instructions, branches, misses of L1 caches, timers: record one of them";
+    else if (c->no_address)
+        why = "its frames have names, no addresses",
+        hint = "take the recording itself, or convert it with `--frames address`";
+    else if (c->large)
+        why = "its addresses are not those of modules, but of where they were loaded",
+        hint = "take the recording itself; of perf script text, print the offsets: `perf script -F +dsoff`";
+    else if (c->crossing_branches)
+        why = "all branches are between binaries";
+    sp_emit_hint(c->d, SP_E420, SP_AT_NOTHING, hint, "%s", why);
+}
+
 static spaa_status spt_report(struct collector *c)
 {
-    struct sp_buf b;
-    sp_buf_init(&b, 0);
-    bool ok = spt_lost_modules(c, &b), nothing = c->p->stacks.n && !c->written;
-    if (!ok) {
-        sp_buf_free(&b);
+    bool nothing = c->p->stacks.n && !c->written;
+    if (!sp_spt_modules_report(&c->modules, c->d))
         return sp_nomem(c->d);
-    }
-    if (b.len && nothing)
-        sp_emit(c->d, SP_E420, SP_AT_NOTHING, "no GUID and age: %s", sp_buf_cstr(&b));
-    else if (b.len)
-        sp_emit(c->d, SP_L431, SP_AT_NOTHING, "%s", sp_buf_cstr(&b));
     spt_say(c, c->no_address, SP_L432,
             "hits on frames without an address (a profile by function cannot be written as SPT)");
-    spt_say(c, c->large, SP_L432, "hits on addresses beyond 32 bits");
+    spt_say(c, c->large, SP_L432, "hits on addresses beyond 32 bits, which are no RVAs");
     spt_say(c, c->crossing_branches, SP_L432, "branches between binaries: a branch of SPT stays in one");
     spt_say(c, c->odd_weight, SP_L432, "stacks whose weight is no count");
     spt_say(c, c->odd_event, SP_L432, "stacks of events that SPT has no opcode for (--event NAME picks one)");
     spt_say(c, c->crossing_calls, SP_I321, "calls between binaries: an arc of SPT stays in one");
-    if (nothing && !b.len)
-        sp_emit(c->d, SP_E420, SP_AT_NOTHING, "nothing of it is left");
-    sp_buf_free(&b);
+    spt_say_split(c);
+    if (nothing)
+        spt_refuse(c);
     return nothing ? SPAA_ERR_UNSUPPORTED : SPAA_OK;
 }
 
@@ -498,22 +442,21 @@ static bool spt_number_programs(struct collector *c)
 {
     struct collected *o = c->out;
     for (size_t i = 0; i < c->p->dsos.n; i++) {
-        struct sp_str name = sp_pstr(c->p, c->p->dsos.v[i].name);
-        struct target target = {c->modules[i].rsds, c->from_spt ? name : sp_spt_base_name(name), (uint32_t)i};
-        target.name.n = (uint32_t)strnlen(target.name.p, target.name.n);
-        if (c->modules[i].fate == FATE_IN && (c->modules[i].used || c->from_spt) &&
+        struct target target = {c->modules.v[i].rsds, sp_spt_module_name(&c->modules, (uint32_t)i),
+                                (uint32_t)i};
+        if (c->modules.v[i].fate == SP_SPT_IN && (c->modules.v[i].used || c->modules.from_spt) &&
             !sp_vec_push(&o->programs, target))
             return false;
     }
     if (o->programs.n)
         qsort(o->programs.v, o->programs.n, sizeof *o->programs.v, spt_by_name);
     for (size_t i = 0; i < o->programs.n; i++)
-        c->modules[o->programs.v[i].dso].program = (uint32_t)i;
+        c->modules.v[o->programs.v[i].dso].program = (uint32_t)i;
     if (!sp_spt_hits_finish(&o->hits) || !sp_vec_reserve(&o->things, sp_spt_hits_count(&o->hits)))
         return false;
     for (size_t i = 0; i < sp_spt_hits_count(&o->hits); i++) {
         struct sp_spt_thing t = sp_spt_hits_at(&o->hits, i);
-        t.program = c->modules[t.program].program;
+        t.program = c->modules.v[t.program].program;
         o->things.v[o->things.n++] = t;
     }
     return true;
@@ -527,23 +470,19 @@ static void spt_collected_free(struct collected *c)
 }
 
 /*
- * Own options: --binary NAME (repeated, or names between commas), --no-kernel. What cannot be written is
- * reported by module; SPAA_ERR_UNSUPPORTED (or USAGE: a NAME that is not there), reported, when nothing can
- * be, or a NAME that was asked for. Free it on success only.
+ * What cannot be written is reported; SPAA_ERR_UNSUPPORTED (or USAGE: a NAME of --binary that is not there),
+ * reported, when nothing can be. Free it on success only.
  */
 static spaa_status spt_collect(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
                                struct collected *out)
 {
     struct collector c = {.p = p, .d = d, .opts = opts, .out = out};
-    c.from_spt = sp_str_is(sp_pstr(p, p->header.source_tool), "spt");
-    c.no_kernel = sp_own_opt(opts->own, opts->nown, "no-kernel") != NULL;
     *out = (struct collected){0};
-    c.modules = calloc(p->dsos.n + 1, sizeof *c.modules);
     c.kinds = calloc(p->events.n + 1, sizeof *c.kinds);
     c.metrics = calloc(p->events.n + 1, sizeof *c.metrics);
-    spaa_status st = c.modules && c.kinds && c.metrics ? sp_spt_hits_init(&out->hits, d) : sp_nomem(d);
+    spaa_status st = c.kinds && c.metrics ? sp_spt_hits_init(&out->hits, d) : sp_nomem(d);
     if (!st)
-        st = spt_judge_modules(&c);
+        st = sp_spt_modules_new(p, opts, d, &c.modules);
     for (uint32_t i = 0; !st && i < p->events.n; i++) {
         c.kinds[i] = spt_kind_of_event(p, &p->events.v[i]);
         c.metrics[i] = sp_one_counted(p, opts, i, NULL);
@@ -559,7 +498,7 @@ static spaa_status spt_collect(struct sp_profile *p, const struct sp_write_opts 
         st = sp_say_states_added(p, opts, opts->event, d);
     if (!st && !spt_number_programs(&c))
         st = sp_nomem(d);
-    free(c.modules);
+    sp_spt_modules_free(&c.modules);
     free(c.kinds);
     free(c.metrics);
     sp_vec_free(&c.frames);
