@@ -6,6 +6,7 @@
 #include "model/callgraph.h"
 #include "model/edges.h"
 #include "model/entries.h"
+#include "model/events.h"
 #include "model/off_cpu.h"
 
 #include <stdlib.h>
@@ -423,7 +424,7 @@ spaa_status sp_chains_of(struct sp_selection *s, struct sp_diags *d)
     if (j.knows_maps && (j.chains[SP_SIDE_KERNEL] || sp_callgraph_of(j.p) != SP_CALLGRAPH_NOT_TOLD))
         j.chains[SP_SIDE_USER] = true;
     bool ok = c != NULL;
-    bool arcs = sp_str_is(sp_pstr(j.p, j.p->events.v[s->event].name), "lbr"); /* from and to, no chains */
+    bool arcs = sp_is_branches(j.p, s->event); /* from and to, no chains */
     if (ok && !s->cannot_add && !arcs) {
         c->judged = j.rule != BY_MARKS && (j.chains[0] || j.chains[1]);
         ok = judge_rows(&j) && sp_chains_find_unchecked(s, c);

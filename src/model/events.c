@@ -49,6 +49,12 @@ static uint32_t instead_of_switches(const struct sp_profile *p, uint32_t event)
     return event;
 }
 
+bool sp_is_branches(const struct sp_profile *p, uint32_t event)
+{
+    struct sp_str name = event == SP_NONE ? (struct sp_str){"", 0} : sp_pstr(p, p->events.v[event].name);
+    return sp_str_is(name, SP_LBR) || sp_str_is(name, SP_LBR_TRACE);
+}
+
 uint32_t sp_default_event(const struct sp_profile *p)
 {
     uint32_t best = SP_NONE;
@@ -60,7 +66,7 @@ uint32_t sp_default_event(const struct sp_profile *p)
     if (stated.n && (best = sp_event_find(p, stated.p, stated.n)) != SP_NONE)
         return best;
     for (uint32_t e = 0; e < p->events.n; e++) {
-        if (sp_str_is(sp_pstr(p, p->events.v[e].name), "lbr") && p->events.n > 1)
+        if (sp_is_branches(p, e))
             continue;
         int64_t samples = sp_event_samples(p, e);
         int rank = event_rank(p, e);
@@ -70,6 +76,8 @@ uint32_t sp_default_event(const struct sp_profile *p)
             best_samples = samples;
         }
     }
+    if (best == SP_NONE && p->events.n) /* branches and nothing else */
+        return 0;
     return instead_of_switches(p, best);
 }
 

@@ -5,8 +5,16 @@
 #include "model/profile.h"
 
 /*
+ * Branches that a processor recorded (LBR) are events of their own, whose stacks are no calls. A stack of
+ * `lbr` is a branch: where it went, where it came from. One of `lbr_trace` is a branch and what ran after it
+ * without another one: the address of the next branch, where it went, where it came from.
+ */
+#define SP_LBR       "lbr"
+#define SP_LBR_TRACE "lbr_trace"
+bool sp_is_branches(const struct sp_profile *p, uint32_t event); /* either of them; SP_NONE: no */
+/*
  * The event that is taken when none is named: the one that the file names, else most samples, then header
- * order; never lbr, and what does not add only where nothing does. SP_NONE: none.
+ * order; never branches, and what does not add only where nothing does. SP_NONE: none.
  */
 uint32_t sp_default_event(const struct sp_profile *p);
 /* Observations of an event, by its `samples` metric; SP_ABSENT when the source counts none. */

@@ -67,6 +67,7 @@ static const struct sp_metric_info metrics[] = {
     {"cache_misses", SP_OP_SUM, NULL},
     {"branch_misses", SP_OP_SUM, NULL},
     {"branches", SP_OP_SUM, NULL},
+    {"traces", SP_OP_SUM, NULL},
     {"min", SP_OP_MIN, NULL},
     {"max", SP_OP_MAX, NULL},
     {"avg", SP_OP_NONE, NULL},

@@ -39,6 +39,10 @@ def test_branches_are_the_event_lbr(tmp_path, big):
     assert arcs == {("0x100", "0x10"): {"branches": 2, "branch_misses": 0, "branch_cycles": 24},
                     ("0x8", "0x20"): {"branches": 2, "branch_misses": 2, "branch_cycles": 6},
                     ("0x20", "0x100"): {"branches": 2, "branch_misses": 0, "branch_cycles": 0}}
+    traces = {tuple(profile.frames[n]["ip"] for n in s["frames"]): s["weights"] for s in profile.stacks
+              if s["context"]["event"] == "lbr_trace"}
+    assert traces == {("0x10", "0x8", "0x20"): [{"metric": "traces", "value": 2}],
+                      ("0x20", "0x20", "0x100"): [{"metric": "traces", "value": 2}]}
     event = next(e for e in profile.header["events"] if e["name"] == "lbr")
     assert event["sampling"] == {"mode": "frequency", "primary_metric": "branches", "frequency_hz": 99}
     assert sum(profile.weight(s, "period") for s in profile.stacks if s["context"]["event"] == "cycles") == 10
@@ -46,6 +50,14 @@ def test_branches_are_the_event_lbr(tmp_path, big):
     assert more["hw_idx"] == 7 and len(more["branches"]) == 3
     assert more["branches"][0] == {"from": "0x400010", "to": "0x400100", "predicted": True, "cycles": 12}
     assert more["branches"][1]["predicted"] is False
+
+
+@pytest.mark.parametrize("sort", [1 << 4, 1 << 3 | 1 << 8, 1 << 3 | 1 << 9])
+def test_branches_between_which_others_were_left_out_make_no_traces(tmp_path, sort):
+    r = with_branches(False, branch=sort)
+    r.sample(ip=0x400100, time=2000, tail=files.branches(r, (0x400010, 0x400100), (0x400020, 0x400008)))
+    profile, _ = run(write(tmp_path, r), "--no-symbols")
+    assert {e["name"] for e in profile.header["events"]} == {"cycles", "lbr"}
 
 
 @needs_corpus

@@ -55,7 +55,7 @@ class Profile:
 
     def counts(self, metric="samples"):
         """Totals of a metric by event; the branches of `lbr` are no samples."""
-        none = ("lbr", *MADE_OF_SWITCHES)
+        none = ("lbr", "lbr_trace", *MADE_OF_SWITCHES)
         out = collections.Counter({e["name"]: 0 for e in self.header["events"] if e["name"] not in none})
         for s in self.stacks:
             if s["context"]["event"] not in none:

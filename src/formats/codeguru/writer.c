@@ -14,6 +14,7 @@
 
 #include "base/num.h"
 #include "formats/common/text/one_number.h"
+#include "model/events.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,7 +115,7 @@ static uint32_t codeguru_largest(const struct sp_profile *p, const double *sizes
 {
     uint32_t best = SP_NONE;
     for (uint32_t e = 0; e < p->events.n; e++) {
-        bool branches = sp_str_is(sp_pstr(p, p->events.v[e].name), "lbr") && p->events.n > 1;
+        bool branches = sp_is_branches(p, e) && p->events.n > 1;
         if (!branches && (!counter || codeguru_event_counter(p, e) == counter) &&
             (best == SP_NONE || sizes[e] > sizes[best]))
             best = e;

@@ -6,6 +6,7 @@
 #include "formats/perf_data/perf_data.h"
 
 #include "base/hash.h"
+#include "model/events.h"
 
 struct sp_pd_branch_entry sp_pd_branch_entry_read(const struct sp_pd *pd, const unsigned char *p)
 {
@@ -29,10 +30,15 @@ struct sp_pd_branch_entry sp_pd_branch_entry_read(const struct sp_pd *pd, const 
  * where it went at the leaf and where it came from at the root, weighted with how often it was seen, how
  * often it had been predicted wrongly, and the cycles since the branch before it where the processor counts
  * them.
+ *
+ * Traces: the event `lbr_trace`. Where every branch was recorded (`-j any`), what ran between two that are
+ * neighbours in a branch stack is known: from where the older one went to where the newer one stands. Each
+ * distinct one is a stack of three: the newer branch at the leaf, then as of `lbr`, so that it is known what
+ * was entered from where, which optimisers ask.
  */
 static uint64_t pd_branches_branch_hash(const struct sp_pd_branch *a)
 {
-    return sp_hash_mix(sp_hash_mix(a->from, a->to), (uint64_t)a->epoch << 32 | (uint32_t)a->cpu);
+    return sp_hash_mix(sp_hash_mix(a->from, a->to) ^ a->next, (uint64_t)a->epoch << 32 | (uint32_t)a->cpu);
 }
 
 static struct sp_pd_branch *pd_branches_intern(struct sp_pd *pd, const struct sp_pd_branch *want)
@@ -41,7 +47,8 @@ static struct sp_pd_branch *pd_branches_intern(struct sp_pd *pd, const struct sp
     struct sp_probe at = sp_map_probe(&pd->branch_map, hash);
     for (uint32_t i; (i = sp_map_next(&pd->branch_map, &at)) != SP_MAP_NONE;) {
         struct sp_pd_branch *a = &pd->branches.v[i];
-        if (a->from == want->from && a->to == want->to && a->epoch == want->epoch && a->cpu == want->cpu)
+        if (a->from == want->from && a->to == want->to && a->next == want->next && a->epoch == want->epoch &&
+            a->cpu == want->cpu)
             return a;
     }
     if (pd->branches.n >= SP_NONE - 1 || !sp_vec_push(&pd->branches, *want) ||
@@ -50,25 +57,59 @@ static struct sp_pd_branch *pd_branches_intern(struct sp_pd *pd, const struct sp
     return &pd->branches.v[pd->branches.n - 1];
 }
 
+/* Whether nothing was left out between entries: then one runs into the next. */
+static bool pd_branches_are_all(const struct sp_pd_attr *a)
+{
+    const uint64_t some = PD_BRANCH_IN_TX | PD_BRANCH_NO_TX | PD_BRANCH_CALL_STACK;
+    return a->branch_type & PD_BRANCH_ANY && !(a->branch_type & some);
+}
+
 spaa_status sp_pd_branches_add(struct sp_pd *pd, const struct sp_pd_fields *f, uint32_t attr, uint32_t epoch,
                                int32_t cpu)
 {
+    bool all = pd_branches_are_all(&pd->attrs.v[attr]);
+    uint64_t next = 0; /* where the newer branch stands */
     for (uint64_t i = 0; i < f->nbranches; i++) {
         struct sp_pd_branch_entry b = sp_pd_branch_entry_read(pd, f->branches + i * 24);
-        if (!b.from && !b.to)
-            continue;
         struct sp_pd_branch want = {.from = b.from, .to = b.to, .epoch = epoch, .attr = attr};
         want.cpu = pd->group_by & SP_BY_CPU ? cpu : 0;
-        struct sp_pd_branch *a = pd_branches_intern(pd, &want);
-        if (!a)
-            return sp_nomem(pd->d);
-        a->count++;
-        a->missed += b.missed;
-        a->cycles += b.cycles;
-        pd->branches_missed |= b.missed || b.predicted;
-        pd->branches_cycles |= b.cycles != 0;
+        if (b.from || b.to) {
+            struct sp_pd_branch *a = pd_branches_intern(pd, &want);
+            if (!a)
+                return sp_nomem(pd->d);
+            a->count++;
+            a->missed += b.missed;
+            a->cycles += b.cycles;
+            pd->branches_missed |= b.missed || b.predicted;
+            pd->branches_cycles |= b.cycles != 0;
+        }
+        want.next = next;
+        if (all && next && b.to) {
+            struct sp_pd_branch *a = pd_branches_intern(pd, &want);
+            if (!a)
+                return sp_nomem(pd->d);
+            a->count++;
+            pd->traces = true;
+        }
+        next = b.from;
     }
     return SPAA_OK;
+}
+
+/* The event of traces, sampled as that of branches. */
+static spaa_status pd_branches_trace_event(struct sp_pd *pd, struct sp_event e)
+{
+    struct sp_profile *p = pd->p;
+    pd->trace_event = SP_NONE;
+    if (!pd->traces)
+        return SPAA_OK;
+    e.name = sp_profile_cstr(p, SP_LBR_TRACE);
+    e.primary = pd->trace_metric = sp_metric_intern(p, "traces", 6);
+    if (e.name == SP_STR_FAIL || e.primary == SP_NONE)
+        return sp_nomem(pd->d);
+    pd->trace_layout = sp_layout_simple(p, pd->trace_metric, SP_STR_NONE, SP_NONE, SP_STR_NONE);
+    pd->trace_event = sp_event_add_named(p, &e);
+    return pd->trace_event == SP_NONE || pd->trace_layout == SP_NONE ? sp_nomem(pd->d) : SPAA_OK;
 }
 
 /* The event, sampled as the one whose samples hold the branches, and the layout of its weights. */
@@ -78,7 +119,7 @@ spaa_status sp_pd_branches_event(struct sp_pd *pd)
     if (!pd->branches.n)
         return SPAA_OK;
     const struct sp_pd_attr *a = &pd->attrs.v[pd->branches.v[0].attr];
-    struct sp_event e = {.name = sp_profile_cstr(p, "lbr"), .kind = SP_HARDWARE};
+    struct sp_event e = {.name = sp_profile_cstr(p, SP_LBR), .kind = SP_HARDWARE};
     if (a->event != SP_NONE) {
         e.mode = p->events.v[a->event].mode;
         e.sample_period = p->events.v[a->event].sample_period;
@@ -103,7 +144,8 @@ spaa_status sp_pd_branches_event(struct sp_pd *pd)
     e.primary = pd->branch_metrics[0];
     pd->branch_layout = sp_layout_intern(p, fields, n);
     pd->branch_event = e.name == SP_STR_FAIL ? SP_NONE : sp_event_add_named(p, &e);
-    return pd->branch_event == SP_NONE || pd->branch_layout == SP_NONE ? sp_nomem(pd->d) : SPAA_OK;
+    return pd->branch_event == SP_NONE || pd->branch_layout == SP_NONE ? sp_nomem(pd->d)
+                                                                       : pd_branches_trace_event(pd, e);
 }
 
 /*

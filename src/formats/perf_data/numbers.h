@@ -94,6 +94,8 @@ enum {
     PD_BRANCH_ANY = 1 << 3,
     PD_BRANCH_ANY_CALL = 1 << 4,
     PD_BRANCH_ANY_RETURN = 1 << 5,
+    PD_BRANCH_IN_TX = 1 << 8,
+    PD_BRANCH_NO_TX = 1 << 9,
     PD_BRANCH_CALL_STACK = 1 << 11,
     PD_BRANCH_TYPE_SAVE = 1 << 16,
     PD_BRANCH_HW_INDEX = 1 << 17,

@@ -147,7 +147,9 @@ static spaa_status pd_resolve_branch(struct resolution *rs, const struct sp_pd_b
     struct sp_pd *pd = rs->pd;
     struct sp_pd_scene scene = pd_resolve_scene_of(pd, a->epoch, maps, pid);
     rs->list.n = 0;
-    spaa_status st = pd_resolve_branch_end(rs, &scene, a->to);
+    spaa_status st = a->next ? pd_resolve_branch_end(rs, &scene, a->next) : SPAA_OK;
+    if (!st)
+        st = pd_resolve_branch_end(rs, &scene, a->to);
     if (!st)
         st = pd_resolve_branch_end(rs, &scene, a->from);
     if (st)
@@ -157,14 +159,18 @@ static spaa_status pd_resolve_branch(struct resolution *rs, const struct sp_pd_b
     enum sp_pd_state state = pd->attrs.v[a->attr].state;
     if (state == SP_PD_ON_CPU && !pd->threads.v[m->thread].pid)
         state = SP_PD_IDLE;
-    uint32_t context = pd_resolve_context_of(pd, m, a->cpu, pd->branch_event, state);
+    uint32_t context =
+        pd_resolve_context_of(pd, m, a->cpu, a->next ? pd->trace_event : pd->branch_event, state);
     uint32_t stack = context == SP_NONE
                          ? SP_NONE
                          : sp_stack_intern(pd->p, rs->list.v, rs->list.n, context, SP_UNIFIED, &fresh);
     if (stack == SP_NONE)
         return sp_nomem(pd->d);
     if (fresh)
-        sp_stack_set_layout(pd->p, stack, pd->branch_layout);
+        sp_stack_set_layout(pd->p, stack, a->next ? pd->trace_layout : pd->branch_layout);
+    if (a->next)
+        return sp_weight_add(pd->p, stack, pd->trace_metric, pd_resolve_capped(a->count)) ? SPAA_OK
+                                                                                          : sp_nomem(pd->d);
     const uint64_t values[] = {a->count, a->missed, a->cycles};
     for (size_t i = 0; i < 3; i++)
         if (pd->branch_metrics[i] != SP_NONE &&

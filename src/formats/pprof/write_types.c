@@ -6,6 +6,7 @@
  */
 #include "base/num.h"
 #include "formats/pprof/write.h"
+#include "model/events.h"
 #include "json/find.h"
 
 static bool pprof_event_wanted(const struct sp_pw *w, uint32_t e)
@@ -362,7 +363,7 @@ static void pprof_choose_default(struct sp_pw *w)
             sums[e] += (double)v;
     }
     for (uint32_t e = 1; e < p->events.n; e++)
-        if (sums[e] > sums[best] && !sp_str_is(sp_pstr(p, p->events.v[e].name), "lbr"))
+        if (sums[e] > sums[best] && !sp_is_branches(p, e))
             best = e;
     free(sums);
     struct sp_str stated = sp_pstr(p, p->header.default_event);

@@ -20,6 +20,7 @@
 #include "formats/common/spt/tally.h"
 #include "formats/common/text/left_out.h"
 #include "formats/common/text/one_number.h"
+#include "model/events.h"
 #include "model/returns.h"
 #include "json/json.h"
 
@@ -29,7 +30,7 @@
 
 /* ---- from a profile to what SPT can say ---- */
 
-enum { SPLIT = 255 };
+enum { SPLIT = 255, NO_TRACES = -2 };
 
 struct target {
     struct sp_rsds rsds;
@@ -51,12 +52,13 @@ struct collector {
     struct collected *out;
     struct sp_spt_modules modules;
     uint32_t *metrics;       /* by event: what is its hits; SP_NONE: nothing */
-    int *kinds;              /* by event; -1: none */
+    int *kinds;              /* by event; below 0: none */
     uint32_t stacks_of;      /* the event whose stacks are written as call stacks */
     SP_VEC(uint32_t) frames; /* of the stack at hand: physical ones, leaf first */
     uint64_t no_address, large, crossing_branches, crossing_calls, odd_weight, odd_event, written;
     struct sp_spt_sum split_hits; /* of stacks with more than SPLIT frames of one binary in a row */
     uint64_t split, pieces;       /* how many these are, and records more than if they were whole */
+    uint64_t traces;              /* of branches */
     uint64_t heaps;               /* of odd_event: of what was allocated */
 };
 
@@ -107,7 +109,9 @@ static int spt_kind_of_event(const struct sp_profile *p, const struct sp_event *
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (sp_str_is(name, known[i].name))
             return sp_spt_kind_of(known[i].op);
-    return e->kind == SP_TIMER ? sp_spt_kind_of(SP_SPT_ETW_INSTR) : -1;
+    return sp_str_is(whole, SP_LBR_TRACE) ? NO_TRACES
+           : e->kind == SP_TIMER          ? sp_spt_kind_of(SP_SPT_ETW_INSTR)
+                                          : -1;
 }
 
 /* False: there are none, or they are no count. */
@@ -317,6 +321,10 @@ static bool writer_spt_add_stack(struct collector *c, uint32_t stack)
         (s->type == SP_KERNEL_STACK && other != SP_NONE) || !spt_hits_of(c, stack, x->event, &sum))
         return true;
     int kind = c->kinds[x->event];
+    if (kind < 0 && c->kinds[x->event] == NO_TRACES) {
+        c->traces += sum.low;
+        return true;
+    }
     if (kind < 0) {
         c->odd_event++;
         c->heaps += c->p->events.v[x->event].kind == SP_ALLOCATION;
@@ -418,6 +426,7 @@ static spaa_status spt_report(struct collector *c)
     spt_say(c, c->odd_weight, SP_L432, "stacks whose weight is no count");
     spt_say(c, c->odd_event, SP_L432, "stacks of events that SPT has no opcode for (--event NAME picks one)");
     spt_say(c, c->crossing_calls, SP_I321, "calls between binaries: an arc of SPT stays in one");
+    spt_say(c, c->traces, SP_I321, "traces between branches: SPT has the branches alone");
     spt_say_split(c);
     if (nothing)
         spt_refuse(c);
