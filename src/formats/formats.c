@@ -65,7 +65,7 @@ const struct spaa_format *sp_format_probe(struct sp_input *in, struct sp_guess *
         return NULL;
     for (size_t i = 0; spaa_formats[i]; i++) {
         const char *why = NULL;
-        int score = spaa_formats[i]->probe(p, n, whole, &why);
+        int score = spaa_formats[i]->probe ? spaa_formats[i]->probe(p, n, whole, &why) : 0;
         if (score > best_score) {
             best_score = score;
             best = (struct sp_guess){spaa_formats[i], why};

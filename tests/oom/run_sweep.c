@@ -100,12 +100,40 @@ static const char heap_events[] =
     "v 10400 1\nX ./app\nI 1000 1000\ns app\ns grow\ns keep\ni 1000 1 2\ni 1001 1 3\nt 1 0\nt 2 0\n"
     "a 1000 1\na 10 2\nc 0\n+ 0\n+ 1\nc 10\nR 20\n- 0\n+ 1\nc 20\n+ 1\nc 30\n";
 
+/* Branches, what ran between them, and a sample, for optimisers; an ELF file's build-id for SPT. */
+static const char branches[] =
+    "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"perf\",\"frame_order\":"
+    "\"leaf_to_root\",\"events\":[{\"name\":\"cycles\",\"kind\":\"hardware\",\"sampling\":{\"mode\":"
+    "\"period\","
+    "\"primary_metric\":\"samples\"}},{\"name\":\"lbr\",\"kind\":\"hardware\",\"sampling\":{\"mode\":"
+    "\"period\","
+    "\"primary_metric\":\"branches\"}},{\"name\":\"lbr_trace\",\"kind\":\"hardware\",\"sampling\":{\"mode\":"
+    "\"period\",\"primary_metric\":\"traces\"}}],\"stack_id_mode\":\"local\"}\n"
+    "{\"type\":\"dso\",\"id\":1,\"name\":\"/a/b\",\"build_id\":\"0102030405060708090a0b0c0d0e0f1011121314\","
+    "\"is_kernel\":false}\n{\"type\":\"dso\",\"id\":2,\"name\":\"/a/c\",\"is_kernel\":false}\n"
+    "{\"type\":\"frame\",\"id\":1,\"func\":\"f\",\"dso\":1,\"ip\":\"0x10\",\"symoff\":\"0x4\",\"kind\":"
+    "\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":2,\"func\":\"g\",\"dso\":1,\"ip\":\"0x20\",\"symoff\":\"0x0\",\"kind\":"
+    "\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":3,\"func\":\"h\",\"dso\":2,\"ip\":\"0x20\",\"kind\":\"user\"}\n"
+    "{\"type\":\"stack\",\"id\":\"a\",\"frames\":[1,2],\"context\":{\"event\":\"lbr\"},\"weights\":[{"
+    "\"metric\":"
+    "\"branches\",\"value\":3}]}\n"
+    "{\"type\":\"stack\",\"id\":\"b\",\"frames\":[2,1,3],\"context\":{\"event\":\"lbr_trace\"},\"weights\":[{"
+    "\"metric\":\"traces\",\"value\":3}]}\n"
+    "{\"type\":\"stack\",\"id\":\"c\",\"frames\":[3,1],\"context\":{\"event\":\"lbr\"},\"weights\":[{"
+    "\"metric\":"
+    "\"branches\",\"value\":2}]}\n"
+    "{\"type\":\"stack\",\"id\":\"d\",\"frames\":[1,3,2,1],\"context\":{\"event\":\"cycles\"},\"weights\":[{"
+    "\"metric\":\"samples\",\"value\":2}]}\n";
+
 /* Their files, named by mkstemp. */
 static char ht[] = "/tmp/spaa-sweep-XXXXXX",
             drawn[] = "-output=/tmp/spaa-sweep-XXXXXX.svg", *const picture = drawn + sizeof "-output=" - 1;
 static char off[] = "/tmp/spaa-sweep-XXXXXX", bt[] = "/tmp/spaa-sweep-XXXXXX",
             sched[] = "/tmp/spaa-sweep-XXXXXX", hang[] = "/tmp/spaa-sweep-XXXXXX",
-            guru[] = "/tmp/spaa-sweep-XXXXXX", calm[] = "/tmp/spaa-sweep-XXXXXX";
+            guru[] = "/tmp/spaa-sweep-XXXXXX", calm[] = "/tmp/spaa-sweep-XXXXXX",
+            lbr[] = "/tmp/spaa-sweep-XXXXXX";
 static char in[] = "/tmp/spaa-sweep-XXXXXX", mem[] = "/tmp/spaa-sweep-XXXXXX";
 static char install[] = "-install=/tmp/spaa-sweep-XXXXXX", *const folder = install + sizeof "-install=" - 1;
 
@@ -166,6 +194,12 @@ static const char *const commands[][6] = {
     {"summary", hang},
     {"summary", hang, "-json"},
     {"summary", hang, "-pid=2"},
+    {"convert", lbr, "-to=bolt", "-output=-"},
+    {"convert", lbr, "-to=bolt", "-output=-", "-binary=bb"},
+    {"convert", lbr, "-to=profgen", "-output=-", "-image=/proc/self/exe"},
+    {"convert", lbr, "-to=autofdo", "-output=-"},
+    {"convert", lbr, "-to=fdata", "-output=-"},
+    {"convert", lbr, "-to=spt", "-output=-"},
 };
 
 /* The answer as a number. */
@@ -246,7 +280,8 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!put(in, text) || !put(mem, memory) || !put(off, times) || !put(bt, maps) || !put(sched, switches) ||
         !put(ht, heap_events) || !put(hang, report) || !put(guru, wrong) || !put(calm, states) ||
-        mkstemps(picture, 4) < 0 || !mkdtemp(folder) || spaa_profile_open(in, NULL, &given, NULL))
+        !put(lbr, branches) || mkstemps(picture, 4) < 0 || !mkdtemp(folder) ||
+        spaa_profile_open(in, NULL, &given, NULL))
         return 1;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         bad += sweep(i, NULL);
@@ -255,6 +290,7 @@ int main(void)
         bad += sweep(of_profiles[i], given);
     spaa_profile_free(given);
     unlink(in);
+    unlink(lbr);
     unlink(mem);
     unlink(off);
     unlink(bt);
