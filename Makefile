@@ -11,6 +11,9 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(patsubst %,lib/%,$(shell $(or $(CC),cc) -print-multiarch 2>/dev/null))
 FUZZ_SECONDS ?= 20
 B := build
+ARCH ?= $(shell uname -m)
+STATIC = build-static-$(ARCH)
+CROSS = $(if $(filter $(ARCH),$(shell uname -m)),,--cross-file tools/cross/$(ARCH).ini)
 
 SOURCES = $$(find include src cli tests fuzz bench -name '*.[ch]' 2>/dev/null | sort)
 PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
@@ -18,7 +21,7 @@ SANITIZE = address,undefined
 ASAN_CC = $(if $(shell command -v clang),clang,gcc)
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test asan tsan fuzz bench cover format lint goldens install clean tools configured
+.PHONY: all help setup demo test asan tsan fuzz bench cover format lint goldens install static clean tools configured
 
 all: $(B)/build.ninja tools ## build build/spaa (the default)
 	@$(NINJA) -C $(B) --quiet
@@ -112,5 +115,10 @@ install: all ## install below PREFIX (/usr/local), honouring DESTDIR
 	@$(NINJA) -C $(B) --quiet
 	@DESTDIR=$(DESTDIR) $(MESON) install -C $(B) --no-rebuild
 
+static: tools ## a program that needs no shared library, build-static-ARCH/spaa (ARCH=aarch64 make static: for 64-bit ARM)
+	@[ -f $(STATIC)/build.ninja ] || $(MESON) setup $(STATIC) $(CROSS) -Dstatic_program=true -Ddefault_library=static \
+	    -Doptimization=s -Dc_args=-Oz -Ddebug=false -Db_staticpic=false -Db_pie=false >/dev/null
+	@$(NINJA) -C $(STATIC) --quiet spaa
+
 clean: ## remove everything built
-	@rm -rf build build-asan build-cover build-fuzz
+	@rm -rf build build-asan build-cover build-fuzz build-static-*

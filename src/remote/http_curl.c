@@ -4,10 +4,10 @@
  */
 #include "remote/http.h"
 
+#include "base/library.h"
 #include "base/num.h"
 
 #include <curl/curl.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ struct sending {
 
 static bool http_curl_find(void *library, const char *name, void *function, size_t size)
 {
-    void *found = dlsym(library, name);
+    void *found = sp_library_find(library, name);
     if (found && size == sizeof found)
         memcpy(function, &found, size);
     return found != NULL;
@@ -49,7 +49,7 @@ static bool http_curl_find(void *library, const char *name, void *function, size
 /* It stays loaded: libraries that it uses keep state until the process ends. */
 static bool http_curl_load(struct curl *c)
 {
-    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    void *library = sp_library_open(LIBRARY);
     return library && http_curl_find(library, "curl_easy_init", &c->init, sizeof c->init) &&
            http_curl_find(library, "curl_easy_setopt", &c->set, sizeof c->set) &&
            http_curl_find(library, "curl_easy_perform", &c->perform, sizeof c->perform) &&

@@ -7,7 +7,8 @@
  */
 #include "symbols/internal.h"
 
-#include <dlfcn.h>
+#include "base/library.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -20,11 +21,6 @@ struct sp_debuginfod {
     find_fn debuginfo, executable;
     end_fn end;
 };
-
-static void *function(void *library, const char *name)
-{
-    return dlsym(library, name);
-}
 
 /* The client, begun once; NULL: there is none, which is told once. */
 static struct sp_debuginfod *client_of(struct sp_symbols *s)
@@ -40,19 +36,17 @@ static struct sp_debuginfod *client_of(struct sp_symbols *s)
     }
     if (!c)
         return NULL;
-    c->library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
-    begin_fn begin = c->library ? (begin_fn)function(c->library, "debuginfod_begin") : NULL;
-    if (c->library) {
-        c->debuginfo = (find_fn)function(c->library, "debuginfod_find_debuginfo");
-        c->executable = (find_fn)function(c->library, "debuginfod_find_executable");
-        c->end = (end_fn)function(c->library, "debuginfod_end");
-    }
+    c->library = sp_library_open("libdebuginfod.so.1");
+    begin_fn begin = (begin_fn)sp_library_find(c->library, "debuginfod_begin");
+    c->debuginfo = (find_fn)sp_library_find(c->library, "debuginfod_find_debuginfo");
+    c->executable = (find_fn)sp_library_find(c->library, "debuginfod_find_executable");
+    c->end = (end_fn)sp_library_find(c->library, "debuginfod_end");
     if (begin && c->debuginfo && c->executable && c->end)
         c->client = begin();
     if (!c->client) {
-        sp_emit(s->d, SP_W804, SP_AT_NOTHING, "libdebuginfod.so.1 cannot be used: install libdebuginfod1");
-        if (c->library)
-            dlclose(c->library);
+        sp_emit_hint(s->d, SP_W804, SP_AT_NOTHING, sp_library_hint("install libdebuginfod1"),
+                     "libdebuginfod.so.1 cannot be used");
+        sp_library_close(c->library);
         return NULL;
     }
     return s->debuginfod = c;
@@ -82,6 +76,6 @@ void sp_debuginfod_end(struct sp_symbols *s)
     if (!s->debuginfod)
         return;
     s->debuginfod->end(s->debuginfod->client);
-    dlclose(s->debuginfod->library);
+    sp_library_close(s->debuginfod->library);
     s->debuginfod = NULL;
 }

@@ -6,10 +6,10 @@
  * the GDB manual, "MiniDebugInfo"; lzma/container.h for the function's form. It is told how much memory it
  * may take, and what it gives may not be larger than any such table is.
  */
+#include "base/library.h"
 #include "io/file.h"
 #include "symbols/internal.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -28,16 +28,15 @@ static spaa_status decoder(struct sp_symbols *s, decode_fn *out)
 {
     errno = 0;
     if (!s->lzma_tried)
-        s->lzma = dlopen("liblzma.so.5", RTLD_NOW | RTLD_LOCAL);
+        s->lzma = sp_library_open("liblzma.so.5");
     s->lzma_tried = true;
-    *out = s->lzma ? (decode_fn)dlsym(s->lzma, "lzma_stream_buffer_decode") : NULL;
+    *out = (decode_fn)sp_library_find(s->lzma, "lzma_stream_buffer_decode");
     return *out ? SPAA_OK : errno == ENOMEM ? SPAA_ERR_NOMEM : SPAA_ERR_UNSUPPORTED;
 }
 
 void sp_minidebug_end(struct sp_symbols *s)
 {
-    if (s->lzma)
-        dlclose(s->lzma);
+    sp_library_close(s->lzma);
     s->lzma = NULL;
 }
 
@@ -87,7 +86,7 @@ spaa_status sp_minidebug_add(struct sp_module *m)
         st = sp_elf_read_image(image, size, NULL, &m->tab);
     free(image);
     if (st == SPAA_ERR_UNSUPPORTED)
-        minidebug_tell(m, "liblzma.so.5 cannot be used", "install liblzma5");
+        minidebug_tell(m, "liblzma.so.5 cannot be used", sp_library_hint("install liblzma5"));
     else if (st == SPAA_ERR_LIMIT)
         minidebug_tell(m, "they are larger than any should be", "");
     else if (st && st != SPAA_ERR_NOMEM)
