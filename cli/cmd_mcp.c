@@ -41,7 +41,7 @@ int cmd_mcp(struct cli *c)
 {
     char why[512] = "";
     struct sp_mcp_options o = {.out = cli_option(c, "out"),
-                               .version = SPAA_VERSION,
+                               .version = spaa_version(),
                                .in = 0,
                                .to = 1,
                                .temporary = cli_half_written};

@@ -14,8 +14,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define SPAA_VERSION_TEXT "spaa " SPAA_VERSION
-
 enum { QUERY_SECONDS = 60 }; /* when no --timeout is given */
 
 static int unknown_command(struct cli *c, const char *word)
@@ -137,11 +135,18 @@ static int run_command(struct cli *c)
     return run_with(c, &o);
 }
 
+static int main_version(struct cli *c)
+{
+    char text[64];
+    snprintf(text, sizeof text, "spaa %s\n", spaa_version());
+    return cli_print(c, text);
+}
+
 static int main_run(struct cli *c, int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "help";
     if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0)
-        return cli_print(c, SPAA_VERSION_TEXT "\n");
+        return main_version(c);
     int skip = 2;
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         cli_find_command(c, "help");

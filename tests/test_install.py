@@ -1,5 +1,6 @@
 """Installs the build into a directory and uses the library from there, as a program elsewhere would."""
 
+import fnmatch
 import glob
 import json
 import os
@@ -224,7 +225,7 @@ def test_example_merges_a_hundred_files(example, tmp_path):
 def test_headers_stand_alone_in_c_and_cxx(cc, installed, tmp_path):
     include = os.path.join(installed["prefix"], option("includedir"))
     names = sorted(os.listdir(os.path.join(include, "spaa")))
-    assert names == sorted(os.listdir(HEADERS))
+    assert names == sorted(n.removesuffix(".in") for n in os.listdir(HEADERS) if n != "meson.build")
     for name in names:
         source = tmp_path / "alone.c"
         source.write_text(f"#include <spaa/{name}>\n#include <spaa/{name}>\nint alone;\n")
@@ -236,7 +237,7 @@ def test_headers_stand_alone_in_c_and_cxx(cc, installed, tmp_path):
 
 def declared():
     names = set()
-    for header in os.listdir(HEADERS):
+    for header in fnmatch.filter(os.listdir(HEADERS), "*.h*"):
         with open(os.path.join(HEADERS, header), encoding="utf-8") as f:
             names |= set(re.findall(r"^SPAA_API [^;]*?\b(spaa_\w+)\(", f.read(), re.M))
     return names
@@ -249,13 +250,18 @@ def test_exports_are_what_the_headers_declare(shared):
     assert all(s.startswith("spaa_") for s in symbols)
 
 
-def test_versions_agree(pkg_config, installed):
-    with open(os.path.join(HEADERS, "version.h"), encoding="utf-8") as f:
+def test_versions_agree(pkg_config, installed, shared):
+    """What meson.build says is what everything says."""
+    with open(os.path.join(ROOT, "meson.build"), encoding="utf-8") as f:
+        version = re.search(r"^ +version: '([\d.]+)'", f.read(), re.M)[1]
+    with open(os.path.join(installed["prefix"], option("includedir"), "spaa", "version.h"), encoding="utf-8") as f:
         parts = re.findall(r"^#define SPAA_VERSION_(?:MAJOR|MINOR|PATCH)\s+(\d+)", f.read(), re.M)
-    version = ".".join(parts)
+    assert ".".join(parts) == version
     assert pkg_config("--modversion") == [version]
     spaa = os.path.join(installed["prefix"], option("bindir"), "spaa")
-    assert run(spaa, "--version").split()[-1] == version
+    assert run(spaa, "--version") == f"spaa {version}\n"
+    assert os.path.basename(os.path.realpath(shared)) == f"libspaa.so.{version}"
+    assert "SONAME" in run("readelf", "-dW", shared) and "[libspaa.so.1]" in run("readelf", "-dW", shared)
 
 
 def test_man_page_is_installed(installed):
