@@ -1,23 +1,24 @@
 #!/bin/sh
-# What spaa does on a recording, from its bytes to answers: the summary, SPAA, a flame graph.
+# What spaa does on a recording that comes with it, from its bytes to answers: the summary, SPAA, a flame graph.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
-spaa=${SPAA_BIN:-build/spaa}
+spaa=$(realpath "${SPAA_BIN:-build/spaa}")
 out=demo/out
-mkdir -p "$out"
-symbols="--symfs demo/symfs --kallsyms demo/kallsyms"
-echo "\$ spaa summary demo/orders-1.perf.data.zst $symbols"
-# shellcheck disable=SC2086
-"$spaa" summary demo/orders-1.perf.data.zst $symbols
-echo
+"$spaa" demo -o "$out" >/dev/null
+cd "$out"
+symbols="--symfs symfs --kallsyms kallsyms"
+first=true
 for command in \
-    "convert demo/orders-1.perf.data.zst $symbols -o $out/orders.spaa" \
-    "validate $out/orders.spaa" \
-    "flamegraph $out/orders.spaa --title orders -o $out/orders.svg"; do
+    "summary orders-1.perf.data.zst $symbols" \
+    "convert orders-1.perf.data.zst $symbols -o orders.spaa" \
+    "validate orders.spaa" \
+    "flamegraph orders.spaa --title orders -o orders.svg"; do
     echo "\$ spaa $command"
     # shellcheck disable=SC2086
     "$spaa" $command
+    if $first; then echo; fi
+    first=false
 done
 echo
 echo "the profile as SPAA   $out/orders.spaa"

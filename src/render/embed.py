@@ -3,6 +3,7 @@
 
     embed.py OUT.c HEADER NAME[+PART]=FILE[,FILE...]...  an array for each NAME, and NAME_n
     embed.py --texts OUT.c HEADER TABLE ROOT FILE...     a struct sp_guide_text TABLE[] of files beneath ROOT, as they are
+    embed.py --files OUT.c HEADER TABLE ROOT FILE...     the same as a struct sp_demo_file TABLE[], of any bytes
 
 Of the first kind full-line // comments, /* comments */ that fill whole lines, indentation and empty lines are left
 out, so the sources must not depend on them (no multi-line strings). So is what stands between the lines `//#PART` and
@@ -50,21 +51,35 @@ def title(text):
     return re.search(r"(?m)^(?:#|--) (.*?)[.:]?$", text)[1]
 
 
+def beneath(root, path):
+    name = os.path.relpath(path, root).replace(os.sep, "/")
+    assert '"' not in name and "\\" not in name, path
+    return name
+
+
 def texts(table, root, paths):
     rows = []
     for i, path in enumerate(paths):
         text = read(path)
         yield "\nstatic " + array(f"{table}_{i}", text.encode("utf-8") + b"\0")
-        name = os.path.relpath(path, root).replace(os.sep, "/")
-        assert '"' not in name + title(text) and "\\" not in name + title(text), path
-        rows.append(f'    {{"{name}", "{title(text)}", {table}_{i}, sizeof {table}_{i} - 1}},\n')
+        assert '"' not in title(text) and "\\" not in title(text), path
+        rows.append(f'    {{"{beneath(root, path)}", "{title(text)}", {table}_{i}, sizeof {table}_{i} - 1}},\n')
     yield f"\nconst struct sp_guide_text {table}[] = {{\n{''.join(rows)}    {{0}},\n}};\n"
 
 
+def files(table, root, paths):
+    rows = []
+    for i, path in enumerate(paths):
+        with open(path, "rb") as f:
+            yield "\nstatic " + array(f"{table}_{i}", f.read())
+        rows.append(f'    {{"{beneath(root, path)}", {table}_{i}, sizeof {table}_{i}}},\n')
+    yield f"\nconst struct sp_demo_file {table}[] = {{\n{''.join(rows)}    {{0}},\n}};\n"
+
+
 def main():
-    whole = sys.argv[1] == "--texts"
+    whole = {"--texts": texts, "--files": files}.get(sys.argv[1])
     out, header, *rest = sys.argv[2 if whole else 1:]
-    parts = texts(rest[0], rest[1], rest[2:]) if whole else assets(rest)
+    parts = whole(rest[0], rest[1], rest[2:]) if whole else assets(rest)
     with open(out, "w", encoding="utf-8") as f:
         f.write(f'#include "{header}"\n' + "".join(parts))
 

@@ -136,6 +136,7 @@ static char off[] = "/tmp/spaa-sweep-XXXXXX", bt[] = "/tmp/spaa-sweep-XXXXXX",
             lbr[] = "/tmp/spaa-sweep-XXXXXX";
 static char in[] = "/tmp/spaa-sweep-XXXXXX", mem[] = "/tmp/spaa-sweep-XXXXXX";
 static char install[] = "-install=/tmp/spaa-sweep-XXXXXX", *const folder = install + sizeof "-install=" - 1;
+static char written[] = "-output=/tmp/spaa-sweep-XXXXXX", *const recordings = written + sizeof "-output=" - 1;
 
 /* Words that begin with a dash are options, NAME=VALUE. */
 static const char *const commands[][6] = {
@@ -172,6 +173,10 @@ static const char *const commands[][6] = {
     {"skill", "sql"},
     {"skill", "nothing"},
     {"skill", install},
+    {"demo"},
+    {"demo", "orders-3"},
+    {"demo", "orders-1", "-output=-"},
+    {"demo", written},
     {"formats"},
     {"formats", "spaa", "-json"},
     {"validate", in},
@@ -280,7 +285,7 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!put(in, text) || !put(mem, memory) || !put(off, times) || !put(bt, maps) || !put(sched, switches) ||
         !put(ht, heap_events) || !put(hang, report) || !put(guru, wrong) || !put(calm, states) ||
-        !put(lbr, branches) || mkstemps(picture, 4) < 0 || !mkdtemp(folder) ||
+        !put(lbr, branches) || mkstemps(picture, 4) < 0 || !mkdtemp(folder) || !mkdtemp(recordings) ||
         spaa_profile_open(in, NULL, &given, NULL))
         return 1;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
@@ -301,5 +306,6 @@ int main(void)
     unlink(calm);
     unlink(picture);
     bad += nftw(folder, gone, 8, FTW_DEPTH | FTW_PHYS) != 0;
+    bad += nftw(recordings, gone, 8, FTW_DEPTH | FTW_PHYS) != 0;
     return bad > 0;
 }
