@@ -1,5 +1,6 @@
 /* spaa: the command line's entry. */
 #include "cli.h"
+#include "complete.h"
 #include "deadline.h"
 #include "inside.h"
 #include "progress.h"
@@ -147,6 +148,8 @@ static int main_run(struct cli *c, int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "help";
     if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0)
         return main_version(c);
+    if (strcmp(word, "__complete") == 0)
+        return cli_complete(c, argc - 2, argv + 2);
     int skip = 2;
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         cli_find_command(c, "help");

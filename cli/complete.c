@@ -1,0 +1,139 @@
+#include "complete.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* The option of --event, -e or -qe, n bytes of a word, if it takes a value. */
+static bool complete_takes_value(const struct complete *x, const char *w, size_t n,
+                                 struct spaa_command_option *out)
+{
+    bool is_long = n > 2 && w[1] == '-';
+    *out = (struct spaa_command_option){.size = sizeof *out};
+    for (size_t k = 0; spaa_command_option_get(x->c->number, k, out) == SPAA_OK; k++)
+        if (out->value && (is_long ? strlen(out->name) == n - 2 && memcmp(out->name, w + 2, n - 2) == 0
+                                   : out->letter && out->letter == w[n - 1]))
+            return true;
+    out->name = NULL;
+    return false;
+}
+
+/* Words behind the one that is asked about count, too: `spaa top --event <tab> perf.data`. */
+static void complete_take_words(struct complete *x, int argc, char **argv, int at)
+{
+    struct cli *c = x->c;
+    struct spaa_command_option pending = {0}, o;
+    for (int i = 0; i < argc; i++) {
+        const char *w = argv[i];
+        size_t n = w[0] == '-' && w[1] == '-' ? strcspn(w, "=") : strlen(w);
+        if (pending.name) {
+            if (i == at)
+                x->option = pending;
+            else
+                c->options[c->noptions++] = (struct spaa_ask_option){pending.name, w};
+            pending.name = NULL;
+        } else if (w[0] != '-' || !w[1]) {
+            if (i != at)
+                c->files[c->nfiles++] = w;
+        } else if (complete_takes_value(x, w, n, &o)) {
+            if (i == at && w[n] == '=') {
+                x->option = o;
+                x->before = n + 1;
+                x->word += n + 1;
+            } else if (w[n] == '=') {
+                c->options[c->noptions++] = (struct spaa_ask_option){o.name, w + n + 1};
+            } else if (i != at) {
+                pending = o;
+            }
+        }
+    }
+}
+
+/* ---- what there is ---- */
+
+static void complete_commands(struct complete *x)
+{
+    struct spaa_command command = {.size = sizeof command};
+    for (size_t i = 0; spaa_command_get(i, &command) == SPAA_OK; i++)
+        complete_offer(x, command.name, command.title);
+}
+
+static const char *complete_first(struct complete *x)
+{
+    complete_commands(x);
+    if (*x->word != '-')
+        return "files";
+    complete_offer(x, "--help", NULL);
+    complete_offer(x, "--version", NULL);
+    return "none";
+}
+
+static const char *complete_options(struct complete *x)
+{
+    struct spaa_command_option o = {.size = sizeof o};
+    char name[80], before[80] = "";
+    for (size_t k = 0; spaa_command_option_get(x->c->number, k, &o) == SPAA_OK; k++) {
+        snprintf(name, sizeof name, "--%s", o.name);
+        if (strcmp(name, before) != 0) /* several formats may have it */
+            complete_offer(x, name, o.help);
+        memcpy(before, name, sizeof name);
+    }
+    return "none";
+}
+
+static const char *complete_word(struct complete *x, int argc, char **argv, int at)
+{
+    struct cli *c = x->c;
+    int named = cli_find_command(c, argv[0]); /* else it is a file */
+    if (at == 0)
+        return complete_first(x);
+    if (!named && !cli_find_command(c, "summary"))
+        return "files";
+    complete_take_words(x, argc - named, argv + named, at - named);
+    if (x->option.name)
+        return complete_option(x);
+    if (*x->word == '-')
+        return complete_options(x);
+    if (strcmp(c->command.name, "help") == 0)
+        complete_commands(x);
+    return complete_argument(x);
+}
+
+static void complete_out_of_time(int number)
+{
+    (void)number;
+    _exit(EXIT_FINE);
+}
+
+static void complete_set_clock(void)
+{
+    const char *asked = getenv("SPAA_COMPLETE_MS");
+    long ms = asked ? strtol(asked, NULL, 10) : 0;
+    ms = ms > 0 && ms <= COMPLETE_MS_MAX ? ms : COMPLETE_MS;
+    const struct itimerval end = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
+    signal(SIGALRM, complete_out_of_time);
+    setitimer(ITIMER_REAL, &end, NULL);
+}
+
+int cli_complete(struct cli *c, int argc, char **argv)
+{
+    struct complete x = {.c = c};
+    int at = argc > 0 ? atoi(argv[0]) : -1;
+    if (at < 0 || at > argc - 2)
+        return EXIT_FINE;
+    complete_set_clock();
+    c->options = calloc((size_t)argc, sizeof *c->options);
+    c->files = calloc((size_t)argc, sizeof *c->files);
+    if (!c->options || !c->files)
+        return EXIT_FINE;
+    x.word = argv[at + 1];
+    cli_print(c, complete_word(&x, argc - 1, argv + 1, at));
+    cli_print(c, "\n");
+    if (x.text)
+        cli_print(c, x.text);
+    free(x.text);
+    return EXIT_FINE;
+}

@@ -1,0 +1,257 @@
+"""Completion: what `spaa __complete` says, and what bash, zsh and fish make of it when somebody types a tab."""
+
+import errno
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+
+import pytest
+from conftest import BIN, ROOT, run
+
+SCRIPTS = os.path.join(ROOT, "completions")
+DEMO = os.path.join(ROOT, "demo", "orders-1.perf.data.zst")
+UNHURRIED = {"SPAA_COMPLETE_MS": "60000"}  # on a busy machine, too
+SYMBOLS = ("--symfs", os.path.join(ROOT, "demo", "symfs"), "--kallsyms", os.path.join(ROOT, "demo", "kallsyms"))
+
+
+def complete(*words, at=None, **more):
+    """What else to offer, and {candidate: what it is} for the last word, or for word `at`."""
+    answer = run("__complete", len(words) - 1 if at is None else at, *words, code=0, env=UNHURRIED, **more)
+    assert answer.err == ""
+    also, *lines = answer.out.splitlines() or [""]
+    return also, dict(line.split("\t") for line in lines)
+
+
+@pytest.fixture
+def folded(tmp_path):
+    """Names that shells and patterns act on."""
+    path = tmp_path / "odd names.folded"
+    path.write_text("# event: cycles\n"
+                    "main;std::vector<int>::push_back(int&&) 5\nmain;$(touch owned) 4\nmain;`touch owned` 3\n"
+                    "main;it's;a b 2\nmain;x\\y 2\nmain;tab\x01bed 1\nmain;parse_field 9\nmain;parse_line 1\n")
+    return path
+
+
+# ---- the tables ------------------------------------------------------------------------------------
+
+
+def test_commands_with_what_they_do():
+    also, found = complete("d")
+    assert also == "files" and {"diff", "dump", "demo"} == set(found)
+    assert found["diff"] in run("help", code=0).out
+    assert len(complete("")[1]) == len(re.findall(r"^  \w+ {2,}", run("help", code=0).out, re.M))
+
+
+def test_options_of_every_command():
+    for command in complete("")[1]:
+        listed = set(re.findall(r"^ +(?:-\w, )?(--[\w-]+)", run("help", command, "--all", code=0).out, re.M))
+        found = complete(command, "--")[1]
+        assert set(found) == listed, command
+        assert all(found.values())
+
+
+def test_every_list_of_words_in_the_tables():
+    for command, option, wanted in (("top", "--sort", {"self", "total"}), ("top", "--color", {"auto", "always", "never"}),
+                                    ("top", "--format", {"table", "json", "csv", "markdown"}), ("top", "--at", {"peak", "end"}),
+                                    ("leaks", "--by", {"function", "owner", "stack"}), ("demo", None, {"orders-1", "orders-2"}),
+                                    ("upload", None, {"codeguru"}), ("spt", None, {"match"})):
+        assert set(complete(*filter(None, (command, option)), "")[1]) == wanted
+    by = complete("top", "--by", "")[1]
+    assert {"function", "dso", "thread", "label:"} <= set(by)
+    for kind in by:
+        assert run("top", DEMO, "--by", kind.replace("label:", "label:k")).code in (0, 1)  # 2: there is no such kind
+
+
+def test_formats_by_what_they_can():
+    can = {f["name"]: f for f in json.loads(run("formats", "--json", code=0).out)["formats"]}
+    assert set(complete("top", "--from", "")[1]) == {n for n, f in can.items() if f["read"]}
+    assert set(complete("convert", "--to", "")[1]) == {n for n, f in can.items() if f["write"]}
+    assert set(complete("formats", "")[1]) == set(can)
+
+
+def test_what_else_to_offer():
+    for words, also in ((("top", ""), "files"), (("top", "--symfs", ""), "dirs"), (("top", "--kallsyms", ""), "files"),
+                        (("convert", "a", "-o", ""), "files"), (("formats", ""), "none"), (("top", "-n", ""), "none")):
+        assert complete(*words)[0] == also, words
+
+
+# ---- values of the file ----------------------------------------------------------------------------
+
+
+def test_values_of_the_file():
+    assert complete("top", DEMO, "--event", "")[1] == {"cpu-clock": "software"}
+    assert set(complete("top", DEMO, "-qe", "")[1]) == {"cpu-clock"}
+    assert set(complete("top", DEMO, "--metric", "")[1]) == {"samples", "period"}
+    assert set(complete("top", DEMO, "--comm", "")[1]) == {"pricer", "reader", "writer"}
+    assert {"checksum"} == set(complete("top", DEMO, *SYMBOLS, "--focus", "chec")[1])
+    assert {"checksum"} == set(complete("function", DEMO, *SYMBOLS, "chec")[1])
+    assert {"checksum="} == set(complete("whatif", DEMO, *SYMBOLS, "chec")[1])
+    assert set(complete("top", DEMO, "--dso=or")[1]) == {"--dso=orders"}
+
+
+def test_the_file_may_stand_behind(tmp_path):
+    assert set(complete("top", "--event", "", DEMO, at=2)[1]) == {"cpu-clock"}
+    assert set(complete(DEMO, "--event", "")[1]) == {"cpu-clock"}
+    shutil.copy(DEMO, tmp_path / "perf.data")
+    assert set(complete("top", "--event", "", cwd=tmp_path)[1]) == {"cpu-clock"}
+
+
+def test_one_of_several_values():
+    assert set(complete("top", DEMO, "--by", "dso,th")[1]) == {"dso,thread"}
+    assert set(complete("top", DEMO, "--by=dso,th")[1]) == {"--by=dso,thread"}
+
+
+def test_candidates_mean_what_they_name(folded):
+    """A pattern that is offered fits the function it names; what would act on a terminal is not offered."""
+    found = complete("top", folded, "--focus", "")[1]
+    assert {r"std::vector<int>::push_back\(int&&\)", r"\$\(touch owned\)", r"x\\y", "it's", "a b"} <= set(found)
+    assert not any("bed" in name for name in found)
+    for pattern in found:
+        assert run("top", folded, "--focus", pattern, "--json", code=0)
+    assert r"std::vector<int>::push_back(int&&)" in complete("function", folded, "std::")[1]
+
+
+def test_files_that_say_nothing(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "no profile").write_bytes(bytes(range(256)))
+    for name in ("pipe", "no profile", "gone", ".", "-"):
+        assert complete("top", name, "--focus", "", cwd=tmp_path) == ("none", {})
+
+
+def test_it_gives_up(tmp_path):
+    """The time is over before the file has been read: nothing is said, and the shell goes on."""
+    with open(tmp_path / "large.folded", "w", encoding="utf-8") as f:
+        for i in range(300000):
+            f.write(f"main;f{i % 977};g{i};h{i * 7} {i}\n")
+    answer = run("__complete", 3, "top", tmp_path / "large.folded", "--focus", "", code=0, env={"SPAA_COMPLETE_MS": "1"})
+    assert (answer.out, answer.err) == ("", "")
+
+
+@pytest.mark.parametrize("words", [(), ("x",), ("-1", "top"), ("7", "top"), ("0",), ("1", "nothing", ""), ("2", "top", "--nothing", "")])
+def test_odd_questions(words):
+    answer = run("__complete", *words, code=0)
+    assert answer.err == ""
+
+
+# ---- the shells ------------------------------------------------------------------------------------
+
+
+class Shell:
+    """An interactive shell on a terminal."""
+
+    def __init__(self, args, env, cwd):
+        self.pid, self.fd = pty.fork()
+        if not self.pid:
+            os.chdir(cwd)
+            os.execvpe(args[0], args, env)
+        self.all = ""
+
+    def read_until(self, mark):
+        while not re.search(mark, self.all):
+            ready, _, _ = select.select([self.fd], [], [], 60)
+            assert ready, f"{mark!r} did not come: {self.all!r}"
+            try:
+                self.all += os.read(self.fd, 65536).decode("utf-8", "replace")
+            except OSError as e:
+                assert e.errno != errno.EIO, f"the shell has ended: {self.all!r}"
+                raise
+        found = re.search(mark, self.all)
+        self.all = self.all[found.end():]
+        return found
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def close(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+
+SHELLS = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"],
+             f"source '{SCRIPTS}/spaa.bash'; bind 'set bell-style none'; bind 'set enable-bracketed-paste off'"),
+    "zsh": (["zsh", "-f", "-i"], f"fpath=('{SCRIPTS}' $fpath); autoload -U compinit; compinit -u -D; bindkey -e; unsetopt beep"),
+}
+
+
+@pytest.fixture
+def place(tmp_path, folded):
+    """A folder with a few files, and the environment in which shells find spaa."""
+    (tmp_path / "bin").mkdir()
+    os.symlink(BIN, tmp_path / "bin" / "spaa")
+    (tmp_path / "bin" / "shown").write_text('#!/bin/sh\nprintf BEGIN; for word; do printf "<%s>" "$word"; done; echo END\n')
+    os.chmod(tmp_path / "bin" / "shown", 0o755)
+    work = tmp_path / "work"
+    work.mkdir()
+    shutil.copy(DEMO, work / "perf.data.zst")
+    shutil.copy(folded, work / "odd.folded")
+    (work / "folder").mkdir()
+    env = {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "TERM": "xterm", "HOME": str(tmp_path), "LC_ALL": "C.UTF-8",
+           "ASAN_OPTIONS": "detect_leaks=0", **UNHURRIED}
+    yield work, env
+    assert sorted(os.listdir(work)) == ["folder", "odd.folded", "perf.data.zst"]  # nothing of a name was run
+
+
+@pytest.fixture(params=sorted(SHELLS))
+def shell(request, place):
+    args, setup = SHELLS[request.param]
+    if not shutil.which(args[0]):
+        pytest.skip("no " + args[0])
+    it = Shell(args, place[1], place[0])
+    it.type(setup + "\r")
+    it.type("shown ready\r")
+    it.read_until("BEGIN<ready>END")
+    yield it
+    it.close()
+
+
+def typed(shell, line):
+    """The words that a line has become: it is run as arguments of `shown` once the tabs are done with."""
+    shell.type(line + "\x01shown \x05\r")
+    return re.findall(r"<(.*?)>(?=<|$)", shell.read_until(r"BEGIN((?:<[^\r\n]*>)+)END")[1])
+
+
+LINES = [
+    ("flameg", ["flamegraph"]),
+    ("top --merge-i", ["top", "--merge-inlined"]),
+    ("convert x --to perf-", ["convert", "x", "--to", "perf-script"]),
+    ("top perf.data.zst --event cp", ["top", "perf.data.zst", "--event", "cpu-clock"]),
+    ("top perf.data.zst --event=cp", ["top", "perf.data.zst", "--event=cpu-clock"]),
+    ("top perf.data.zst --by dso,th", ["top", "perf.data.zst", "--by", "dso,thread"]),
+    ("top perf", ["top", "perf.data.zst"]),
+    ("top --symfs fo", ["top", "--symfs", "folder"]),
+    ("function odd.folded std", ["function", "odd.folded", "std::vector<int>::push_back(int&&)"]),
+    ("function odd.folded std::v", ["function", "odd.folded", "std::vector<int>::push_back(int&&)"]),
+    ("function odd.folded 'std::v", ["function", "odd.folded", "std::vector<int>::push_back(int&&)"]),
+    ("function odd.folded \\$", ["function", "odd.folded", "$(touch owned)"]),
+    ("function odd.folded a", ["function", "odd.folded", "a b"]),
+    ("function odd.folded it", ["function", "odd.folded", "it's"]),
+]
+
+
+def test_what_a_line_becomes(shell):
+    for line, words in LINES:
+        assert [w.rstrip("/") for w in typed(shell, f"spaa {line}\t")] == ["spaa", *words], line
+
+
+def test_candidates_are_listed(shell):
+    shell.type("spaa d\t\t")
+    for name in ("diff", "dump", "demo"):
+        shell.all = shell.read_until(rf"(?s).*{name}.*")[0]
+
+
+def test_fish(place):
+    if not shutil.which("fish"):
+        pytest.skip("no fish")
+    work, env = place
+    for line, words in LINES:
+        ask = f"source '{SCRIPTS}/spaa.fish'; complete -C \"$argv\""
+        done = subprocess.run(["fish", "--no-config", "-c", ask, f"spaa {line}"], cwd=work, env=env, capture_output=True, text=True, timeout=60)
+        assert done.stderr == ""
+        assert words[-1] in [x.split("\t")[0].rstrip("/") for x in done.stdout.splitlines()], line
