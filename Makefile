@@ -1,6 +1,6 @@
 # The front door: meson and ninja do the work, in build/. `make help` lists what there is.
 #
-#   make PREFIX=/usr install DESTDIR=...    LIBDIR=lib make install    FUZZ_SECONDS=60 make fuzz    SPAA_CORPUS=DIR make test
+#   make PREFIX=/usr install-strip DESTDIR=...    LIBDIR=lib make install    FUZZ_SECONDS=60 make fuzz    SPAA_CORPUS=DIR make test
 
 MESON ?= meson
 NINJA ?= ninja
@@ -21,13 +21,13 @@ SANITIZE = address,undefined
 ASAN_CC = $(if $(shell command -v clang),clang,gcc)
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test asan tsan fuzz bench cover format lint goldens install static clean tools configured
+.PHONY: all help setup demo test asan tsan fuzz bench cover format lint goldens install install-strip uninstall static clean tools configured
 
 all: $(B)/build.ninja tools ## build build/spaa (the default)
 	@$(NINJA) -C $(B) --quiet
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 
 tools:
 	@for tool in $(MESON) $(NINJA) pkg-config; do command -v $$tool >/dev/null || \
@@ -110,10 +110,24 @@ goldens: ## write the golden files of the tests anew: read the diff before commi
 	@$(MAKE) --no-print-directory all
 	@SPAA_UPDATE_GOLDENS=1 SPAA_BIN=$(CURDIR)/$(B)/spaa $(PYTEST) tests
 
+LDCONFIG = [ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig
+HERE = $(abspath $(DESTDIR))
+
 install: all ## install below PREFIX (/usr/local), honouring DESTDIR
 	@$(MESON) configure $(B) -Dprefix=$(PREFIX) $(LIBDIR:%=-Dlibdir=%)
-	@$(NINJA) -C $(B) --quiet
-	@DESTDIR=$(DESTDIR) $(MESON) install -C $(B) --no-rebuild
+	@$(NINJA) -C $(B) build.ninja >/dev/null && $(NINJA) -C $(B) --quiet
+	@DESTDIR=$(HERE) $(MESON) install -C $(B) --no-rebuild --quiet $(INSTALL_FLAGS); rc=$$?; \
+	    tools/uninstall --keep $(B); exit $$rc
+	@$(LDCONFIG)
+
+install-strip: ## the same without debug information
+	@$(MAKE) --no-print-directory install INSTALL_FLAGS=--strip
+	@for library in $(HERE)$(PREFIX)/$(or $(LIBDIR),lib*)/libspaa.a; do \
+	    [ ! -f "$$library" ] || strip --strip-debug "$$library"; done
+
+uninstall: ## take away what was installed, with the same PREFIX and DESTDIR
+	@tools/uninstall $(B) "$(HERE)" "$(PREFIX)"
+	@$(LDCONFIG)
 
 static: tools ## a program that needs no shared library, build-static-ARCH/spaa (ARCH=aarch64 make static: for 64-bit ARM)
 	@[ -f $(STATIC)/build.ninja ] || $(MESON) setup $(STATIC) $(CROSS) -Dstatic_program=true -Ddefault_library=static \

@@ -110,11 +110,12 @@ def test_generated_pages_are_up_to_date():
     assert done.returncode == 0, done.stdout + done.stderr + "run tools/gen_docs.py build/spaa"
 
 
-def test_man_page_formats_without_warnings():
+@pytest.mark.parametrize("page", sorted(os.listdir(os.path.join(DOCS, "man"))))
+def test_man_page_formats_without_warnings(page):
     if not shutil.which("groff"):
         pytest.skip("no groff")
-    page = os.path.join(DOCS, "man", "spaa.1")
-    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", page], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", os.path.join(DOCS, "man", page)], capture_output=True,
+                          text=True, timeout=60)
     assert done.returncode == 0 and not done.stderr, done.stderr
 
 

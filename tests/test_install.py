@@ -264,6 +264,74 @@ def test_versions_agree(pkg_config, installed, shared):
     assert "SONAME" in run("readelf", "-dW", shared) and "[libspaa.so.1]" in run("readelf", "-dW", shared)
 
 
-def test_man_page_is_installed(installed):
-    page = os.path.join(installed["prefix"], option("mandir"), "man1", "spaa.1")
-    assert os.path.exists(page) or os.path.exists(page + ".gz")
+def beneath(folder):
+    return {os.path.relpath(os.path.join(at, n), folder) for at, _, names in os.walk(folder) for n in names}
+
+
+def test_everything_is_installed(installed):
+    prefix, data = installed["prefix"], os.path.join(installed["prefix"], option("datadir"))
+    assert beneath(os.path.join(prefix, option("mandir"), "man1")) == beneath(os.path.join(ROOT, "docs", "man"))
+    docs = {p for p in beneath(os.path.join(ROOT, "docs")) if not p.startswith("man/")}
+    assert beneath(os.path.join(data, "doc", "spaa")) == docs | {"README.md", "CHANGELOG.md", "LICENSE"}
+    assert beneath(os.path.join(data, "spaa", "skill")) == {"spaa/" + p for p in beneath(os.path.join(ROOT, "skill", "spaa"))}
+    for path in ("bash-completion/completions/spaa", "zsh/site-functions/_spaa", "fish/vendor_completions.d/spaa.fish"):
+        assert os.path.isfile(os.path.join(data, path))
+    pages = beneath(os.path.join(ROOT, "docs", "man"))
+    commands = re.findall(r"^  (\w+) {2,}", run(os.path.join(prefix, option("bindir"), "spaa"), "help"), re.M)
+    assert pages == {"spaa.1", "sptdump.1"} | {f"spaa-{c}.1" for c in commands}
+
+
+@pytest.fixture
+def make(installed, tmp_path):
+    """Runs make on the build under test, as it is configured, for a folder of its own."""
+    if not shutil.which("make"):
+        pytest.skip("no make")
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "DESTDIR", "PREFIX", "LIBDIR")}
+    fixed = [f"B={BUILD}", f"PREFIX={option('prefix')}", f"LIBDIR={option('libdir')}"]
+
+    def call(target, dest=None, code=0):
+        done = subprocess.run(["make", "-s", "-C", ROOT, target, *fixed, f"DESTDIR={dest or tmp_path / 'root'}"], env=env,
+                              capture_output=True, text=True, timeout=600)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stderr
+
+    return call
+
+
+def test_uninstall_leaves_no_trace(make, tmp_path):
+    make("install")
+    installed = beneath(tmp_path / "root")
+    make("install-strip")  # over it: what the second one found there was made by the first
+    assert beneath(tmp_path / "root") == installed
+    make("uninstall")
+    assert not os.path.exists(tmp_path / "root")
+    assert "nothing was installed" in make("uninstall", code=2)
+
+
+def test_uninstall_takes_nothing_else(make, tmp_path):
+    prefix = str(tmp_path / "root") + option("prefix")
+    own = {"bin/spaa-helper", "share/doc/spaa-doc/note", "share/doc/spaa/mine.txt"}
+    for path in own:
+        os.makedirs(os.path.dirname(os.path.join(prefix, path)), exist_ok=True)
+        with open(os.path.join(prefix, path), "w", encoding="utf-8") as f:
+            f.write("mine\n")
+    os.makedirs(os.path.join(prefix, "include"))
+    make("install", dest=tmp_path / "other")
+    make("install")
+    make("uninstall")
+    assert beneath(prefix) == own and os.path.isdir(os.path.join(prefix, "include"))
+    assert os.path.exists(str(tmp_path / "other") + option("prefix") + "/bin/spaa")
+
+
+def test_what_is_stripped_works(make, tmp_path, cc, folded):
+    if option("b_sanitize") != "none" or not shutil.which("strip"):
+        pytest.skip("nothing to be stripped")
+    make("install-strip")
+    prefix = str(tmp_path / "root") + option("prefix")
+    libdir = os.path.join(prefix, option("libdir"))
+    for path in (os.path.join(prefix, option("bindir"), "spaa"), *glob.glob(os.path.join(libdir, "libspaa.[as]*"))):
+        assert ".debug_info" not in run("readelf", "-SW", path), path
+    assert run(os.path.join(prefix, option("bindir"), "spaa"), "top", folded, "-q")
+    if option("default_library") != "static":
+        run(*cc, EXAMPLE, "-I", os.path.join(prefix, option("includedir")), "-L", libdir, "-lspaa", "-o", str(tmp_path / "top"))
+        check_example(str(tmp_path / "top"), folded, LD_LIBRARY_PATH=libdir)

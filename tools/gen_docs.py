@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the pages that say what the tables of the sources say: docs/commands.md, docs/formats.md,
-docs/diagnostics.md, docs/json.md and docs/man/spaa.1.
+docs/diagnostics.md, docs/json.md and the manual pages of docs/man.
 
     tools/gen_docs.py build/spaa            write them
     tools/gen_docs.py --check build/spaa    say which are out of date; exit 1 if any is
@@ -298,21 +298,33 @@ def roff_option(option):
     return f".TP\n{head}" + (f" \\fI{roff(value)}\\fR" if value else "") + f"\n{roff(text)}\n"
 
 
-def man(data, formats):
-    out = [f'.\\" Written by tools/gen_docs.py. Do not edit.\n.TH SPAA 1 "" "spaa {data["version"]}" "User Commands"\n'
-           f".SH NAME\nspaa \\- {roff(data['about'])}\n.SH SYNOPSIS\n"
-           ".B spaa\n.I COMMAND\n[\\fIFILE\\fR\\&...] [\\fIoptions\\fR]\n.br\n.B spaa\n.I FILE\n"
+def man_head(title, data, name, what, synopsis):
+    return (f'.\\" Written by tools/gen_docs.py. Do not edit.\n.TH {title} 1 "" "spaa {data["version"]}" "User Commands"\n'
+            f".SH NAME\n{roff(name)} \\- {roff(what)}\n.SH SYNOPSIS\n{synopsis}")
+
+
+def man_exits(data):
+    return ".SH EXIT STATUS\n" + "".join(f".TP\n.B {code}\n{roff(text)}\n" for code, text in data["exits"])
+
+
+def man_see(names):
+    return ".SH SEE ALSO\n" + ",\n".join(f".BR {roff(name)} (1)" for name in names) + "\n"
+
+
+def man_spaa(data, formats):
+    out = [man_head("SPAA", data, "spaa", data["about"],
+                    ".B spaa\n.I COMMAND\n[\\fIFILE\\fR\\&...] [\\fIoptions\\fR]\n.br\n.B spaa\n.I FILE\n"),
            ".SH DESCRIPTION\nReads profiles of sampling profilers, keeps them as SPAA, and says what is hot and why. "
            "Every command finds the format of its input by content, through zstd and gzip, and reads standard input for "
            "\\fB\\-\\fR. \\fBspaa\\fR \\fIFILE\\fR is \\fBspaa summary\\fR \\fIFILE\\fR; views take \\fI./perf.data\\fR "
            "where no file is named.\n.SH COMMANDS\n"]
     for c in data["commands"]:
-        out.append(f".SS {roff(c['usage'])}\n{roff(sentence(c['title']))}\n")
-        out.append("Options: " + ", ".join(roff(t) for t in c["sections"]) + ".\n")
-        out.append(".PP\n.nf\n.RS\n" + "\n".join(roff(e) for e in c["examples"]) + "\n.RE\n.fi\n")
-    out.append(".SH OPTIONS\n")
-    for title, options in all_sections(data["commands"]).items():
-        out.append(f".SS {roff(title.capitalize())}\n" + "".join(roff_option(o) for o in options))
+        out.append(f".TP\n.BR spaa\\-{roff(c['name'])} (1)\n{roff(sentence(c['title']))}\n")
+    out.append(".SH OPTIONS\nThose of a command stand in its page. Most commands take these:\n")
+    top = next(c for c in data["commands"] if c["name"] == "top")
+    shared = [t for t in top["sections"] if all(t in c["sections"] for c in data["commands"] if c["name"] in ("tree", "stacks"))]
+    for title in shared:
+        out.append(f".SS {roff(title.capitalize())}\n" + "".join(roff_option(o) for o in top["sections"][title]))
     out.append(".SH FORMATS\n")
     for f in formats:
         can = " and ".join(w for w in ("read", "write", "validate") if f[w])
@@ -320,11 +332,43 @@ def man(data, formats):
         for o in f["options"]:
             value = f" \\fI{roff(o['value'])}\\fR" if o["value"] else ""
             out.append(f".RS\n.TP\n\\fB\\-\\-{roff(o['name'])}\\fR{value}\n{roff(o['help'])}\n.RE\n")
-    out.append(".SH EXIT STATUS\n" + "".join(f".TP\n.B {code}\n{roff(text)}\n" for code, text in data["exits"]))
+    out.append(man_exits(data))
     out.append(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf set, nothing is coloured.\n.TP\n.B TMPDIR\n"
-               "Where temporary files go; they have no name and vanish with the process.\n"
-               ".SH SEE ALSO\n.BR perf (1)\n")
+               "Where temporary files go; they have no name and vanish with the process.\n.TP\n.B DEBUGINFOD_URLS\n"
+               "Servers of debug information, which are asked with \\fB\\-\\-debuginfod\\fR only.\n.TP\n.B SPAA_COMPLETE_MS\n"
+               "How many milliseconds completion in a shell may take to look into a file; 100 if it is not set.\n")
+    out.append(man_see([f"spaa-{c['name']}" for c in data["commands"]] + ["sptdump", "perf"]))
     return "".join(out)
+
+
+def man_command(data, c):
+    out = [man_head(f"SPAA\\-{c['name'].upper()}", data, f"spaa-{c['name']}", c["title"],
+                    f".B spaa {roff(c['name'])}\n{roff(c['usage'].removeprefix('spaa ' + c['name'] + ' '))}\n")]
+    out.append(".SH OPTIONS\n")
+    for title, options in c["sections"].items():
+        out.append(f".SS {roff(title.capitalize())}\n" + "".join(roff_option(o) for o in options))
+    if c["own"]:
+        out.append(".PP\nOptions of formats stand with these in\n.BR spaa (1).\n")
+    out.append(".SH EXAMPLES\n.nf\n" + "\n".join(roff(e) for e in c["examples"]) + "\n.fi\n")
+    return "".join(out) + man_exits(data) + man_see(["spaa"])
+
+
+def man_sptdump(data, text):
+    """From `sptdump --help`: title line, options, and what there is to say."""
+    title, options, notes = text.split("\n\n", 2)
+    rows = re.findall(r"^  (/\w+) +(.*)$", options, re.M)
+    return (man_head("SPTDUMP", data, "sptdump", title.split(": ", 1)[1], ".B sptdump\n[\\fIoptions\\fR] \\fIFILE\\fR\n")
+            + ".SH OPTIONS\n" + "".join(f".TP\n.B {roff(o)}\n{roff(h)}\n" for o, h in rows) + f".PP\n{roff(notes.strip())}\n"
+            + man_exits(data) + man_see(["spaa", "spaa-dump", "spaa-spt"]))
+
+
+def man_pages(binary, data, formats):
+    found = {"docs/man/spaa.1": man_spaa(data, formats)}
+    for c in data["commands"]:
+        found[f"docs/man/spaa-{c['name']}.1"] = man_command(data, c)
+    done = subprocess.run(["sptdump", "--help"], executable=binary, capture_output=True, text=True, check=True, encoding="utf-8")
+    found["docs/man/sptdump.1"] = man_sptdump(data, done.stdout)
+    return found
 
 
 def pages(binary):
@@ -335,7 +379,7 @@ def pages(binary):
         "docs/formats.md": formats_md(formats),
         "docs/json.md": json_md(json.loads(ask(binary, "help", "--json"))),
         "docs/diagnostics.md": diagnostics_md(read_diagnostics()),
-        "docs/man/spaa.1": man(data, formats),
+        **man_pages(binary, data, formats),
     }
 
 
@@ -344,7 +388,8 @@ def main(args):
     names = [a for a in args if a != "--check"]
     binary = os.path.abspath(names[0] if names else os.path.join(ROOT, "build", "spaa"))
     stale = []
-    for path, text in pages(binary).items():
+    wanted = pages(binary)
+    for path, text in wanted.items():
         full = os.path.join(ROOT, path)
         old = None
         if os.path.exists(full):
@@ -357,6 +402,11 @@ def main(args):
             os.makedirs(os.path.dirname(full), exist_ok=True)
             with open(full, "w", encoding="utf-8") as f:
                 f.write(text)
+    for path in ("docs/man/" + n for n in sorted(os.listdir(os.path.join(ROOT, "docs", "man")))):
+        if path not in wanted:
+            stale.append(path)
+            if not check:
+                os.remove(os.path.join(ROOT, path))
     for path in stale:
         print(("out of date: " if check else "written: ") + path)
     return 1 if check and stale else 0
