@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+enum { CLI_SETTINGS = 64 }; /* options that settings may add (config.h) */
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3 };
 
 struct cli {

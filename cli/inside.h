@@ -14,5 +14,6 @@ int cmd_mcp(struct cli *c);
 struct sp_run;
 int cmd_upload(void *cli, struct sp_run *run);
 int cmd_spt(void *cli, struct sp_run *run);
+int cmd_config(void *cli, struct sp_run *run);
 
 #endif

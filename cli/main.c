@@ -1,6 +1,7 @@
 /* spaa: the command line's entry. */
 #include "cli.h"
 #include "complete.h"
+#include "config.h"
 #include "deadline.h"
 #include "inside.h"
 #include "progress.h"
@@ -165,8 +166,21 @@ static int main_run(struct cli *c, int argc, char **argv)
             skip = 1;
         }
     }
+    bool config = strcmp(c->command.name, "config") == 0;
+    if (config && argc > skip && strcmp(argv[skip], "--show") == 0)
+        skip++; /* which is all that it does */
     int rc = cli_parse(c, argc > skip ? argc - skip : 0, argv + skip);
-    return rc ? rc : run_command(c);
+    if (rc)
+        return rc;
+    struct config settings = {0};
+    if (!config) /* which reads them itself */
+        rc = config_read(c, &settings);
+    if (!rc) {
+        config_apply(c, &settings);
+        rc = run_command(c);
+    }
+    config_free(&settings);
+    return rc;
 }
 
 static int main_sptdump(struct cli *c, int argc, char **argv)

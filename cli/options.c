@@ -132,7 +132,7 @@ static int short_options(struct cli *c, int argc, char **argv, int *i)
 /* No argument has more options than characters. */
 static bool options_room(struct cli *c, int argc, char **argv)
 {
-    size_t n = 1;
+    size_t n = 1 + CLI_SETTINGS;
     for (int i = 0; i < argc; i++)
         n += strlen(argv[i]) + 1;
     c->options = calloc(n, sizeof *c->options);

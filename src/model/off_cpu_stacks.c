@@ -64,7 +64,7 @@ uint32_t sp_off_cpu_stack(struct sp_profile *p, uint32_t stack, enum sp_task_sta
     c.event = sp_off_cpu_own(p);
     c.labels = 0; /* whom it was switched for says nothing of the wait */
     c.extra_json = SP_STR_NONE;
-    if (p->header.group_by & SP_BY_STATE)
+    if (p->header.group_by & SP_BY_STATE && !p->off_cpu_stateless)
         c.state = sp_profile_cstr(p, sp_task_state_name(state));
     uint32_t context = c.state == SP_STR_FAIL ? SP_NONE : sp_context_intern(p, &c);
     uint32_t *frames = malloc((s.n + 1u) * sizeof *frames); /* the profile's may move */
@@ -92,7 +92,8 @@ uint32_t sp_off_cpu_unknown(struct sp_profile *p, const struct sp_interval_threa
     c.cpu = SP_ABSENT;
     c.event = sp_off_cpu_own(p);
     c.comm = by & SP_BY_COMM ? t->comm : SP_STR_NONE;
-    c.state = by & SP_BY_STATE ? sp_profile_cstr(p, sp_task_state_name(state)) : SP_STR_NONE;
+    c.state = by & SP_BY_STATE && !p->off_cpu_stateless ? sp_profile_cstr(p, sp_task_state_name(state))
+                                                        : SP_STR_NONE;
     uint32_t number = dso.name == SP_STR_FAIL || c.state == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &dso);
     f.function = number == SP_NONE ? SP_NONE : sp_function_intern(p, dso.name, number);
     uint32_t thread = t->pid == SP_ABSENT ? sp_thread_intern_tid(p, t->tid, t->comm)

@@ -393,6 +393,7 @@ struct sp_profile {
     SP_VEC(struct sp_dso_note) notes; /* by DSO and lack, see sp_profile_note_of; may end early */
     struct sp_samples *samples;       /* NULL: none */
     enum sp_recorded_whom recorded; /* as the reader was told; the event off-cpu keeps it (model/off_cpu.h) */
+    bool off_cpu_stateless; /* stacks of `off-cpu` had no states when `wall` was made, which has them */
     bool samples_unasked;           /* while it is read: they are kept for the time off the CPU alone */
     struct sp_samples
         *switches; /* those; what sp_intervals_of takes where there are no samples; NULL: none */

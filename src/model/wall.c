@@ -92,6 +92,7 @@ static bool wall_begin(struct wall *w)
     w->layout = sp_layout_intern(p, &field, 1);
     e.primary = w->metric;
     w->event = w->layout == SP_NONE ? SP_NONE : sp_event_add(p, &e);
+    p->off_cpu_stateless = p->off_cpu_stateless || !(p->header.group_by & SP_BY_STATE);
     p->header.group_by |= SP_BY_STATE;
     return w->event != SP_NONE;
 }

@@ -1,5 +1,6 @@
 """Views of time off the CPU and of tracepoints say what was waited for, or what happened: not the one place of the kernel."""
 
+import json
 import struct
 
 import pytest
@@ -107,3 +108,20 @@ def test_a_wait_that_was_not_seen_to_end_is_at_most_as_long(tmp_path):
     path.write_text(text)
     out = unwrapped(run("waits", path).out)
     assert "NOT SEEN TO END" in out and "≤ 801 ms" in out, out
+
+
+def test_states_of_a_file_without_them(tmp_path):
+    """`wall` has states of its own: those who look at its waits again find the stacks that were there."""
+    path = tmp_path / "s.spaa"
+    context = {"trace_fields": {"prev_comm": "t", "prev_pid": 2, "prev_state": 1, "next_comm": "u", "next_pid": 3}}
+    lines = [{"type": "header", "format": "spaa", "version": "1.0", "source_tool": "perf", "frame_order": "leaf_to_root", "stack_id_mode": "local",
+              "events": [{"name": "sched:sched_switch", "kind": "probe", "sampling": {"mode": "event", "primary_metric": "count"}}],
+              "time_range": {"start": 1, "end": 4, "unit": "seconds"}},
+             {"type": "dso", "id": 1, "name": "/bin/a", "is_kernel": False}, {"type": "frame", "id": 1, "func": "f", "dso": 1, "kind": "user"},
+             {"type": "stack", "id": "s1", "frames": [1], "context": {"event": "sched:sched_switch", "pid": 1, "tid": 2, "comm": "t"},
+              "weights": [{"metric": "count", "value": 2}]}]
+    for at in (1, 4):
+        lines.append({"type": "sample", "timestamp": at, "pid": 1, "tid": 2, "cpu": 0, "event": "sched:sched_switch", "stack_id": "s1", "context": context})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run("flamegraph", path, "--states", "-o", tmp_path / "f.svg", code=0)
+    assert ask("top", path, "--event", "wall", "--by", "state")["rows"]

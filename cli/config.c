@@ -1,0 +1,231 @@
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINE = 8192, SETTINGS = CLI_SETTINGS };
+
+const struct config_key config_keys[] = {
+    {"symfs", CONFIG_PATH, "symfs", "look for recorded files under this folder"},
+    {"debug-dir", CONFIG_PATH, "debug-dir", "look for debug files here too"},
+    {"dsym", CONFIG_PATH, "dsym", "look for Mach-O and .dSYM files below this folder"},
+    {"kallsyms", CONFIG_PATH, "kallsyms", "kernel symbols of the recorded boot"},
+    {"debuginfod", CONFIG_YES, "debuginfod", "yes: ask the servers of DEBUGINFOD_URLS"},
+    {"own", CONFIG_TEXT, "own", "what the program's own functions are: as --own"},
+    {"allocators", CONFIG_TEXT, "allocators", "wrappers of the allocator: as --allocators"},
+    {"pools", CONFIG_NO, "no-pool", "no: each thread has a row of its own"},
+    {NULL, CONFIG_TEXT, NULL, NULL},
+};
+
+static int config_mistake(struct cli *c, const char *file, unsigned line, const char *what, const char *hint)
+{
+    return cli_usage(c, hint, "%s:%u: %s", file, line, what);
+}
+
+static int no_memory(struct cli *c)
+{
+    spaa_diagnostics_add(&c->diags, "SPAA-E008", NULL, "out of memory");
+    return EXIT_IO;
+}
+
+static char *joined(const char *a, const char *between, const char *b)
+{
+    char *out = malloc(strlen(a) + strlen(between) + strlen(b) + 1);
+    if (out)
+        sprintf(out, "%s%s%s", a, between, b);
+    return out;
+}
+
+/* ---- lines ---- */
+
+static char *trimmed(char *s)
+{
+    s += strspn(s, " \t\r\n");
+    size_t n = strlen(s);
+    while (n && strchr(" \t\r\n", s[n - 1]))
+        s[--n] = '\0';
+    return s;
+}
+
+/* As it is used: from the folder of the file that says it. */
+static char *config_path(const char *file, const char *value)
+{
+    const char *home = getenv("HOME"), *slash = strrchr(file, '/');
+    if (value[0] == '/')
+        return strdup(value);
+    if (value[0] == '~' && value[1] == '/' && home)
+        return joined(home, "/", value + 2);
+    char *folder = slash ? strndup(file, (size_t)(slash - file)) : strdup(".");
+    char *out = folder ? joined(folder, "/", value) : NULL;
+    free(folder);
+    return out;
+}
+
+static const struct config_key *config_key_of(const char *name)
+{
+    for (const struct config_key *k = config_keys; k->name; k++)
+        if (strcmp(k->name, name) == 0)
+            return k;
+    return NULL;
+}
+
+static int unknown_key(struct cli *c, const char *file, unsigned line, const char *name)
+{
+    const char *names[SETTINGS];
+    char near[260], hint[330], what[120];
+    size_t n = 0;
+    for (const struct config_key *k = config_keys; k->name && n < SETTINGS; k++)
+        names[n++] = k->name;
+    cli_nearest(name, names, n, near, sizeof near);
+    snprintf(hint, sizeof hint, "%s`spaa config` lists the settings", near);
+    snprintf(what, sizeof what, "there is no setting \"%.60s\"", name);
+    return config_mistake(c, file, line, what, hint);
+}
+
+static int config_line(struct cli *c, struct config *x, const char *file, unsigned line, char *text)
+{
+    char *name = trimmed(text), *eq = strchr(name, '=');
+    if (!*name || *name == '#')
+        return EXIT_FINE;
+    if (!eq)
+        return config_mistake(c, file, line, "a line without =", "key = value, or # and a comment");
+    *eq = '\0';
+    name = trimmed(name);
+    char *value = trimmed(eq + 1);
+    const struct config_key *key = config_key_of(name);
+    if (!key)
+        return unknown_key(c, file, line, name);
+    bool flag = key->kind == CONFIG_YES || key->kind == CONFIG_NO;
+    if (flag && strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+        return config_mistake(c, file, line, "this setting is yes or no", NULL);
+    if (!*value)
+        return config_mistake(c, file, line, "a setting without a value", NULL);
+    if (x->n >= SETTINGS)
+        return config_mistake(c, file, line, "more settings than there are keys", NULL);
+    struct config_setting s = {.key = key,
+                               .value = key->kind == CONFIG_PATH ? config_path(file, value) : strdup(value),
+                               .file = strdup(file),
+                               .line = line};
+    x->v[x->n++] = s;
+    return s.value && s.file ? EXIT_FINE : no_memory(c);
+}
+
+/* ---- files ---- */
+
+/* Only who runs this, or root, may say what it does. */
+static bool is_trusted(struct cli *c, const char *path, int fd)
+{
+    struct stat is;
+    if (fstat(fd, &is) || !S_ISREG(is.st_mode))
+        return false;
+    bool mine = is.st_uid == geteuid() || is.st_uid == 0;
+    if (mine && !(is.st_mode & (S_IWGRP | S_IWOTH)))
+        return true;
+    char text[600];
+    snprintf(text, sizeof text, "%.400s was not read: %s", path,
+             mine ? "others may write to it" : "it belongs to another user");
+    spaa_diagnostics_add(&c->diags, "SPAA-W038", mine ? "chmod go-w" : NULL, text);
+    return false;
+}
+
+static int config_file(struct cli *c, struct config *x, const char *path, bool *there)
+{
+    FILE *f = path ? fopen(path, "re") : NULL;
+    char text[LINE];
+    int rc = EXIT_FINE;
+    if (!f || !is_trusted(c, path, fileno(f))) {
+        if (f)
+            fclose(f);
+        return EXIT_FINE;
+    }
+    *there = true;
+    for (unsigned line = 1; !rc && fgets(text, sizeof text, f); line++) {
+        if (!strchr(text, '\n') && !feof(f))
+            rc = config_mistake(c, path, line, "a line that is too long", NULL);
+        else
+            rc = config_line(c, x, path, line, text);
+    }
+    fclose(f);
+    return rc;
+}
+
+static char *user_file(void)
+{
+    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (xdg && *xdg == '/')
+        return joined(xdg, "/", "spaa/config");
+    return home && *home ? joined(home, "/", ".config/spaa/config") : NULL;
+}
+
+/* The nearest .spaa; above the home directory nobody's project is looked for. */
+static char *project_file(void)
+{
+    const char *home = getenv("HOME");
+    char *at = getcwd(NULL, 0), *found = NULL;
+    while (at && !found) {
+        char *path = joined(strcmp(at, "/") == 0 ? "" : at, "/", ".spaa");
+        struct stat is;
+        if (path && stat(path, &is) == 0 && S_ISREG(is.st_mode))
+            found = path;
+        else
+            free(path);
+        char *slash = strrchr(at, '/');
+        if (found || !slash || !at[1] || (home && strcmp(at, home) == 0))
+            break;
+        slash[slash == at ? 1 : 0] = '\0';
+    }
+    free(at);
+    return found;
+}
+
+int config_read(struct cli *c, struct config *out)
+{
+    *out = (struct config){.v = calloc(SETTINGS, sizeof *out->v)};
+    if (!out->v)
+        return no_memory(c);
+    if (getenv("SPAA_NO_CONFIG"))
+        return EXIT_FINE;
+    out->project = project_file();
+    out->user = user_file();
+    int rc = config_file(c, out, out->project, &out->has_project);
+    return rc ? rc : config_file(c, out, out->user, &out->has_user);
+}
+
+const struct config_setting *config_of(const struct config *x, const struct config_key *key)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->v[i].key == key)
+            return &x->v[i];
+    return NULL;
+}
+
+void config_apply(struct cli *c, const struct config *x)
+{
+    struct spaa_command_option o = {.size = sizeof o};
+    for (size_t k = 0; spaa_command_option_get(c->number, k, &o) == SPAA_OK; k++)
+        for (const struct config_key *key = config_keys; key->name; key++) {
+            const struct config_setting *s = config_of(x, key);
+            if (!s || strcmp(o.name, key->option) != 0 || cli_option(c, key->option))
+                continue;
+            bool flag = key->kind == CONFIG_YES || key->kind == CONFIG_NO;
+            if (!flag)
+                c->options[c->noptions++] = (struct spaa_ask_option){key->option, s->value};
+            else if (strcmp(s->value, key->kind == CONFIG_YES ? "yes" : "no") == 0)
+                c->options[c->noptions++] = (struct spaa_ask_option){key->option, NULL};
+        }
+}
+
+void config_free(struct config *x)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        free(x->v[i].value);
+        free(x->v[i].file);
+    }
+    free(x->v);
+    free(x->user);
+    free(x->project);
+}

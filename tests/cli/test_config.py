@@ -1,0 +1,93 @@
+"""Settings: what files say is as if it had been given, the command line comes first, and others' files are not read."""
+
+import os
+
+import pytest
+
+from conftest import ROOT, parse, run
+
+PERF = os.path.join(ROOT, "tests/fixtures/perf_data/big.perf.data")
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A home with a user's file, and a project below it."""
+    home, project = tmp_path / "home", tmp_path / "home/work/app"
+    (home / ".config/spaa").mkdir(parents=True)
+    (project / "src").mkdir(parents=True)
+
+    class Place:
+        user, own, cwd = home / ".config/spaa/config", project / ".spaa", project / "src"
+
+        def run(self, *args, code=0, **env):
+            return run(*args, cwd=self.cwd, code=code, env={"HOME": str(home), "XDG_CONFIG_HOME": "", "SPAA_NO_CONFIG": None, **env})
+
+        def settings(self):
+            return {s["name"]: (s["value"], os.path.basename(s["file"]), s["line"])
+                    for s in parse(self.run("config", "--json").out)["settings"] if s["value"]}
+    return Place()
+
+
+def test_where_each_value_comes_from(place):
+    place.user.write_text("# mine\nsymfs = ~/symbols\ndebuginfod = no\nown = acme::\n")
+    place.own.write_text("\nsymfs=sym/root\npools = no # of nothing\n".replace(" # of nothing", ""))
+    home = place.user.parent.parent.parent
+    assert place.settings() == {"symfs": (str(home / "work/app/sym/root"), ".spaa", 2), "pools": ("no", ".spaa", 3),
+                                "debuginfod": ("no", "config", 3), "own": ("acme::", "config", 4)}
+    out = place.run("config", "--show").out
+    assert ".spaa:2" in out and "config:4" in out
+    place.own.unlink()
+    assert place.settings()["symfs"] == (str(home / "symbols"), "config", 2)
+
+
+def test_a_setting_is_as_if_it_was_given(place):
+    place.own.write_text("pools = no\n")
+    a = place.run("top", PERF, "--by", "thread").out
+    assert a == run("top", PERF, "--by", "thread", "--no-pool").out
+    place.own.write_text("own = 0x\n")
+    assert place.run("summary", PERF).out == run("summary", PERF, "--own", "0x").out
+    assert place.run("summary", PERF, "--own", "0x1").out == run("summary", PERF, "--own", "0x1").out
+
+
+def test_commands_without_the_option_do_not_mind(place):
+    place.own.write_text("own = x\nsymfs = /nowhere\n")
+    place.run("formats")
+    place.run("help")
+
+
+def test_none_is_read_where_nobody_wants_them(place):
+    place.own.write_text("nonsense\n")
+    place.run("top", PERF, code=2)
+    place.run("top", PERF, SPAA_NO_CONFIG="1")
+
+
+@pytest.mark.parametrize("text,said", [
+    ("symf = /x\n", "there is no setting \"symf\""),
+    ("\n\nsymfs\n", ".spaa:3: a line without ="),
+    ("symfs =\n", "a setting without a value"),
+    ("debuginfod = perhaps\n", "this setting is yes or no"),
+    ("own = " + "x" * 9000 + "\n", "a line that is too long"),
+])
+def test_mistakes_name_the_line(place, text, said):
+    place.own.write_text(text)
+    assert said in place.run("top", PERF, code=2).err
+
+
+def test_files_that_others_may_write_are_not_read(place):
+    place.own.write_text("symfs = /evil\n")
+    place.own.chmod(0o666)
+    a = place.run("config", "--json")
+    assert "SPAA-W038" in a.err and all(s["value"] is None for s in parse(a.out)["settings"])
+
+
+def test_above_the_home_directory_is_nobodys_project(place):
+    (place.user.parent.parent.parent.parent / ".spaa").write_text("own = strangers\n")
+    assert place.settings() == {}
+
+
+def test_a_folder_or_a_pipe_is_no_file_of_settings(place):
+    place.own.mkdir()
+    assert place.settings() == {}
+    place.own.rmdir()
+    os.mkfifo(place.own)
+    assert place.settings() == {}
