@@ -4,6 +4,7 @@ import collections
 import glob
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -319,8 +320,11 @@ def test_perf2bolt_makes_the_same_of_the_recording_itself(traced, how, to):
     if how == "-pa":
         assert aggregate(folder / "x", "ours", "-pa") == aggregate(folder / "x.perf.data", "theirs") != []
     else:
-        ours = (folder / "x").read_text().splitlines()
-        assert sorted(ours[1:]) == [x for x in aggregate(folder / "x.perf.data", "theirs", "-nl") if not x.startswith("no_lbr")] != []
+        def plain(lines):  # a local function with its file, which BOLT knows too; what has no symbol of its own
+            lines = [re.sub(r"(/[^ ]+)?/1 ", "/1 ", x) for x in lines]
+            return sorted(x for x in lines if not re.match("no_lbr|1 __BOLT_PSEUDO|1 _init |.*@PLT", x))
+        theirs = aggregate(folder / "x.perf.data", "theirs", "-nl")
+        assert plain((folder / "x").read_text().splitlines()) == plain(theirs) != []
 
 
 @needs("create_llvm_prof")

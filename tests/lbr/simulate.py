@@ -25,7 +25,8 @@ Map = collections.namedtuple("Map", "start size offset")
 def valgrind(program, arguments, log):
     return subprocess.Popen(["valgrind", "--tool=lackey", "--trace-mem=yes", "--trace-symtab=yes",
                              "--trace-symtab-patt=*" + os.path.basename(program), "--log-file=" + log, program, *arguments],
-                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                            env={"PATH": os.environ["PATH"]})  # what the loader runs depends on it
 
 
 def trace(program, arguments):

@@ -5,7 +5,8 @@
  *     1 main 1a 12               a function by its symbol, an offset in it in hex, how often
  *     1 walk/list.c/1 4 3        a local one has the name of its file, and which of that name it is
  *
- * Functions are those of the binary's symbol table: samples in what has no name are left out.
+ * Stubs of the procedure linkage table are NAME@PLT. Functions are those of the binary's symbol table:
+ * samples in what has no name are left out.
  */
 #include "formats/common/branches/branches.h"
 
@@ -76,7 +77,9 @@ static void write_places(const struct place *v, size_t n, struct sp_output *out)
             i++;
             count = __builtin_add_overflow(count, v[i].count, &sum) || sum > INT64_MAX ? INT64_MAX : sum;
         }
-        sp_printf(out, "1 %s", v[i].linkage);
+        size_t name = strlen(v[i].linkage), plt = sizeof "@plt" - 1;
+        bool stub = name > plt && strcmp(v[i].linkage + name - plt, "@plt") == 0;
+        sp_printf(out, "1 %.*s%s", (int)(stub ? name - plt : name), v[i].linkage, stub ? "@PLT" : "");
         if (v[i].file && *v[i].file)
             sp_printf(out, "/%s", v[i].file);
         sp_printf(out, "%s %" PRIx64 " %" PRIu64 "\n", v[i].file ? "/1" : "", v[i].offset, count);
