@@ -16,7 +16,7 @@ from conftest import BIN, ask, parse, run
 
 COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "function", "stacks", "timeline", "whatif",
             "flamegraph", "merge", "symbolize", "query", "upload", "dump", "spt", "waits", "sched", "leaks", "mcp", "formats",
-            "skill", "help"]
+            "skill", "demo", "config", "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
 
