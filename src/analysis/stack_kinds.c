@@ -52,9 +52,13 @@ spaa_status sp_stack_kinds_of_waits(struct sp_selection *s, struct sp_profile *p
     struct sp_map map = {0};
     bool wall = s->event == sp_wall_event(p), ok = true;
     *out = (struct sp_stack_kinds){0};
+    if (!sp_strtab_init(&out->texts))
+        return sp_nomem(d);
     spaa_status st = sp_wall_reasons_of(s, p, own, &why, d);
-    if (st)
+    if (st) {
+        sp_stack_kinds_free(out);
         return st;
+    }
     for (size_t i = 0; ok && i < s->rows.n; i++) {
         uint32_t stack = s->rows.v[i].stack;
         struct sp_str state = sp_pstr(p, p->contexts.v[p->stacks.v[stack].context].state);
@@ -93,6 +97,10 @@ spaa_status sp_stack_kinds_of_fields(struct sp_selection *s, const struct sp_by_
     bool ok = true;
     *out = (struct sp_stack_kinds){0};
     sp_buf_init(&b, 0);
+    if (!sp_strtab_init(&names) || !sp_strtab_init(&out->texts)) {
+        sp_strtab_free(&names);
+        return sp_nomem(d);
+    }
     spaa_status st = sp_top_keys_init(&keys, s, by, &names, d);
     for (size_t i = 0; !st && ok && i < s->rows.n; i++)
         ok = kinds_add_fields(out, &map, &keys, &b, s->profile->stacks.v[s->rows.v[i].stack].context);

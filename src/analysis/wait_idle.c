@@ -132,18 +132,27 @@ static bool is_near(const struct group *g, const struct sp_wait_idle_row *r)
     return r->depth <= g->loop + 1;
 }
 
-/* One place may be a sleep that all sorts of functions call: only what the loop does sets its pace. */
+/*
+ * Further down than in what the first own function calls, all that blocks may be in the requests that a
+ * thread handles, which have a path in common, too: that looks the same.
+ */
+static bool is_deep(const struct sp_wait_idle_row *r)
+{
+    return r->depth > 2;
+}
+
+/* One place may be a sleep that all sorts of functions call, and of a pool whose threads sleep once each. */
 static bool sets_the_pace(const struct group *g, const struct sp_wait_idle_row *v, size_t n)
 {
-    int64_t weight = 0, count = 0;
+    int64_t weight = 0, most = 0;
     for (size_t i = 0; i < n; i++) {
         if (!is_near(g, &v[i]))
             continue;
         weight += v[i].weight;
-        count += v[i].count > 0 ? v[i].count : 0;
+        most = v[i].count > most ? v[i].count : most;
     }
     __int128 tenths = (__int128)weight * 10, of = g->waited;
-    bool comes_back = g->x->counts != SP_NONE ? count >= 2 : tenths >= of * 9;
+    bool comes_back = g->x->counts != SP_NONE ? most >= 2 : tenths >= of * 9;
     return weight && tenths >= of * 5 && comes_back;
 }
 
@@ -195,7 +204,7 @@ static void tell_group(struct group *g, struct sp_wait_why *of)
             struct sp_wait_why *w = &of[g->v[i].stack];
             if (w->reason == SP_WAIT_SLEEP && !is_near(g, &g->v[i]))
                 continue;
-            w->idle_unsure = !w->idle && w->reason != SP_WAIT_SLEEP;
+            w->idle_unsure = !w->idle && (w->reason != SP_WAIT_SLEEP || is_deep(&g->v[i]));
             w->idle = true;
         }
     }

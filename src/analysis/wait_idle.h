@@ -6,10 +6,10 @@
  * leaf, that all of its stacks go through. Idle are
  *
  *   sleeps in the loop itself or in a function that it calls, where they are half of the thread's waiting or
- * more, and it came back to them: they set the pace;
- *   conditions and polls (but of the kernel's that say so anyway), in the loop itself or in a function that
- * it calls, where that place has nine tenths of what the thread waited, or half of it, and the function that
- *   waits does nothing else.
+ * more, and one came back to them: they set the pace; for certain only in the thread's first own function or
+ * in what that calls; conditions and polls (but of the kernel's that say so anyway), in the loop itself or in
+ * a function that it calls, where that place has nine tenths of what the thread waited, or half of it, and
+ * the function that waits does nothing else.
  *
  * A wait further down is in the middle of something, and somebody waits for its end. Where own functions are
  * not known, only the nine tenths count. Locks, disks, networks, pipes and children are never idle by this

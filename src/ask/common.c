@@ -80,7 +80,8 @@ static spaa_status ask_without_idle(const struct sp_ask *q, const struct sp_sele
         return st;
     unsigned char *idle = calloc(why.n + 1, 1);
     for (size_t i = 0; idle && i < why.n; i++)
-        idle[i] = why.of[i].idle;
+        idle[i] = why.of[i].idle && !(q->question->sides && why.of[i].idle_unsure &&
+                                      why.of[i].reason == SP_WAIT_SLEEP); /* it may be what changed */
     sp_wait_reasons_free(&why);
     less.leave_out = idle;
     st = idle ? sp_select(q->profiles[0], &less, q->diags, s) : sp_nomem(q->diags);

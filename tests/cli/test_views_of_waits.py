@@ -51,6 +51,11 @@ def test_a_timeline_of_system_calls_names_them(tmp_path):
     assert "syscall_trace_enter" not in run("timeline", path).out
 
 
+def test_a_timeline_has_each_kind_once(tmp_path):
+    rows = ask("timeline", syscalls(tmp_path, [(11, 0, 40)]), "--buckets", "2")["rows"]
+    assert [[h["percent_of_bucket"] for h in r["hot"]] for r in rows] == [[100], [100]]
+
+
 def test_windows_are_of_the_profiles_own_stacks(tmp_path, recording):
     path = syscalls(tmp_path, [(11, 0, 30), (11, 1, 10)])
     run("timeline", path, "--buckets", "4", "-o", tmp_path / "w.spaa")

@@ -162,7 +162,22 @@ def test_a_sleep_that_all_call_is_judged_by_who_does(tmp_path):
     path = spaa_file(tmp_path / "a.spaa", [(*nap, ["nap", "loop", "main"], 1, "WAITING", 800, 8, 100),
                                            (*nap, ["nap", "refresh", "loop", "main"], 1, "WAITING", 90, 3, 100)])
     answer = ask("waits", path)
-    assert (answer["idle"], answer["blocked"]) == (800, 90)
+    assert (answer["maybe_idle"], answer["blocked"]) == (800, 90)
+
+
+def test_threads_that_sleep_once_each_have_no_pace(tmp_path):
+    nap = ["__schedule", "schedule", "do_nanosleep", *SYSCALL], ["clock_nanosleep"]
+    once = [(*nap, ["fetch"], tid, "WAITING", 500, 1, 500) for tid in (1, 2, 3)]
+    answer = ask("waits", spaa_file(tmp_path / "a.spaa", once))
+    assert (answer["idle"], answer["maybe_idle"], answer["blocked"]) == (0, 0, 1500)
+
+
+def test_a_diff_counts_sleeps_that_are_only_likely_to_be_a_pace(tmp_path):
+    """A thread that waits nowhere but in its requests looks as one that comes back to a sleep."""
+    nap = ["__schedule", "schedule", "do_nanosleep", *SYSCALL], ["clock_nanosleep"]
+    paths = [spaa_file(tmp_path / f"{n}.spaa", [(*nap, ["backoff", "handle", "serve"], 1, "WAITING", ns, 8, 100)]) for n, ns in (("a", 800), ("b", 4000))]
+    assert ask("waits", paths[0])["maybe_idle"] == 800
+    assert [(w["function"], w["base"], w["new"]) for w in ask("diff", *paths)["waits"]] == [("backoff", 800, 4000)]
 
 
 def test_a_sleep_deep_in_a_request_is_not_idle_though_it_is_most(tmp_path):
