@@ -195,9 +195,11 @@ static void say_split(struct stalls *x, const struct sp_stall_set *set, const st
     int64_t held = p->to - p->from;
     sp_buf_clear(b);
     sp_buf_puts(b, set->members.n > 1 ? "  the longest: " : "  ");
-    sp_buf_puts(b, sp_wait_is_lock(s->reason) ? x->v->losses ? "held " : "held ≥ " : "until then ");
+    /* Without wakings the lock may have gone through several hands before. */
+    bool one_hold = sp_wait_is_lock(s->reason) && s->by != SP_STALL_BY_INFERRED;
+    sp_buf_puts(b, one_hold ? x->v->losses ? "held " : "held ≥ " : "until then ");
     stalls_say_ns(b, held);
-    if (sp_wait_is_lock(s->reason) && x->v->losses) /* one of them may have been the end of a hold */
+    if (one_hold && x->v->losses) /* one of them may have been the end of a hold */
         sp_buf_puts(b, ", unless a waking was among the events that were lost,");
     sp_buf_puts(b, " = running ");
     say_part(b, p->running, held);
