@@ -4,7 +4,8 @@
 
 #include "cli.h"
 
-/* A command of another tool: sets the command and returns true, or false with *rc said (EXIT_FINE: no word). */
+/* A command of another tool: sets the command and returns true, or false with *rc said (EXIT_FINE: no word).
+ */
 bool cli_words_command(struct cli *c, const char *word, int *rc);
 /* An option that names another command than the brief, as pprof's -top: that is taken from then on. */
 void cli_words_switch(struct cli *c, int argc, char **argv);

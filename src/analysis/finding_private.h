@@ -108,7 +108,8 @@ bool finding_is_gap(const struct sp_profile *p, uint32_t frame);
 /* The own function nearest to the leaf, from a frame on, no farther than the next gap; SP_NONE. */
 uint32_t finding_nearest(const struct finder *x, const uint32_t *frames, size_t n, size_t from, size_t *at);
 
-/* finding_allocator_lock.c: whether an allocator took the lock of a hit, and what a finding is called then. */
+/* finding_allocator_lock.c: whether an allocator took the lock of a hit, and what a finding is called then.
+ */
 bool finding_in_allocator(const struct finder *x, const struct finding_row *row, size_t from);
 bool finding_name_allocator_lock(struct sp_finding *f, bool contended);
 

@@ -45,7 +45,7 @@ spaa_status sp_asked_begin_with(struct sp_ask *q, const struct sp_select_opts *h
 spaa_status sp_asked_select(struct sp_ask *q, const struct sp_select_opts *how, struct sp_answer *out,
                             struct sp_asked *x);
 spaa_status sp_asked_begin_selected(struct sp_asked *x); /* what begin does after it */
-void sp_asked_facts(struct sp_asked *x); /* profile, whole, kept */
+void sp_asked_facts(struct sp_asked *x);                 /* profile, whole, kept */
 void sp_asked_heading(struct sp_asked *x);
 spaa_status sp_asked_own(struct sp_asked *x); /* x->own, made once */
 spaa_status sp_asked_end(struct sp_asked *x); /* quality */

@@ -63,9 +63,9 @@ struct sp_summary {
     struct sp_summary_memory memory;
     struct sp_summary_hang hang;
     const char *fields, *counted; /* what its events were, and what they are called; NULL: no fields tell */
-    const char *noun; /* what shares are of: "CPU", "allocated bytes" */
-    bool all_cpus;    /* recorded of all CPUs, whatever was started */
-    bool cpu;         /* the weight is time or cycles of CPUs, or samples of running threads */
+    const char *noun;             /* what shares are of: "CPU", "allocated bytes" */
+    bool all_cpus;                /* recorded of all CPUs, whatever was started */
+    bool cpu;                     /* the weight is time or cycles of CPUs, or samples of running threads */
     SP_VEC(struct sp_caution) cautions;
 };
 

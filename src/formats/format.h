@@ -111,9 +111,9 @@ struct spaa_format {
     const struct sp_format_option *options; /* name NULL ends; may be NULL */
     const struct sp_dump_section *sections; /* of dump; name NULL ends; at most 32 */
     /*
-     * NULL: it is not read. 0: no; 1..100: how sure, with *reason set to a literal. SP_PROBE_SURE and more only where nearly all of
-     * what is seen is well formed. p is what sp_probe_view gives, `whole` when that is everything. Must not
-     * look at the name.
+     * NULL: it is not read. 0: no; 1..100: how sure, with *reason set to a literal. SP_PROBE_SURE and more
+     * only where nearly all of what is seen is well formed. p is what sp_probe_view gives, `whole` when that
+     * is everything. Must not look at the name.
      */
     int (*probe)(const unsigned char *p, size_t n, bool whole, const char **reason);
     /*

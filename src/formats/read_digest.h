@@ -8,8 +8,8 @@
  * was read but those of the machine it is read on, and `spaa symbolize` adds them later. So there are two:
  *
  * `addresses`: a frame that has an address counts as DSO name, kind and the address within its page (looked
- * up in its file, an offset becomes an address: pages stay whole), an inlined one not at all, and that code was
- * found to be made just in time makes no difference. One without an address counts with all it has.
+ * up in its file, an offset becomes an address: pages stay whole), an inlined one not at all, and that code
+ * was found to be made just in time makes no difference. One without an address counts with all it has.
  * `names`: frames that have an address count with their names, lines and inlined functions as well.
  *
  * A profile is as it was read when `names` is the same; or, `addresses` being the same, where fewer frames

@@ -51,7 +51,8 @@ static inline const struct sp_wait_fact *sp_context_wait(const struct sp_profile
     return c->wait ? &p->waits.v[c->wait - 1] : NULL;
 }
 
-/* What is live of it is known and meant: its profiler suppresses it as a leak (`suppressed` of x_heaptrack, x_valgrind).
+/* What is live of it is known and meant: its profiler suppresses it as a leak (`suppressed` of x_heaptrack,
+ * x_valgrind).
  */
 bool sp_stack_suppressed(const struct sp_profile *p, uint32_t stack);
 

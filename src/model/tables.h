@@ -133,7 +133,7 @@ enum sp_fact_flag {
     SP_FACT_KERNEL = 4,    /* an image */
     SP_FACT_LOCK = 8,  /* a wait: for something that one thread holds, so that a ring of them is a deadlock */
     SP_FACT_SELF = 16, /* a wait: its holder is the thread that waits */
-    SP_FACT_RECEIVE = 64, /* a wait: of a server for messages, which nobody holds up */
+    SP_FACT_RECEIVE = 64,  /* a wait: of a server for messages, which nobody holds up */
     SP_FACT_DEADLOCK = 32, /* a wait: the profiler itself calls it a part of a deadlock */
 };
 
@@ -394,7 +394,7 @@ struct sp_profile {
     struct sp_samples *samples;       /* NULL: none */
     enum sp_recorded_whom recorded; /* as the reader was told; the event off-cpu keeps it (model/off_cpu.h) */
     bool off_cpu_stateless; /* stacks of `off-cpu` had no states when `wall` was made, which has them */
-    bool samples_unasked;           /* while it is read: they are kept for the time off the CPU alone */
+    bool samples_unasked;   /* while it is read: they are kept for the time off the CPU alone */
     struct sp_samples
         *switches; /* those; what sp_intervals_of takes where there are no samples; NULL: none */
     struct sp_originals *originals; /* NULL: none */

@@ -206,12 +206,9 @@ static void names_lose_what_compilers_vary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distributions_match_tables),
-        cmocka_unit_test(shares_and_rates),
-        cmocka_unit_test(means_and_blocks),
-        cmocka_unit_test(permutations),
-        cmocka_unit_test(many_comparisons),
-        cmocka_unit_test(names_lose_what_compilers_vary),
+        cmocka_unit_test(distributions_match_tables), cmocka_unit_test(shares_and_rates),
+        cmocka_unit_test(means_and_blocks),           cmocka_unit_test(permutations),
+        cmocka_unit_test(many_comparisons),           cmocka_unit_test(names_lose_what_compilers_vary),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("stats", tests, NULL, NULL);

@@ -3,8 +3,8 @@
  * hostile names neither hang nor crash.
  */
 #include "base/buf.h"
-#include "symbols/demangle.h"
 #include "dwarf/symtab.h"
+#include "symbols/demangle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
