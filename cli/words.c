@@ -135,7 +135,7 @@ static char *keys_as_by(const char *keys, const char **bad)
                  {"cpu", "cpu"},      {"srcline", "line"},
                  {"addr", "address"}, {"ip", "address"},
                  {NULL, NULL}};
-    char *out = calloc(1, 2 * strlen(keys) + 16);
+    char *out = calloc(1, 4 * strlen(keys) + 16); /* "ip" is "address" */
     for (const char *p = keys; out && *p; p += strcspn(p, ","), p += *p == ',') {
         size_t n = strcspn(p, ","), k = 0;
         while (known[k].perf && (strlen(known[k].perf) != n || memcmp(known[k].perf, p, n) != 0))

@@ -57,6 +57,10 @@ def test_what_has_no_equal_is_translated(typed, said):
     assert said in a.err and a.out == "" and len(a.err.splitlines()) == 2
 
 
+def test_many_keys():
+    assert "address" in run("report", "-i", PERF, "--sort", ",".join(["ip"] * 200), code=2).err
+
+
 def test_ours_come_first():
     """-n is ours, and a file of a name is a file."""
     assert run("top", PERF, "--sort", "self").out == run("top", PERF, "--sort", "flat").out
