@@ -122,10 +122,13 @@ bool sp_module_jit_line(struct sp_module *m, const struct sp_sym *sym, uint64_t 
     if (!l)
         return true;
     struct sp_buf b;
-    sp_buf_init(&b, 64 << 10);
+    sp_buf_init(&b, 8 << 10);
     sp_buf_printf(&b, "%s:%u", l->file, l->line);
+    bool too_long = b.failed && !b.nomem;
     uint32_t id = b.failed ? SP_STR_FAIL : sp_intern(&s->names, b.data, b.len);
     sp_buf_free(&b);
+    if (too_long)
+        return true;
     if (id == SP_STR_FAIL)
         return sp_symbols_nomem(s);
     out->srcline = sp_str_cstr(&s->names, id);

@@ -63,8 +63,11 @@ static bool pdb_frames_names(struct sp_module *m, const struct sp_pdb_frame *f, 
     const char *kept = linkage ? r->linkage : NULL;
     sp_buf_init(&b, 64 << 10);
     pdb_frames_put_name(&b, f->name);
+    bool too_long = b.failed && !b.nomem;
     uint32_t id = b.failed ? SP_STR_FAIL : sp_intern(&s->names, b.data, b.len);
     sp_buf_free(&b);
+    if (too_long)
+        return true;
     if (id == SP_STR_FAIL)
         return sp_symbols_nomem(s);
     r->func = sp_str_cstr(&s->names, id);

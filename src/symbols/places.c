@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#define TEXT_MAX ((size_t)8 << 10) /* no path is longer */
+
 /* The rest of path below dir, or NULL. */
 static const char *below(const char *path, const char *dir)
 {
@@ -63,16 +65,19 @@ bool sp_module_place(struct sp_module *m, const struct sp_dwarf_file *f, uint32_
         return true;
     }
     struct sp_buf b, whole;
-    sp_buf_init(&b, 64 << 10);
-    sp_buf_init(&whole, 64 << 10);
+    sp_buf_init(&b, TEXT_MAX);
+    sp_buf_init(&whole, TEXT_MAX);
     sp_buf_puts(&whole, path_of(f, &b));
     if (line) {
         sp_buf_ch(&whole, ':');
         sp_buf_u64(&whole, line);
     }
+    bool too_long = (b.failed && !b.nomem) || (whole.failed && !whole.nomem);
     uint32_t id = b.failed || whole.failed ? SP_STR_FAIL : sp_intern(&s->names, whole.data, whole.len);
     sp_buf_free(&b);
     sp_buf_free(&whole);
+    if (too_long)
+        return true;
     if (id == SP_STR_FAIL)
         return sp_symbols_nomem(s);
     *out = sp_str_cstr(&s->names, id);
