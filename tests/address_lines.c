@@ -81,6 +81,8 @@ int main(int argc, char **argv)
         else
             answer(d, addrs[i]);
     }
+    if (sp_dwarf_excess(d))
+        fprintf(stderr, "address_lines: more than its size allows\n");
     free(addrs);
     sp_dwarf_free(d);
     sp_diags_free(&diags);

@@ -85,6 +85,6 @@ const char *sp_dw_cstr(struct sp_dw_cursor *c)
 
 const char *sp_dw_string_at(const struct sp_dw_file *f, enum sp_dw_section s, uint64_t off)
 {
-    struct sp_dw_cursor c = sp_dw_at(f, s, off, UINT64_MAX);
-    return sp_dw_cstr(&c);
+    const struct sp_dw_bytes *b = &f->sec[s];
+    return off < b->text ? (const char *)b->p + off : NULL;
 }

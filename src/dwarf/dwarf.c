@@ -37,6 +37,8 @@ spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places
         st = SPAA_ERR_NOT_FOUND;
     if (!st)
         st = sp_dw_units(d, d->main);
+    if (!st && d->main->excess)
+        d->excess = true;
     if (!st)
         st = sp_dw_covers(d);
     if (!st)
@@ -54,6 +56,10 @@ void sp_dwarf_free(struct sp_dwarf *d)
         return;
     sp_dw_file_free(d->main);
     sp_dw_file_free(d->dwp);
+    for (size_t i = 0; i < d->dwos.n; i++)
+        sp_dw_file_free(d->dwos.v[i]);
+    sp_vec_free(&d->dwos);
+    sp_dw_lines_free(d);
     sp_dw_abbrevs_free(d);
     sp_vec_free(&d->covers);
     sp_vec_free(&d->functions);
@@ -101,6 +107,13 @@ static size_t covers_upto(const struct sp_dwarf *d, uint64_t addr)
     return lo;
 }
 
+/* The number of covers up to the last of the first `upto` that addr is in; 0: it is in none. */
+static size_t covered(const struct sp_dwarf *d, size_t upto, uint64_t addr)
+{
+    bool none = !upto || sp_dwarf_failed(d) || sp_dw_excess(d);
+    return none ? 0 : sp_dw_reach_find(&d->covers.v->reach, sizeof *d->covers.v, upto, addr);
+}
+
 /* An address of the unit as those that are asked about; 0: not known. */
 static uint64_t asked(const struct sp_dwarf *d, uint64_t addr)
 {
@@ -113,13 +126,14 @@ static size_t frames_of(struct sp_dwarf *d, struct sp_dw_unit *u, uint32_t node,
 {
     struct sp_dw_unit *code = u->split ? u->split : u;
     const struct sp_dw_inlines *in = &code->inlines;
-    const struct sp_dw_line_row *row = u->lines.built ? sp_dw_lines_find(&u->lines, addr) : NULL;
+    const struct sp_dw_lines *lines = u->lines && u->lines->built ? u->lines : NULL;
+    const struct sp_dw_line_row *row = lines ? sp_dw_lines_find(lines, addr) : NULL;
     size_t depth = 0, n = 0;
     for (uint32_t i = node; i != DW_NO_NODE; i = in->nodes.v[i].parent)
         depth++;
     struct sp_dwarf_frame place = {0};
     if (row) {
-        sp_dw_file_of(&u->lines, row->file, &place.file);
+        sp_dw_file_of(lines, row->file, &place.file);
         place.line = row->line;
         place.column = row->column;
     }
@@ -138,8 +152,8 @@ static size_t frames_of(struct sp_dwarf *d, struct sp_dw_unit *u, uint32_t node,
             out[n++].entry = asked(d, k->entry);
         }
         place = (struct sp_dwarf_frame){.line = k->call_line, .column = k->call_column};
-        if (u->lines.built)
-            sp_dw_file_of(&u->lines, k->call_file, &place.file);
+        if (lines)
+            sp_dw_file_of(lines, k->call_file, &place.file);
         i = k->parent;
     }
     return n;
@@ -150,24 +164,18 @@ size_t sp_dwarf_find(struct sp_dwarf *d, uint64_t addr, enum sp_dwarf_want want,
 {
     addr += d->main->base;
     size_t at = covers_upto(d, addr), first = SIZE_MAX;
-    for (unsigned tries = 0;
-         max && !sp_dwarf_failed(d) && at && d->covers.v[at - 1].max > addr && tries < CANDIDATES_MAX; at--) {
+    for (unsigned tries = 0; max && tries < CANDIDATES_MAX && (at = covered(d, at, addr)); tries++, at--) {
         const struct sp_dw_cover *c = &d->covers.v[at - 1];
-        if (c->hi <= addr)
-            continue;
         struct sp_dw_unit *u = &d->main->units.v[c->unit];
-        tries++;
         build(d, u, want);
-        if (sp_dwarf_failed(d))
-            break;
+        if (sp_dwarf_failed(d) || sp_dw_excess(d))
+            return 0;
         uint32_t node = sp_dw_inlines_find(u->split ? &u->split->inlines : &u->inlines, addr);
         if (node != DW_NO_NODE)
             return frames_of(d, u, node, addr, out, max);
         first = first == SIZE_MAX ? c->unit : first;
     }
-    return first == SIZE_MAX || sp_dwarf_failed(d)
-               ? 0
-               : frames_of(d, &d->main->units.v[first], DW_NO_NODE, addr, out, max);
+    return first == SIZE_MAX ? 0 : frames_of(d, &d->main->units.v[first], DW_NO_NODE, addr, out, max);
 }
 
 /* What several threads share while they build units. */
@@ -182,7 +190,8 @@ struct team {
 static void *dwarf_work(void *arg)
 {
     struct team *t = arg;
-    for (size_t i; !sp_cancelled(t->d->diags) && (i = atomic_fetch_add(&t->next, 1)) < t->n;)
+    for (size_t i;
+         !sp_cancelled(t->d->diags) && !sp_dw_excess(t->d) && (i = atomic_fetch_add(&t->next, 1)) < t->n;)
         build(t->d, &t->d->main->units.v[t->units[i]], t->want);
     return NULL;
 }
@@ -201,15 +210,10 @@ void sp_dwarf_prepare(struct sp_dwarf *d, const uint64_t *addrs, size_t n, enum 
     unsigned started = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t addr = addrs[i] + d->main->base;
-        size_t at = covers_upto(d, addr);
-        for (; at && d->covers.v[at - 1].max > addr; at--) {
-            const struct sp_dw_cover *c = &d->covers.v[at - 1];
-            if (c->hi <= addr)
-                continue;
-            if ((!units.n || units.v[units.n - 1] != c->unit) && !sp_vec_push(&units, c->unit))
-                sp_dw_fail(d, SPAA_ERR_NOMEM);
-            break;
-        }
+        size_t at = covered(d, covers_upto(d, addr), addr);
+        const struct sp_dw_cover *c = at ? &d->covers.v[at - 1] : NULL;
+        if (c && (!units.n || units.v[units.n - 1] != c->unit) && !sp_vec_push(&units, c->unit))
+            sp_dw_fail(d, SPAA_ERR_NOMEM);
     }
     if (units.n)
         qsort(units.v, units.n, sizeof *units.v, by_number);
@@ -221,8 +225,7 @@ void sp_dwarf_prepare(struct sp_dwarf *d, const uint64_t *addrs, size_t n, enum 
     for (; started + 1 < jobs && started + 1 < kept && started < THREADS_MAX; started++)
         if (pthread_create(&threads[started], NULL, dwarf_work, &t))
             break;
-    if (jobs > 1)
-        dwarf_work(&t);
+    dwarf_work(&t); /* with one thread, too: what a file may not ask for depends on what was read of it */
     while (started)
         pthread_join(threads[--started], NULL);
     sp_vec_free(&units);

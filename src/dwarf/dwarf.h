@@ -84,6 +84,11 @@ void sp_dwarf_prepare(struct sp_dwarf *d, const uint64_t *addrs, size_t n, enum 
 spaa_status sp_dwarf_failed(const struct sp_dwarf *d); /* SPAA_ERR_NOMEM, SPAA_ERR_IO (reported) */
 /* Parts that are not where the file says: units of split DWARF, the common file of dwz. NULL: none. */
 const char *sp_dwarf_missing(const struct sp_dwarf *d, size_t *units);
+/*
+ * Whether a file refers to its parts so often, or holds so much for its size, that it would take memory or
+ * time out of proportion (private.h: DW_READ_TIMES): then nothing is found in it.
+ */
+bool sp_dwarf_excess(const struct sp_dwarf *d);
 /* Units whose entries or lines are damaged, as far as they were looked at. */
 size_t sp_dwarf_damaged(const struct sp_dwarf *d);
 

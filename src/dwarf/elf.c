@@ -191,6 +191,7 @@ static bool elf_strings(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab 
     if (!copy)
         return false;
     memcpy(copy, d->d_buf, *n);
+    sp_symtab_strings(keep, *n);
     *strings = copy;
     return sp_symtab_keep(keep, copy);
 }
@@ -271,7 +272,8 @@ static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_sy
         if (GELF_ST_TYPE(s.st_info) == STT_FILE &&
             !elf_symbol_file(out, s.st_name < usable ? strings + s.st_name : "", &file))
             return false;
-        if (!s.st_name || s.st_name >= usable || !wanted(f, &s, strings + s.st_name))
+        if (!s.st_name || s.st_name >= usable || !wanted(f, &s, strings + s.st_name) ||
+            !sp_symtab_may_name(out, strings + s.st_name))
             continue;
         /* The lowest bit of an ARM function says Thumb. */
         if (f->machine == EM_ARM && GELF_ST_TYPE(s.st_info) == STT_FUNC)
@@ -362,6 +364,8 @@ static bool elf_plt_symbols(struct sp_elf_file *f, struct sp_symtab *out)
         const char *name = "";
         if (sym && sym <= INT32_MAX && gelf_getsym(syms, (int)sym, &s) && s.st_name < usable)
             name = strings + s.st_name;
+        if (!sp_symtab_may_name(out, name))
+            break;
         if (!elf_add_plt_entry(out, plt.sh_addr + at, l->entry, name, addend))
             return false;
     }

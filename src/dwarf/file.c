@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -105,8 +106,13 @@ static spaa_status dwarf_file_unpack(struct sp_dw_file *f, unsigned i, const uns
                                      unsigned type, uint64_t size)
 {
     enum { TYPE_ZLIB = 1, TYPE_ZSTD = 2 };
-    if (!size || size > DW_INFLATED_MAX || (type == TYPE_ZLIB && size / SHIFT_MAX > n))
+    if (!size || (type == TYPE_ZLIB && size / SHIFT_MAX > n))
         return SPAA_OK;
+    if (size > f->inflatable) {
+        f->excess = true;
+        return SPAA_OK;
+    }
+    f->inflatable -= size;
     unsigned char *out = malloc(size);
     if (!out)
         return SPAA_ERR_NOMEM;
@@ -118,7 +124,7 @@ static spaa_status dwarf_file_unpack(struct sp_dw_file *f, unsigned i, const uns
         return sp_file_fatal(st);
     }
     f->owned[i] = out;
-    f->sec[i] = (struct sp_dw_bytes){out, size};
+    f->sec[i] = (struct sp_dw_bytes){out, size, 0};
     return SPAA_OK;
 }
 
@@ -146,7 +152,7 @@ static spaa_status take_bytes(struct sp_dw_file *f, unsigned i, unsigned char *p
     spaa_status st = SPAA_OK;
     if (!gnu) {
         f->owned[i] = p;
-        f->sec[i] = (struct sp_dw_bytes){p, n};
+        f->sec[i] = (struct sp_dw_bytes){p, n, 0};
         return SPAA_OK;
     }
     if (n >= 12 && memcmp(p, "ZLIB", 4) == 0) {
@@ -281,12 +287,25 @@ static spaa_status dwarf_file_read_macho(struct sp_dw_file *f, const char *uuid,
     return st ? st : has_units(f) ? SPAA_OK : SPAA_ERR_NOT_FOUND;
 }
 
+/* Which file it is, and how much its compressed sections may hold. */
+static void note_file(struct sp_dw_file *f, int fd, uint64_t size)
+{
+    struct stat st;
+    if (!fstat(fd, &st)) {
+        f->dev = st.st_dev;
+        f->ino = st.st_ino;
+    }
+    uint64_t most = size < DW_INFLATED_MAX / DW_INFLATED_TIMES ? size * DW_INFLATED_TIMES : DW_INFLATED_MAX;
+    f->inflatable = DW_INFLATED_FREE + most;
+}
+
 static spaa_status dwarf_file_read_file(struct sp_dw_file *f, const char *uuid, struct sp_diags *diags)
 {
     struct source s = {.f = f, .diags = diags};
     s.fd = sp_file_open(f->path, &s.size);
     if (s.fd < 0)
         return SPAA_ERR_NOT_FOUND;
+    note_file(f, s.fd, s.size);
     errno = 0;
     Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(s.fd, ELF_C_READ, NULL);
     spaa_status st = dwarf_file_read_sections(&s, elf);
@@ -297,6 +316,12 @@ static spaa_status dwarf_file_read_file(struct sp_dw_file *f, const char *uuid, 
         st = SPAA_ERR_IO;
     close(s.fd);
     return st == SPAA_ERR_INPUT && !f->split ? dwarf_file_read_macho(f, uuid, diags) : st;
+}
+
+static void end_strings(struct sp_dw_bytes *b)
+{
+    const unsigned char *last = b->n ? memrchr(b->p, 0, b->n) : NULL;
+    b->text = last ? (size_t)(last - b->p) + 1 : 0;
 }
 
 spaa_status sp_dw_file_open(const char *path, bool split, const char *uuid, struct sp_diags *diags,
@@ -312,6 +337,8 @@ spaa_status sp_dw_file_open(const char *path, bool split, const char *uuid, stru
     f->path = copy;
     f->split = split;
     spaa_status st = copy ? dwarf_file_read_file(f, uuid, diags) : SPAA_ERR_NOMEM;
+    end_strings(&f->sec[DW_STR]);
+    end_strings(&f->sec[DW_LINE_STR]);
     if (st)
         sp_dw_file_free(f);
     else
@@ -321,9 +348,6 @@ spaa_status sp_dw_file_open(const char *path, bool split, const char *uuid, stru
 
 static void free_unit(struct sp_dw_unit *u)
 {
-    sp_vec_free(&u->lines.rows);
-    sp_vec_free(&u->lines.sequences);
-    sp_vec_free(&u->lines.files);
     sp_vec_free(&u->inlines.nodes);
     sp_vec_free(&u->inlines.copies);
     sp_vec_free(&u->inlines.scopes);
@@ -335,17 +359,8 @@ void sp_dw_file_free(struct sp_dw_file *f)
 {
     if (!f)
         return;
-    for (size_t i = 0; i < f->units.n; i++) {
-        struct sp_dw_unit *u = &f->units.v[i];
-        free_unit(u);
-        if (u->split_file) { /* has no split units itself: this goes one step down */
-            struct sp_dw_file *s = u->split_file;
-            for (size_t k = 0; k < s->units.n; k++)
-                free_unit(&s->units.v[k]);
-            s->units.n = 0;
-            sp_dw_file_free(s);
-        }
-    }
+    for (size_t i = 0; i < f->units.n; i++)
+        free_unit(&f->units.v[i]);
     sp_vec_free(&f->units);
     sp_dw_file_free(f->alt);
     for (unsigned i = 0; i < DW_SECTIONS; i++)

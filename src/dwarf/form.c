@@ -276,7 +276,7 @@ static bool read_abbrev(const struct sp_dw_unit *u, struct sp_dw_cursor *c, stru
     a.children = sp_dw_fixed(c, 1);
     a.first = (uint32_t)t->specs.n;
     a.first_step = (uint32_t)t->steps.n;
-    for (;;) {
+    for (unsigned free = 0;;) {
         uint64_t at = sp_dw_uleb(c), form = sp_dw_uleb(c);
         if ((!at && !form) || c->bad)
             break;
@@ -284,9 +284,14 @@ static bool read_abbrev(const struct sp_dw_unit *u, struct sp_dw_cursor *c, stru
                                .form = form > UINT16_MAX ? 0 : (uint16_t)form};
         if (form == FORM_implicit_const)
             s.implicit = sp_dw_sleb(c);
+        int size = dwarf_form_size_of(s.form, u);
+        if (!size && ++free > DW_FREE_SPECS) { /* each entry would cost more than its bytes */
+            c->bad = true;
+            return true;
+        }
         a.has_code |= s.at == AT_low_pc || s.at == AT_ranges;
         a.has_sibling |= s.at == AT_sibling;
-        if (!sp_vec_push(&t->specs, s) || !add_step(t, &a, s.form, dwarf_form_size_of(s.form, u)))
+        if (!sp_vec_push(&t->specs, s) || !add_step(t, &a, s.form, size))
             return false;
     }
     a.n = (uint32_t)t->specs.n - a.first;
@@ -322,12 +327,15 @@ static struct sp_dw_abbrevs *read_abbrevs(struct sp_dwarf *d, const struct sp_dw
                                 .version = u->version,
                                 .dense = true};
     struct sp_dw_cursor c = sp_dw_at(u->f, DW_ABBREV, u->abbrev_off, UINT64_MAX);
+    const unsigned char *start = c.p;
     bool ok = true;
     for (size_t before = SIZE_MAX; ok && before != t->list.n;) {
         before = t->list.n;
         if (d->abbrev_total + t->list.n + t->specs.n < DW_ABBREVS_MAX)
             ok = read_abbrev(u, &c, t);
     }
+    /* Tables may begin within one another. */
+    ok = ok && sp_dw_spend(d, u->f, DW_ABBREV, (size_t)(c.p - start));
     if (ok && !t->dense)
         qsort(t->list.v, t->list.n, sizeof *t->list.v, by_code);
     if (ok)
@@ -349,7 +357,7 @@ const struct sp_dw_abbrevs *sp_dw_abbrevs_of(struct sp_dwarf *d, const struct sp
             k->off_size == u->off_size && k->version == u->version)
             t = k;
     }
-    if (!t && d->abbrev_total < DW_ABBREVS_MAX) {
+    if (!t && d->abbrev_total < DW_ABBREVS_MAX && !sp_dw_excess(d)) {
         t = read_abbrevs(d, u);
         if (t && (!sp_vec_reserve(&d->abbrevs, d->abbrevs.n + 1) ||
                   !sp_map_add(&d->abbrev_map, hash, (uint32_t)d->abbrevs.n))) {
@@ -359,7 +367,7 @@ const struct sp_dw_abbrevs *sp_dw_abbrevs_of(struct sp_dwarf *d, const struct sp
         if (t) {
             d->abbrevs.v[d->abbrevs.n++] = t;
             d->abbrev_total += t->list.n + t->specs.n;
-        } else {
+        } else if (!sp_dw_excess(d)) {
             sp_dw_fail(d, SPAA_ERR_NOMEM);
         }
     }

@@ -25,7 +25,8 @@ static void put_decl(struct sp_dwarf *d, const struct sp_dw_entry *e, struct sta
     struct sp_dw_unit *lines = e->u->skeleton ? (struct sp_dw_unit *)e->u->skeleton : e->u;
     if (!sp_dw_files_build(d, lines))
         sp_dw_fail(d, SPAA_ERR_NOMEM);
-    sp_dw_file_of(&lines->lines, e->decl_file.u, &s->file);
+    else if (lines->lines)
+        sp_dw_file_of(lines->lines, e->decl_file.u, &s->file);
 }
 
 static void ask(struct sp_dwarf *d, struct sp_dw_unit *u, uint64_t die, struct stated *s)
@@ -124,12 +125,23 @@ static const char *closures_of(struct sp_dwarf *d, const struct stated *s)
     return text;
 }
 
+/* Names may be ends of one long string. */
+static void spend_name(struct sp_dwarf *d, struct sp_dw_file *f, const char *name)
+{
+    const struct sp_dw_bytes *b = &f->sec[DW_STR];
+    uintptr_t at = (uintptr_t)name, from = (uintptr_t)b->p;
+    if (name && at >= from && at < from + b->n)
+        sp_dw_spend(d, f, DW_STR, strlen(name));
+}
+
 static struct sp_dwarf_frame says_of(struct sp_dwarf *d, struct sp_dw_unit *u, uint64_t die)
 {
     const uint16_t language = u->language;
     const struct sp_dw_value to = {.is = DW_REF, .u = die};
     struct stated s;
     ask(d, sp_dw_referred(d, u, &to), die, &s);
+    spend_name(d, s.last.u ? s.last.u->f : u->f, s.linkage);
+    spend_name(d, s.last.u ? s.last.u->f : u->f, s.name);
     struct sp_dwarf_frame f = {.func = s.linkage ? s.linkage : s.name};
     /* A name with no other one to be linked by is that, if others can refer to it. */
     f.linked = s.linkage || is_linked_plainly(language) || (s.external && language != LANG_Rust);

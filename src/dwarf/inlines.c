@@ -82,7 +82,7 @@ static bool ranges_of(struct walk *w, const struct entry *e)
     uint64_t lo, hi = e->high.u;
     w->ranges.n = 0;
     if (e->ranges.is)
-        return sp_dw_range_list(w->u, &e->ranges, &w->ranges);
+        return sp_dw_range_list(w->d, w->u, &e->ranges, &w->ranges);
     if (!e->low.is || !e->high.is || !sp_dw_address(w->u, &e->low, &lo))
         return true;
     if (e->high.is == DW_NUMBER)
@@ -200,7 +200,7 @@ static bool walk(struct walk *w)
     const unsigned char *base = w->u->f->sec[DW_INFO].p;
     bool ok = true;
     w->inside[0] = w->scope[0] = DW_NO_NODE;
-    while (ok && w->c.p < w->c.end) {
+    while (ok && w->c.p < w->c.end && !sp_dw_excess(w->d)) {
         uint64_t die = (uint64_t)(w->c.p - base), code = sp_dw_uleb(&w->c);
         if (!code) {
             leave(w);

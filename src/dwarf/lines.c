@@ -5,6 +5,7 @@
  * Of several rows at one address the last one counts, as in addr2line. Rows that change nothing but
  * flags are left out. Sequences at addresses that no code has are of functions the linker threw away.
  */
+#include "base/hash.h"
 #include "dwarf/private.h"
 
 #include <stdlib.h>
@@ -174,10 +175,10 @@ static bool end_sequence(struct program *g)
     g->open = false;
     if (!was_open)
         return true;
-    s->hi = g->addr;
+    s->reach.hi = g->addr;
     s->n = l->rows.n - s->first;
     uint64_t top = g->unit.addr_size >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * g->unit.addr_size) - 1;
-    if (s->lo <= 1 || s->lo >= top - 1 || s->hi <= s->lo) {
+    if (s->lo <= 1 || s->lo >= top - 1 || s->reach.hi <= s->lo) {
         l->rows.n = s->first;
         return true;
     }
@@ -317,26 +318,85 @@ static int dwarf_lines_by_lo(const void *a, const void *b)
 /* The header, which names the files; with rows the program too. */
 static bool dwarf_lines_read(struct sp_dwarf *d, struct sp_dw_unit *u, bool rows)
 {
-    struct sp_dw_lines *l = &u->lines;
+    struct sp_dw_lines *l = u->lines;
     l->named = true;
     l->comp_dir = u->comp_dir;
     l->files.n = 0;
-    if (!u->has_lines || !u->f->sec[DW_LINE].n)
-        return true;
     struct program g = {.d = d, .unit = *u, .out = l};
     g.c = sp_dw_at(u->f, DW_LINE, u->line_off, UINT64_MAX);
+    const unsigned char *start = g.c.p;
     bool ok = dwarf_lines_read_header(&g) && (g.c.bad || !rows || dwarf_lines_run(&g));
     d->damaged += !l->damaged && (g.c.bad || g.unit.damaged);
     l->damaged |= g.c.bad || g.unit.damaged;
+    if (start)
+        sp_dw_spend(d, u->f, DW_LINE, (size_t)(g.c.p - start));
     sp_vec_free(&g.dirs);
     return ok;
+}
+
+/* Whether two units that name one place have one table there: what else it is read by. */
+static bool reads_alike(const struct sp_dw_unit *a, const struct sp_dw_unit *b)
+{
+    return a->f == b->f && a->line_off == b->line_off && a->addr_size == b->addr_size &&
+           a->comp_dir == b->comp_dir && a->str_base == b->str_base;
+}
+
+static struct sp_dw_lines *new_lines(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t hash)
+{
+    struct sp_dw_lines *l = calloc(1, sizeof *l);
+    if (!l || !sp_vec_reserve(&d->tables, d->tables.n + 1) ||
+        !sp_map_add(&d->table_map, hash, (uint32_t)d->tables.n)) {
+        free(l);
+        return NULL;
+    }
+    pthread_mutex_init(&l->lock, NULL);
+    l->of = u;
+    return d->tables.v[d->tables.n++] = l;
+}
+
+/* Gives a unit its table, read or not. False: out of memory. */
+static bool find_lines(struct sp_dwarf *d, struct sp_dw_unit *u)
+{
+    if (u->lines)
+        return true;
+    uint64_t hash = sp_hash_mix(u->line_off ^ (uintptr_t)u->f, (uintptr_t)u->comp_dir ^ u->str_base);
+    pthread_mutex_lock(&d->lock);
+    struct sp_probe at = sp_map_probe(&d->table_map, hash);
+    for (uint32_t i; !u->lines && (i = sp_map_next(&d->table_map, &at)) != SP_MAP_NONE;)
+        if (reads_alike(d->tables.v[i]->of, u))
+            u->lines = d->tables.v[i];
+    if (!u->lines)
+        u->lines = new_lines(d, u, hash);
+    pthread_mutex_unlock(&d->lock);
+    return u->lines;
+}
+
+void sp_dw_lines_free(struct sp_dwarf *d)
+{
+    for (size_t i = 0; i < d->tables.n; i++) {
+        struct sp_dw_lines *l = d->tables.v[i];
+        sp_vec_free(&l->rows);
+        sp_vec_free(&l->sequences);
+        sp_vec_free(&l->files);
+        pthread_mutex_destroy(&l->lock);
+        free(l);
+    }
+    sp_vec_free(&d->tables);
+    sp_map_free(&d->table_map);
 }
 
 bool sp_dw_files_build(struct sp_dwarf *d, struct sp_dw_unit *u)
 {
     if (!u->rooted)
         sp_dw_unit_root(d, u);
-    return u->lines.named || dwarf_lines_read(d, u, false);
+    if (!u->has_lines || !u->f->sec[DW_LINE].n || sp_dw_excess(d))
+        return true;
+    if (!find_lines(d, u))
+        return false;
+    pthread_mutex_lock(&u->lines->lock);
+    bool ok = u->lines->named || dwarf_lines_read(d, u, false);
+    pthread_mutex_unlock(&u->lines->lock);
+    return ok;
 }
 
 bool sp_dw_file_of(const struct sp_dw_lines *l, uint64_t file, struct sp_dwarf_file *out)
@@ -347,18 +407,27 @@ bool sp_dw_file_of(const struct sp_dw_lines *l, uint64_t file, struct sp_dwarf_f
     return true;
 }
 
-bool sp_dw_lines_build(struct sp_dwarf *d, struct sp_dw_unit *u)
+static bool read_rows(struct sp_dwarf *d, struct sp_dw_unit *u)
 {
-    struct sp_dw_lines *l = &u->lines;
-    if (l->built)
-        return true;
+    struct sp_dw_lines *l = u->lines;
     l->built = true;
     bool ok = dwarf_lines_read(d, u, true);
-    if (l->sequences.n)
+    if (l->sequences.n) {
         qsort(l->sequences.v, l->sequences.n, sizeof *l->sequences.v, dwarf_lines_by_lo);
-    uint64_t max = 0;
-    for (size_t i = 0; i < l->sequences.n; i++)
-        l->sequences.v[i].max = max = l->sequences.v[i].hi > max ? l->sequences.v[i].hi : max;
+        sp_dw_reach_set(&l->sequences.v->reach, sizeof *l->sequences.v, l->sequences.n);
+    }
+    return ok;
+}
+
+bool sp_dw_lines_build(struct sp_dwarf *d, struct sp_dw_unit *u)
+{
+    if (!u->has_lines || !u->f->sec[DW_LINE].n || sp_dw_excess(d))
+        return true;
+    if (!find_lines(d, u))
+        return false;
+    pthread_mutex_lock(&u->lines->lock);
+    bool ok = u->lines->built || read_rows(d, u);
+    pthread_mutex_unlock(&u->lines->lock);
     return ok;
 }
 
@@ -372,9 +441,7 @@ const struct sp_dw_line_row *sp_dw_lines_find(const struct sp_dw_lines *l, uint6
         else
             hi = mid;
     }
-    while (lo && l->sequences.v[lo - 1].hi <= addr)
-        if (l->sequences.v[--lo].max <= addr)
-            return NULL;
+    lo = lo ? sp_dw_reach_find(&l->sequences.v->reach, sizeof *l->sequences.v, lo, addr) : 0;
     if (!lo)
         return NULL;
     const struct sp_dw_sequence *s = &l->sequences.v[lo - 1];

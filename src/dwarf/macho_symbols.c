@@ -52,7 +52,8 @@ static bool add_symbol(const struct sp_macho *m, const unsigned char *p, const c
         return true;
     const char *text = strings + name;
     text += *text == '_';
-    return !*text || sp_symtab_add(out, addr - m->text, 0, bind_of(type, desc), text);
+    return !*text || !sp_symtab_may_name(out, text) ||
+           sp_symtab_add(out, addr - m->text, 0, bind_of(type, desc), text);
 }
 
 static spaa_status add_symbols(struct sp_macho *m, struct sp_symtab *out)
@@ -65,6 +66,8 @@ static spaa_status add_symbols(struct sp_macho *m, struct sp_symtab *out)
         st = sp_macho_bytes(m, m->strings, &strings);
     if (!st && strings && !sp_symtab_keep(out, strings))
         st = SPAA_ERR_NOMEM;
+    if (!st && strings)
+        sp_symtab_strings(out, (size_t)m->strings.size);
     for (size_t i = 0; !st && strings && ok && i < m->nsymbols; i++)
         ok = add_symbol(m, table + i * each, (const char *)strings, out);
     free(table);

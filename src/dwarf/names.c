@@ -562,11 +562,20 @@ static void put_returned(struct namer *z, const struct sp_dw_entry *e)
     sp_buf_ch(&z->b, ' ');
 }
 
+/* What names may cost in all, by how much there is to read. */
+static bool may_work(const struct sp_dwarf *d, const struct sp_dw_file *f)
+{
+    size_t bytes = f->sec[DW_INFO].n, most = DW_NAMES_WORK;
+    if (bytes < DW_NAMES_WORK / DW_NAMES_TIMES)
+        most = DW_NAMES_FREE + DW_NAMES_TIMES * bytes;
+    return d->name_work < most;
+}
+
 const char *sp_dw_scoped_name(struct sp_dwarf *d, struct sp_dw_unit *u, uint64_t die, bool parameters)
 {
     struct sp_dw_entry e;
     const char *name = NULL;
-    bool ok = d->name_work < DW_NAMES_WORK;
+    bool ok = may_work(d, u->f);
     /* Where the parameters cannot be told, the scopes may be. */
     for (unsigned tries = 0; ok && !name && tries < 2u; tries++) {
         struct namer z = {.d = d, .parameters = parameters && !tries};

@@ -30,6 +30,14 @@ void sp_dw_path_end(struct sp_dwarf *d, struct sp_buf *b, bool found)
     sp_buf_free(b);
 }
 
+bool sp_dw_spend(struct sp_dwarf *d, struct sp_dw_file *f, enum sp_dw_section s, size_t n)
+{
+    size_t most = DW_READ_FREE + (size_t)DW_READ_TIMES * f->sec[s].n;
+    if (atomic_fetch_add(&f->spent[s], n) + n > most)
+        d->excess = true;
+    return !sp_dw_excess(d);
+}
+
 void sp_dw_missing(struct sp_dwarf *d, const char *name)
 {
     const char *none = NULL;
@@ -42,6 +50,11 @@ void sp_dw_fail(struct sp_dwarf *d, spaa_status st)
     int none = SPAA_OK;
     if (st == SPAA_ERR_NOMEM || st == SPAA_ERR_IO)
         atomic_compare_exchange_strong(&d->failed, &none, (int)st);
+}
+
+bool sp_dwarf_excess(const struct sp_dwarf *d)
+{
+    return sp_dw_excess(d);
 }
 
 spaa_status sp_dwarf_failed(const struct sp_dwarf *d)

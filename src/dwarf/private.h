@@ -10,6 +10,7 @@
  *   split.c   .dwo and .dwp files
  *   unit.c    what the first entries of units say, and the addresses they cover
  *   ranges.c  lists of address ranges
+ *   reach.c   which of many stretches reaches over an address
  *   lines.c   line number programs
  *   inlines.c one walk over a unit's entries: its functions and what is inlined into them
  *   entry.c   what an entry says, and those that stand in it
@@ -32,6 +33,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/types.h>
 
 enum sp_dw_section {
     DW_INFO,
@@ -51,6 +53,7 @@ enum sp_dw_section {
 struct sp_dw_bytes {
     const unsigned char *p;
     size_t n;
+    size_t text; /* of strings: where the last one ends */
 };
 
 struct sp_dw_abbrevs;
@@ -58,6 +61,11 @@ struct sp_dw_abbrevs;
 /* One file: the one asked about, a .dwo, a .dwp, dwz's common one. */
 struct sp_dw_file {
     const char *path;
+    dev_t dev; /* which file it is, whatever it is called */
+    ino_t ino;
+    atomic_size_t spent[DW_SECTIONS]; /* bytes of a section that were read, as often as they were */
+    uint64_t inflatable;              /* bytes that compressed sections may still hold */
+    bool excess;                      /* one holds more */
     uint64_t base; /* Mach-O: where the image begins, which addresses that are asked about count from */
     bool big;      /* big-endian */
     bool split;    /* .dwo or .dwp */
@@ -89,12 +97,20 @@ struct sp_dw_file_name {
     const char *name;
     const char *dir; /* NULL: the directory of the compilation */
 };
+/* Where a stretch of addresses ends, among others that begin in order: reach.c. */
+struct sp_dw_reach {
+    uint64_t hi, max; /* max: the highest hi of those that end here in a tree of stretches */
+};
 /* A stretch of rows with ascending addresses; a row holds to the next one, the last to hi. */
 struct sp_dw_sequence {
-    uint64_t lo, hi, max; /* max: the highest hi up to here */
+    uint64_t lo;
+    struct sp_dw_reach reach;
     size_t first, n;
 };
+/* A line table, which units may share. */
 struct sp_dw_lines {
+    pthread_mutex_t lock;        /* guards the reading of it */
+    const struct sp_dw_unit *of; /* the first unit that asked for it */
     SP_VEC(struct sp_dw_line_row) rows;
     SP_VEC(struct sp_dw_sequence) sequences; /* by lo */
     SP_VEC(struct sp_dw_file_name) files;    /* by the numbers that rows and call_file have */
@@ -153,9 +169,8 @@ struct sp_dw_unit {
     struct sp_dw_parts parts;          /* of a .dwp; info.n 0: the whole file is its own */
     const struct sp_dw_unit *skeleton; /* of a split unit: what names its addresses */
     struct sp_dw_unit *split;          /* of a skeleton: the unit it stands for, once found */
-    struct sp_dw_file *split_file;     /* owned, but for a .dwp */
     bool split_tried, split_missing;
-    struct sp_dw_lines lines;
+    struct sp_dw_lines *lines; /* NULL: not asked for */
     struct sp_dw_inlines inlines;
     uint32_t number; /* of a unit with code of the main file */
 };
@@ -216,7 +231,8 @@ typedef SP_VEC(struct sp_dw_range) sp_dw_ranges;
 
 /* A stretch of addresses and the unit that covers it. */
 struct sp_dw_cover {
-    uint64_t lo, hi, max; /* max: the highest hi up to here */
+    uint64_t lo;
+    struct sp_dw_reach reach;
     uint32_t unit;
 };
 
@@ -233,12 +249,16 @@ struct sp_dwarf {
     SP_VEC(struct sp_dw_cover) covers; /* by lo */
     struct sp_dw_file *dwp;            /* of the whole file; may be NULL */
     bool dwp_tried, walk_all;
-    pthread_mutex_t lock; /* guards abbrevs, dwp, diags and opening of the common file */
+    pthread_mutex_t lock; /* guards abbrevs, tables, dwp, dwos, diags and opening of the common file */
+    SP_VEC(struct sp_dw_file *) dwos;
+    SP_VEC(struct sp_dw_lines *) tables;
+    struct sp_map table_map; /* by where they stand */
     SP_VEC(struct sp_dw_abbrevs *) abbrevs;
     struct sp_map abbrev_map;
     size_t abbrev_total;
     struct sp_diags *diags; /* under the lock, once there are threads */
     atomic_int failed;      /* a spaa_status */
+    atomic_bool excess;     /* a file asks for more than one of its size may: nothing is said */
     atomic_size_t missing;
     _Atomic(const char *) missing_name;
     atomic_size_t damaged;
@@ -257,9 +277,30 @@ struct sp_dwarf {
 #define DW_NAME_TEXT    ((size_t)4 << 10)   /* bytes of a name */
 #define DW_RANGES_MAX   ((size_t)1 << 22)   /* address ranges of one unit */
 #define DW_ABBREVS_MAX  ((size_t)1 << 24)   /* abbreviations and their attributes, in all */
-#define DW_INFLATED_MAX ((uint64_t)8 << 30) /* bytes of one section */
-#define DW_PARTS_MAX    ((size_t)1 << 16)   /* .dwo files */
+#define DW_INFLATED_MAX ((uint64_t)8 << 30) /* bytes of compressed sections of one file */
 #define DW_SIZE_MAX     ((uint64_t)1 << 40) /* nothing in a file is larger */
+
+/*
+ * Several entries may name one list, table or program. Compilers let few of them: all that is read of a
+ * section may be so many times what it holds, and what its compressed sections hold so many times the file.
+ */
+#define DW_READ_TIMES     8u
+#define DW_READ_FREE      ((size_t)64 << 10)
+#define DW_INFLATED_TIMES 64u
+#define DW_INFLATED_FREE  ((size_t)16 << 20)
+#define DW_NAMES_TIMES    64u /* entries read for names, of a byte of .debug_info */
+#define DW_NAMES_FREE     ((size_t)1 << 20)
+#define DW_FREE_SPECS     256u  /* attributes of an abbreviation that take no byte of an entry */
+#define DW_ROOT_SCAN      512u  /* bytes of abbreviations looked through for that of a first entry */
+#define DW_SLOTS_MAX      1024u /* places of a .dwp's index looked at for an id */
+
+/* other.c: counts n bytes read of a section of f. False, and so from then on: it is more than there may be.
+ */
+bool sp_dw_spend(struct sp_dwarf *d, struct sp_dw_file *f, enum sp_dw_section s, size_t n);
+static inline bool sp_dw_excess(const struct sp_dwarf *d)
+{
+    return atomic_load_explicit(&d->excess, memory_order_relaxed);
+}
 
 /* other.c: the answers are not to be used, if this is SPAA_ERR_NOMEM or SPAA_ERR_IO. */
 void sp_dw_fail(struct sp_dwarf *d, spaa_status st);
@@ -319,13 +360,20 @@ struct sp_dw_unit *sp_dw_unit_at(struct sp_dw_file *f, uint64_t off);
 void sp_dw_unit_root(struct sp_dwarf *d, struct sp_dw_unit *u); /* what its first entry says */
 spaa_status sp_dw_covers(struct sp_dwarf *d);
 
-/* ranges.c; false: out of memory. Ranges that no code can have, and those beyond the cap, are left out. */
-bool sp_dw_range_list(const struct sp_dw_unit *u, const struct sp_dw_value *v, sp_dw_ranges *out);
+/* reach.c: of n stretches by where they begin, `first` that of the first of structures of `stride` bytes. */
+void sp_dw_reach_set(struct sp_dw_reach *first, size_t stride, size_t n);
+/* How many there are up to the last of the first `upto` that ends behind addr; 0: none does. */
+size_t sp_dw_reach_find(const struct sp_dw_reach *first, size_t stride, size_t upto, uint64_t addr);
+
+/* ranges.c; false: out of memory. Ranges that no code can have, and those beyond the caps, are left out. */
+bool sp_dw_range_list(struct sp_dwarf *d, const struct sp_dw_unit *u, const struct sp_dw_value *v,
+                      sp_dw_ranges *out);
 bool sp_dw_range_add(const struct sp_dw_unit *u, sp_dw_ranges *out, uint64_t lo, uint64_t hi);
 
 /* lines.c, inlines.c: false: out of memory. */
 bool sp_dw_lines_build(struct sp_dwarf *d, struct sp_dw_unit *u);
 bool sp_dw_files_build(struct sp_dwarf *d, struct sp_dw_unit *u); /* the names of files alone */
+void sp_dw_lines_free(struct sp_dwarf *d);
 const struct sp_dw_line_row *sp_dw_lines_find(const struct sp_dw_lines *l, uint64_t addr);
 bool sp_dw_inlines_build(struct sp_dwarf *d, struct sp_dw_unit *u);
 uint32_t sp_dw_inlines_find(const struct sp_dw_inlines *in, uint64_t addr);

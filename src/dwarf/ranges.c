@@ -25,35 +25,48 @@ bool sp_dw_range_add(const struct sp_dw_unit *u, sp_dw_ranges *out, uint64_t lo,
     return !is_code || sp_vec_push(out, r);
 }
 
-static bool old_list(const struct sp_dw_unit *u, uint64_t off, sp_dw_ranges *out)
+/* Entries may share a list, and lists their tails. */
+static void spend(struct sp_dwarf *d, struct sp_dw_file *f, enum sp_dw_section s, const unsigned char *start,
+                  const struct sp_dw_cursor *c)
+{
+    if (start)
+        sp_dw_spend(d, f, s, (size_t)(c->p - start));
+}
+
+static bool old_list(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t off, sp_dw_ranges *out)
 {
     /* Of split units version 4, the lists stand in the file with the skeleton. */
     const struct sp_dw_unit *s = u->skeleton ? u->skeleton : u;
     struct sp_dw_cursor c = sp_dw_at(s->f, DW_RANGES, off + s->ranges_base, UINT64_MAX);
+    const unsigned char *start = c.p;
     uint64_t base = s->low_pc, max = u->addr_size >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * u->addr_size) - 1;
     for (;;) {
         uint64_t lo = sp_dw_fixed(&c, u->addr_size), hi = sp_dw_fixed(&c, u->addr_size);
         if (c.bad || (!lo && !hi))
-            return true;
+            break;
         if (lo == max)
             base = hi;
         else if (!sp_dw_range_add(u, out, base + lo, base + hi))
             return false;
     }
+    spend(d, s->f, DW_RANGES, start, &c);
+    return true;
 }
 
-static bool new_list(const struct sp_dw_unit *u, uint64_t off, sp_dw_ranges *out)
+static bool new_list(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t off, sp_dw_ranges *out)
 {
     const struct sp_dw_unit *s = u->skeleton ? u->skeleton : u;
     struct sp_dw_cursor c = sp_dw_at(u->f, DW_RNGLISTS, off, UINT64_MAX);
+    const unsigned char *start = c.p;
     uint64_t base = s->low_pc;
-    while (!c.bad) {
+    for (bool end = false; !c.bad && !end;) {
         unsigned kind = (unsigned)sp_dw_fixed(&c, 1);
         uint64_t lo = 0, hi = 0;
         bool ok = true;
         switch (kind) {
         case RLE_end:
-            return true;
+            end = true;
+            continue;
         case RLE_base_addressx:
             if (!sp_dw_indexed_address(u, sp_dw_uleb(&c), &base))
                 base = 0;
@@ -82,21 +95,24 @@ static bool new_list(const struct sp_dw_unit *u, uint64_t off, sp_dw_ranges *out
             hi = lo + sp_dw_uleb(&c);
             break;
         default:
-            return true;
+            end = true;
+            continue;
         }
         if (!c.bad && ok && !sp_dw_range_add(u, out, lo, hi))
             return false;
     }
+    spend(d, u->f, DW_RNGLISTS, start, &c);
     return true;
 }
 
-bool sp_dw_range_list(const struct sp_dw_unit *u, const struct sp_dw_value *v, sp_dw_ranges *out)
+bool sp_dw_range_list(struct sp_dwarf *d, const struct sp_dw_unit *u, const struct sp_dw_value *v,
+                      sp_dw_ranges *out)
 {
     uint64_t off = v->u;
-    if (v->is != DW_OFFSET && v->is != DW_NUMBER && v->is != DW_RNG_INDEX)
+    if ((v->is != DW_OFFSET && v->is != DW_NUMBER && v->is != DW_RNG_INDEX) || sp_dw_excess(d))
         return true;
     if (u->version < 5)
-        return old_list(u, off, out);
+        return old_list(d, u, off, out);
     if (v->is == DW_RNG_INDEX) {
         if (off > DW_SIZE_MAX)
             return true;
@@ -105,5 +121,5 @@ bool sp_dw_range_list(const struct sp_dw_unit *u, const struct sp_dw_value *v, s
         if (c.bad)
             return true;
     }
-    return new_list(u, off, out);
+    return new_list(d, u, off, out);
 }

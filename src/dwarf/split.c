@@ -11,15 +11,30 @@
 
 #define INDEX_COLUMNS_MAX 16u
 
-/* Reads the root of a unit that may be the skeleton's; true if it is. */
-static bool is_split_of(struct sp_dwarf *d, struct sp_dw_unit *u, struct sp_dw_unit *skeleton)
+static bool is_of(const struct sp_dw_unit *u, const struct sp_dw_unit *skeleton)
 {
-    u->skeleton = skeleton;
-    sp_dw_unit_root(d, u);
     return !u->damaged && u->dwo_id == skeleton->dwo_id && u->tag == TAG_compile_unit;
 }
 
-static bool try_dwo(struct sp_dwarf *d, struct sp_dw_unit *skeleton, const char *path)
+/* Takes a file that was opened, once however it is called: another copy is freed. Under the lock. */
+static struct sp_dw_file *keep_dwo(struct sp_dwarf *d, struct sp_dw_file *f)
+{
+    for (size_t i = 0; i < d->dwos.n; i++) {
+        struct sp_dw_file *other = d->dwos.v[i];
+        if (other->dev == f->dev && other->ino == f->ino) {
+            sp_dw_file_free(f);
+            return other;
+        }
+    }
+    if (sp_vec_push(&d->dwos, f))
+        return f;
+    sp_dw_fail(d, SPAA_ERR_NOMEM);
+    sp_dw_file_free(f);
+    return NULL;
+}
+
+/* The .dwo at a path; NULL: none, which is reported where it has to be. */
+static struct sp_dw_file *open_dwo(struct sp_dwarf *d, const char *path)
 {
     struct sp_dw_file *f = NULL;
     struct sp_diags said; /* other threads may be at it too */
@@ -27,22 +42,46 @@ static bool try_dwo(struct sp_dwarf *d, struct sp_dw_unit *skeleton, const char 
     spaa_status st = *path ? sp_dw_file_open(path, true, NULL, &said, &f) : SPAA_ERR_NOT_FOUND;
     if (!st)
         st = sp_dw_units(d, f);
-    if (st) {
-        pthread_mutex_lock(&d->lock);
+    for (size_t i = 0; !st && i < f->units.n; i++)
+        sp_dw_unit_root(d, &f->units.v[i]);
+    pthread_mutex_lock(&d->lock);
+    if (st)
         sp_diags_merge(d->diags, &said);
-        pthread_mutex_unlock(&d->lock);
-    }
+    else
+        f = keep_dwo(d, f);
+    pthread_mutex_unlock(&d->lock);
     sp_diags_free(&said);
     sp_dw_fail(d, st);
-    for (size_t i = 0; !st && i < f->units.n; i++) {
+    if (st)
+        sp_dw_file_free(f);
+    else if (f && f->excess)
+        d->excess = true;
+    return st ? NULL : f;
+}
+
+/* Makes u the skeleton's if nobody else has it, who may be another thread. */
+static bool claim(struct sp_dwarf *d, struct sp_dw_unit *u, struct sp_dw_unit *skeleton)
+{
+    pthread_mutex_lock(&d->lock);
+    bool mine = !u->skeleton && !u->damaged;
+    if (mine)
+        u->skeleton = skeleton;
+    pthread_mutex_unlock(&d->lock);
+    return mine;
+}
+
+static bool try_dwo(struct sp_dwarf *d, struct sp_dw_unit *skeleton, const char *path)
+{
+    struct sp_dw_file *f = open_dwo(d, path);
+    if (!f || !sp_dw_spend(d, f, DW_INFO, f->units.n))
+        return false;
+    for (size_t i = 0; i < f->units.n; i++) {
         struct sp_dw_unit *u = &f->units.v[i];
-        if (u->type == UT_type || u->type == UT_split_type || !is_split_of(d, u, skeleton))
+        if (u->type == UT_type || u->type == UT_split_type || !is_of(u, skeleton) || !claim(d, u, skeleton))
             continue;
         skeleton->split = u;
-        skeleton->split_file = f;
         return true;
     }
-    sp_dw_file_free(f);
     return false;
 }
 
@@ -76,6 +115,8 @@ static void open_dwp(struct sp_dwarf *d)
         st = sp_dw_file_open(sp_dw_path(&b, "%.*s.dwp", (int)(n - cut), path), true, NULL, d->diags, &d->dwp);
     if (!st)
         st = sp_dw_units(d, d->dwp);
+    if (!st && d->dwp->excess)
+        d->excess = true;
     sp_dw_fail(d, st);
     sp_dw_path_end(d, &b, !st);
 }
@@ -95,7 +136,7 @@ static bool find_parts(const struct sp_dw_file *f, uint64_t id, struct sp_dw_par
         !columns || columns > INDEX_COLUMNS_MAX || units > size / 4 / columns)
         return false;
     uint64_t at = id & (slots - 1), step = ((id >> 32) & (slots - 1)) | 1;
-    for (uint64_t i = 0; i < slots && !row; i++, at = (at + step) & (slots - 1)) {
+    for (uint64_t i = 0; i < slots && i < DW_SLOTS_MAX && !row; i++, at = (at + step) & (slots - 1)) {
         struct sp_dw_cursor k = sp_dw_at(f, DW_CU_INDEX, 16 + 8 * at, UINT64_MAX);
         struct sp_dw_cursor v = sp_dw_at(f, DW_CU_INDEX, 16 + 8 * slots + 4 * at, UINT64_MAX);
         uint64_t key = sp_dw_fixed(&k, 8), index = sp_dw_fixed(&v, 4);
@@ -140,11 +181,12 @@ static bool find_in_dwp(struct sp_dwarf *d, struct sp_dw_unit *skeleton)
         } else if (u->off > parts.info.off) {
             hi = mid;
         } else {
-            if (u->skeleton || u->damaged) /* of another skeleton with the same id */
+            if (!claim(d, u, skeleton)) /* of another skeleton with the same id */
                 return false;
             u->parts = parts;
             u->abbrev_off += parts.abbrev.off;
-            if (!is_split_of(d, u, skeleton))
+            sp_dw_unit_root(d, u);
+            if (!is_of(u, skeleton))
                 return false;
             skeleton->split = u;
             return true;

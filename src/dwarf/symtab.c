@@ -19,7 +19,9 @@
 
 #include <string.h>
 
-#define PAGE 4096u
+#define PAGE        4096u
+#define NAMES_TIMES 8u /* that a byte of a string table may be in a name; linkers' tables: 1 */
+#define NAMES_FREE  ((size_t)64 << 10)
 
 void sp_symtab_init(struct sp_symtab *t)
 {
@@ -48,6 +50,20 @@ bool sp_symtab_keep(struct sp_symtab *t, void *block)
         return true;
     free(block);
     return false;
+}
+
+void sp_symtab_strings(struct sp_symtab *t, size_t bytes)
+{
+    t->names_room += NAMES_FREE + NAMES_TIMES * bytes;
+}
+
+bool sp_symtab_may_name(struct sp_symtab *t, const char *name)
+{
+    size_t n = strnlen(name, t->names_room + 1);
+    bool may = n <= t->names_room;
+    t->names_room -= may ? n : 0;
+    t->excess |= !may;
+    return may;
 }
 
 static uint64_t symtab_add_capped(uint64_t a, uint64_t b)

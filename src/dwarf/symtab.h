@@ -46,6 +46,8 @@ struct sp_symtab {
     struct sp_map by_name;      /* once it is asked for */
     struct sp_arena arena;
     enum sp_symtab_rules rules;
+    size_t names_room; /* characters that names in shared strings may still have */
+    bool excess;       /* they have more: symbols were left out */
     bool finished, named;
 };
 
@@ -56,6 +58,12 @@ void sp_symtab_init(struct sp_symtab *t);
 void sp_symtab_free(struct sp_symtab *t);
 /* Size 0: unknown. Symbols beyond SP_SYMS_MAX are left out. */
 bool sp_symtab_add(struct sp_symtab *t, uint64_t start, uint64_t size, enum sp_bind bind, const char *name);
+/*
+ * Names in a string table may be ends of one another: those of a table of so many bytes may have some more
+ * characters in all. Said before they are added; then whether a symbol may have one of them.
+ */
+void sp_symtab_strings(struct sp_symtab *t, size_t bytes);
+bool sp_symtab_may_name(struct sp_symtab *t, const char *name);
 /* Takes a malloced block; it is freed with the table, or at once when this fails. */
 bool sp_symtab_keep(struct sp_symtab *t, void *block);
 bool sp_symtab_finish(struct sp_symtab *t, enum sp_symtab_rules rules);

@@ -64,38 +64,59 @@ static void take_root(struct sp_dw_unit *u, struct root *r, uint16_t at, const s
     }
 }
 
-/* The first entry of u, with the values not yet resolved; false: there is none. */
-static bool read_root(struct sp_dwarf *d, struct sp_dw_unit *u, struct root *r)
+/*
+ * By the first abbreviation of its code among the first bytes of its table, where it is as a rule: the others
+ * may never be needed. *found is false where it is not there.
+ */
+static bool scan_root(struct sp_dwarf *d, struct sp_dw_unit *u, struct root *r, bool *found)
 {
     struct sp_dw_cursor c = sp_dw_at(u->f, DW_INFO, u->die, u->end);
     uint64_t code = sp_dw_uleb(&c);
     struct sp_dw_value v;
-    *r = (struct root){0};
-    /* Its abbreviation alone: it is the first of its table as a rule, and the others may never be needed. */
-    struct sp_dw_cursor a = sp_dw_at(u->f, DW_ABBREV, u->abbrev_off, UINT64_MAX);
-    for (bool mine = false; code && !a.bad && !mine;) {
-        uint64_t this = sp_dw_uleb(&a);
-        mine = this == code;
+    struct sp_dw_cursor a = sp_dw_at(u->f, DW_ABBREV, u->abbrev_off, u->abbrev_off + DW_ROOT_SCAN);
+    for (*found = false; code && !a.bad && !*found;) {
+        uint64_t this = sp_dw_uleb(&a), tag = sp_dw_uleb(&a);
+        *found = this && this == code;
         if (!this)
             return false;
-        if (mine)
-            u->tag = (uint16_t)sp_dw_uleb(&a);
-        else
-            sp_dw_uleb(&a);
+        if (*found)
+            u->tag = (uint16_t)tag;
         sp_dw_skip(&a, 1);
         for (;;) {
             uint64_t at = sp_dw_uleb(&a), form = sp_dw_uleb(&a);
             int64_t implicit = form == FORM_implicit_const ? sp_dw_sleb(&a) : 0;
             if ((!at && !form) || a.bad)
                 break;
-            if (!mine)
+            if (!*found)
                 continue;
             sp_dw_value(d, u, &c, form > UINT16_MAX ? 0 : (uint16_t)form, implicit, &v);
             if (at <= UINT16_MAX)
                 take_root(u, r, (uint16_t)at, &v);
         }
     }
-    return code && !c.bad && !a.bad;
+    *found = *found && !a.bad;
+    return *found && !c.bad;
+}
+
+/* The first entry of u, with the values not yet resolved; false: there is none. */
+static bool read_root(struct sp_dwarf *d, struct sp_dw_unit *u, struct root *r)
+{
+    struct sp_dw_value v;
+    bool found;
+    *r = (struct root){0};
+    bool ok = scan_root(d, u, r, &found);
+    const struct sp_dw_abbrevs *t = found ? NULL : sp_dw_abbrevs_of(d, u);
+    struct sp_dw_cursor c = sp_dw_at(u->f, DW_INFO, u->die, u->end);
+    const struct sp_dw_abbrev *a = t ? sp_dw_abbrev_find(t, sp_dw_uleb(&c)) : NULL;
+    if (!a)
+        return ok;
+    u->tag = a->tag;
+    for (uint32_t i = 0; i < a->n; i++) {
+        const struct sp_dw_spec *s = &t->specs.v[a->first + i];
+        sp_dw_value(d, u, &c, s->form, s->implicit, &v);
+        take_root(u, r, s->at, &v);
+    }
+    return !c.bad;
 }
 
 static void default_bases(struct sp_dw_unit *u)
@@ -160,7 +181,7 @@ static bool cover_unit(struct sp_dwarf *d, struct sp_dw_unit *u, sp_dw_ranges *r
     uint64_t base = u->ranges_base;
     u->ranges_base = 0;
     if (r.ranges.is)
-        ok = sp_dw_range_list(u, &r.ranges, ranges);
+        ok = sp_dw_range_list(d, u, &r.ranges, ranges);
     else if (r.low.is && r.high.is)
         ok = sp_dw_range_add(u, ranges, u->low_pc, u->high_pc);
     u->ranges_base = base;
@@ -168,7 +189,7 @@ static bool cover_unit(struct sp_dwarf *d, struct sp_dw_unit *u, sp_dw_ranges *r
     u->has_ranges = r.ranges.is || (r.high.is && u->version > 2);
     uint32_t number = (uint32_t)(u - u->f->units.v);
     for (size_t i = 0; ok && i < ranges->n; i++) {
-        struct sp_dw_cover c = {ranges->v[i].lo, ranges->v[i].hi, 0, number};
+        struct sp_dw_cover c = {ranges->v[i].lo, {ranges->v[i].hi, 0}, number};
         ok = sp_vec_push(&d->covers, c);
     }
     return ok;
@@ -200,8 +221,8 @@ static bool read_aranges(struct sp_dwarf *d, struct sp_dw_cursor c, unsigned off
         uint64_t from = sp_dw_fixed(&c, addr), n = sp_dw_fixed(&c, addr);
         if (!from && !n)
             break;
-        struct sp_dw_cover r = {from, from + n, 0, (uint32_t)lo};
-        if (from > 1 && r.hi > from && !sp_vec_push(&d->covers, r))
+        struct sp_dw_cover r = {from, {from + n, 0}, (uint32_t)lo};
+        if (from > 1 && r.reach.hi > from && !sp_vec_push(&d->covers, r))
             return false;
     }
     return true;
@@ -230,14 +251,14 @@ static bool cover_by_aranges(struct sp_dwarf *d)
 /* What nobody says: the functions of every unit. */
 static bool cover_by_entries(struct sp_dwarf *d)
 {
-    for (uint32_t i = 0; i < d->main->units.n; i++) {
+    for (uint32_t i = 0; i < d->main->units.n && !sp_dw_excess(d); i++) {
         struct sp_dw_unit *u = &d->main->units.v[i];
         if (u->damaged || u->tag != TAG_compile_unit)
             continue;
         if (!sp_dw_inlines_build(d, u))
             return false;
         for (size_t k = 0; k + 1 < u->inlines.seg.n; k++) {
-            struct sp_dw_cover c = {u->inlines.seg.v[k], u->inlines.seg.v[k + 1], 0, i};
+            struct sp_dw_cover c = {u->inlines.seg.v[k], {u->inlines.seg.v[k + 1], 0}, i};
             if (u->inlines.seg_node.v[k] != DW_NO_NODE && !sp_vec_push(&d->covers, c))
                 return false;
         }
@@ -250,8 +271,8 @@ static int dwarf_unit_by_lo(const void *a, const void *b)
     const struct sp_dw_cover *x = a, *y = b;
     if (x->lo != y->lo)
         return x->lo < y->lo ? -1 : 1;
-    if (x->hi != y->hi) /* the narrower one last: it is found first */
-        return x->hi > y->hi ? -1 : 1;
+    if (x->reach.hi != y->reach.hi) /* the narrower one last: it is found first */
+        return x->reach.hi > y->reach.hi ? -1 : 1;
     return x->unit > y->unit ? -1 : x->unit < y->unit;
 }
 
@@ -259,7 +280,7 @@ spaa_status sp_dw_covers(struct sp_dwarf *d)
 {
     sp_dw_ranges ranges = {0};
     bool ok = true, lacking = false;
-    for (size_t i = 0; ok && i < d->main->units.n; i++) {
+    for (size_t i = 0; ok && i < d->main->units.n && !sp_dw_excess(d); i++) {
         struct sp_dw_unit *u = &d->main->units.v[i];
         ok = cover_unit(d, u, &ranges);
         lacking |= !u->has_ranges && !u->damaged && u->tag == TAG_compile_unit;
@@ -271,10 +292,11 @@ spaa_status sp_dw_covers(struct sp_dwarf *d)
         ok = cover_by_entries(d);
     if (!ok)
         return SPAA_ERR_NOMEM;
-    if (d->covers.n)
-        qsort(d->covers.v, d->covers.n, sizeof *d->covers.v, dwarf_unit_by_lo);
-    uint64_t max = 0;
-    for (size_t i = 0; i < d->covers.n; i++)
-        d->covers.v[i].max = max = d->covers.v[i].hi > max ? d->covers.v[i].hi : max;
+    if (sp_dw_excess(d))
+        sp_vec_free(&d->covers);
+    if (!d->covers.n)
+        return SPAA_OK;
+    qsort(d->covers.v, d->covers.n, sizeof *d->covers.v, dwarf_unit_by_lo);
+    sp_dw_reach_set(&d->covers.v->reach, sizeof *d->covers.v, d->covers.n);
     return SPAA_OK;
 }

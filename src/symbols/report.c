@@ -212,9 +212,17 @@ static void tell_dwarf(struct sp_diags *d, const struct sp_module *m)
     if (missing)
         sp_emit(d, SP_W801, SP_AT_NOTHING, "%s: %s was not found%s", file, missing,
                 units > 1 ? ", nor were others" : "");
+    if (sp_dwarf_excess(m->dwarf))
+        sp_emit(d, SP_W805, SP_AT_NOTHING, "%s", file);
     if (damaged)
         sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %zu unit%s or line table%s", file, damaged,
                 damaged == 1 ? "" : "s", damaged == 1 ? "" : "s");
+}
+
+static void tell_symtab(struct sp_diags *d, const struct sp_module *m)
+{
+    const char *file = m->debug ? m->debug : m->file ? m->file : "?";
+    sp_emit(d, SP_W806, SP_AT_NOTHING, "%s", file);
 }
 
 static void tell_pdb(struct sp_diags *d, const struct sp_module *m)
@@ -306,6 +314,8 @@ void sp_symbols_report(struct sp_symbols *s)
             tell_stray(s->d, s->modules.v[i]);
         if (s->modules.v[i]->dwarf)
             tell_dwarf(s->d, s->modules.v[i]);
+        if (s->modules.v[i]->tab.excess)
+            tell_symtab(s->d, s->modules.v[i]);
         if (s->modules.v[i]->pdb)
             tell_pdb(s->d, s->modules.v[i]);
         if (is_lacking(s->modules.v[i]) && !sp_vec_push(&lacking, s->modules.v[i])) {
