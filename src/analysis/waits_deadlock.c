@@ -209,8 +209,11 @@ static bool deadlock_at_once(const struct sp_waits *w, struct sp_wait_chain *c)
         c->at_once = placed ? sum : c->at_once;
     }
     if (ok && known && c->at_once != SP_ABSENT) {
-        c->from = all.v.n ? all.v.v[0].from : SP_ABSENT;
-        c->to = all.v.n ? all.v.v[all.v.n - 1].to : SP_ABSENT;
+        size_t run = all.v.n; /* the last that has no step between in which one of them did something else */
+        while (run > 1 && all.v.v[run - 2].to + 1 == all.v.v[run - 1].from)
+            run--;
+        c->from = run ? all.v.v[run - 1].from : SP_ABSENT;
+        c->to = run ? all.v.v[all.v.n - 1].to : SP_ABSENT;
     }
     sp_vec_free(&all.v);
     return ok;

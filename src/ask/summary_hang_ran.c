@@ -25,7 +25,7 @@ static int hang_by_weight(const void *va, const void *vb)
     return a->weight != b->weight ? (a->weight > b->weight ? -1 : 1) : hang_by_process(va, vb);
 }
 
-/* What ran by process, heaviest first; how many. NULL: no memory. */
+/* What ran by process, but for the main thread of one; heaviest first; how many. NULL: no memory. */
 static struct hang_ran *hang_ran_of(const struct sp_summary_hang *h, const struct sp_profile *p, int64_t but,
                                     size_t *n)
 {
@@ -34,7 +34,7 @@ static struct hang_ran *hang_ran_of(const struct sp_summary_hang *h, const struc
     for (size_t i = 0; ran && i < h->s.rows.n; i++) {
         const struct sp_context *c = &p->contexts.v[p->stacks.v[h->s.rows.v[i].stack].context];
         if (sp_held_state_of(sp_pstr(p, c->state)) == SP_HELD_RAN && h->s.rows.v[i].weight > 0 &&
-            c->pid != SP_ABSENT && (but == SP_ABSENT || (c->pid != but && c->pid != 0)))
+            c->pid != SP_ABSENT && (but == SP_ABSENT || c->pid != but || c->tid != h->tid))
             ran[all++] = (struct hang_ran){c->pid, h->s.rows.v[i].weight, c->comm};
     }
     if (all)

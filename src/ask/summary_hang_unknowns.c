@@ -92,7 +92,7 @@ void sp_summary_hang_unknowns(struct sp_summary *x)
     if (h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED)
         hang_unknown_holder(x, &b);
     if (h->verdict == SP_HANG_STARVED && !h->others) {
-        sp_buf_puts(&b, "who had the CPUs: the report has no other process that ran");
+        sp_buf_puts(&b, "who had the CPUs: the report has no other thread that ran");
         hang_unknown(x, "cpus", &b, "sudo spindump -notarget, of all processes");
     }
     if (h->e.unresponsive) {

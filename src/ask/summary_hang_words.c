@@ -271,7 +271,7 @@ static void hang_rest_holder_did(struct sp_buf *b, const struct sp_summary *x)
 static void hang_others_ran(struct sp_buf *b, const struct sp_summary *x)
 {
     if (x->hang.others && !x->hang.e.microstackshots)
-        sp_buf_printf(b, "samples of other processes that ran: %s", x->hang.others);
+        sp_buf_printf(b, "samples of other threads that ran: %s", x->hang.others);
 }
 
 /* The number is of several processes, which are told apart by their names or by a label. */

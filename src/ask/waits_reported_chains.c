@@ -38,7 +38,7 @@ static const struct sp_answer_column waits_chain_columns[] = {
                        .doc = "steps in which all waits of the cycle are there; null: not known"},
     [CHAIN_AT_LEAST] = {"at_once_at_least", SP_COL_COUNT,
                         .doc = "where that is not known: so many, as counts tell; null: none need be"},
-    [CHAIN_FROM] = {"at_once_from", SP_COL_COUNT, .doc = "the first of them"},
+    [CHAIN_FROM] = {"at_once_from", SP_COL_COUNT, .doc = "the first of those at the end without a break"},
     [CHAIN_TO] = {"at_once_to", SP_COL_COUNT, .doc = "the last"},
 };
 const struct sp_table_decl sp_waits_chains = {

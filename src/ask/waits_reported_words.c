@@ -98,7 +98,8 @@ void sp_reported_say_steps(struct sp_buf *b, const struct sp_wait_chain *c)
     else
         sp_buf_printf(b, ", at once in %lld step%s", (long long)c->at_once, c->at_once == 1 ? "" : "s");
     if (c->at_once > 0 && c->from != SP_ABSENT)
-        sp_buf_printf(b, " (%lld-%lld)", (long long)c->from, (long long)c->to);
+        sp_buf_printf(b, c->to - c->from + 1 == c->at_once ? " (%lld-%lld)" : ", the last of them %lld-%lld",
+                      (long long)c->from, (long long)c->to);
 }
 
 /* Why a deadlock is the likely one only. */

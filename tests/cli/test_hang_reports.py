@@ -352,3 +352,23 @@ def test_long_chains_and_many_processes_of_one_number_are_read_in_their_length(t
     assert ask("waits", path)["chains"][0]["steps"][0]["holder"]["processes"] == 16
     assert "(which of 16 or more processes?)" in waits(path)
     assert "started 2026-02-02 23:22:35.000 -0800, #30000" in run("convert", path, "--to", "spaa", "-o", "-", code=0).out
+
+
+# ---- since when, and who had the CPUs ----
+
+
+def test_a_deadlock_begins_after_the_last_step_in_which_one_of_them_did_something_else(tmp_path):
+    phases = [[(40, "crit", held(0x11)), (19, "work", "running"), (41, "crit", held(0x11))],
+              [(40, "crit", held(0x10)), (19, "work", "running"), (41, "crit", held(0x10))]]
+    path = app(tmp_path, phases, steps=100)
+    assert "at once from step 60 to the end" in brief(path)
+    chain = ask("waits", path)["chains"][0]
+    assert (chain["at_once"], chain["at_once_from"]) == (81, 60)
+
+
+def test_a_starved_thread_names_the_kernel_and_its_own_process(tmp_path):
+    path = report(tmp_path, [process("kernel_task", 0, [thread(0x1, [(500, "kern", "running")])]),
+                             process("App", 100, [thread(0x10, [(80, "work", "runnable"), (20, "work", "running")], queue=QUEUE),
+                                                  thread(0x11, [(90, "own", "running")])]),
+                             process("Hog", 200, [thread(0x20, [(60, "hog", "running")])])], steps=500)
+    assert "samples of other threads that ran: kernel_task [0] 500, App [100] 90, Hog [200] 60" in brief(path)

@@ -52,7 +52,7 @@ def test_a_main_thread_that_ran_has_its_functions():
 def test_a_starved_main_thread_and_who_ran():
     text = brief(fixture("starved_main"))
     assert "was starved: ready to run, without a CPU, in 170 of 200 samples (85 %)" in text
-    assert "samples of other processes that ran: cc [500] 200" in text and "own functions" not in text
+    assert "samples of other threads that ran: cc [500] 200" in text and "own functions" not in text
 
 
 def test_a_holder_that_is_known_by_its_process():
