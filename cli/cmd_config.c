@@ -2,95 +2,94 @@
 #include "config.h"
 #include "inside.h"
 
-#include "run/heading.h"
-#include "run/run.h"
-
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static const char *in_effect(const struct config *x, const struct config_key *key, const char **from,
-                             unsigned *line)
+static void config_json_text(FILE *out, const char *s)
 {
-    const struct config_setting *s = config_of(x, key);
-    *from = s ? s->file : NULL;
-    *line = s ? s->line : 0;
-    return s ? s->value : NULL;
-}
-
-static void config_json_file(struct sp_jw *w, const char *key, const char *path, bool is_read)
-{
-    sp_jw_open(w, key, '{');
-    if (path)
-        sp_jw_cstr(w, "path", path);
-    else
-        sp_jw_null(w, "path");
-    sp_jw_bool(w, "read", is_read);
-    sp_jw_close(w, '}');
-}
-
-static int config_json(struct sp_run *run, const struct config *x)
-{
-    struct sp_jw w;
-    const char *from;
-    unsigned line;
-    sp_jw_init(&w, run->out);
-    sp_jw_open(&w, NULL, '{');
-    sp_jw_cstr(&w, "schema", "spaa.config/1");
-    config_json_file(&w, "project", x->project, x->has_project);
-    config_json_file(&w, "user", x->user, x->has_user);
-    sp_jw_open(&w, "settings", '[');
-    for (const struct config_key *k = config_keys; k->name; k++) {
-        const char *value = in_effect(x, k, &from, &line);
-        sp_jw_open(&w, NULL, '{');
-        sp_jw_cstr(&w, "name", k->name);
-        if (value) {
-            sp_jw_cstr(&w, "value", value);
-            sp_jw_cstr(&w, "file", from);
-            sp_jw_u64(&w, "line", line);
-        } else {
-            sp_jw_null(&w, "value");
-        }
-        sp_jw_close(&w, '}');
-    }
-    sp_jw_close(&w, ']');
-    sp_run_json_close(run, &w);
-    return SP_EXIT_FINE;
-}
-
-static int config_rows(struct sp_run *run, const struct config *x)
-{
-    static const struct sp_table_column columns[] = {{"setting", false, SP_CUT_NEVER},
-                                                     {"value", false, SP_CUT_FIRST},
-                                                     {"from", false, SP_CUT_FIRST},
-                                                     {"what it is", false, SP_CUT_LAST}};
-    struct sp_table t;
-    const char *from;
-    unsigned line;
-    sp_table_init(&t, columns, 4);
-    for (const struct config_key *k = config_keys; k->name; k++) {
-        const char *value = in_effect(x, k, &from, &line);
-        sp_table_cell(&t, k->name, strlen(k->name));
-        sp_table_cell(&t, value ? value : "-", value ? strlen(value) : 1);
-        if (from)
-            sp_table_printf(&t, "%s:%u", from, line);
+    fputc('"', out);
+    for (; *s; s++)
+        if (*s == '"' || *s == '\\')
+            fprintf(out, "\\%c", *s);
+        else if ((unsigned char)*s < 0x20 || (unsigned char)*s == 0x7f)
+            fprintf(out, "\\u%04x", (unsigned)(unsigned char)*s);
         else
-            sp_table_cell(&t, "-", 1);
-        sp_table_cell(&t, k->what, strlen(k->what));
-    }
-    int rc = sp_run_table_write(run, &t);
-    sp_table_free(&t);
-    return rc;
+            fputc(*s, out);
+    fputc('"', out);
 }
 
-int cmd_config(void *cli, struct sp_run *run)
+static void config_json_file(FILE *out, const char *key, const char *path, bool is_read)
 {
+    fprintf(out, ",\"%s\":{\"path\":", key);
+    if (path)
+        config_json_text(out, path);
+    else
+        fputs("null", out);
+    fprintf(out, ",\"read\":%s}", is_read ? "true" : "false");
+}
+
+static void config_json(FILE *out, const struct config *x)
+{
+    fputs("{\"schema\":\"spaa.config/1\"", out);
+    config_json_file(out, "project", x->project, x->has_project);
+    config_json_file(out, "user", x->user, x->has_user);
+    fputs(",\"settings\":[", out);
+    for (const struct config_key *k = config_keys; k->name; k++) {
+        const struct config_setting *s = config_of(x, k);
+        fprintf(out, "%s{\"name\":\"%s\",\"value\":", k == config_keys ? "" : ",", k->name);
+        if (s) {
+            config_json_text(out, s->value);
+            fputs(",\"file\":", out);
+            config_json_text(out, s->file);
+            fprintf(out, ",\"line\":%u}", s->line);
+        } else {
+            fputs("null}", out);
+        }
+    }
+    fputs("]}\n", out);
+}
+
+/* "symfs       /work/sym  (.spaa:2)"; values of strangers' files are shown escaped. */
+static void config_text(FILE *out, const struct config *x)
+{
+    for (const struct config_key *k = config_keys; k->name; k++) {
+        const struct config_setting *s = config_of(x, k);
+        char *value = NULL, *file = NULL;
+        if (!s)
+            fprintf(out, "%-11s -  %s\n", k->name, k->what);
+        else if (spaa_safe_text(s->value, 0, &value) == SPAA_OK &&
+                 spaa_safe_text(s->file, 0, &file) == SPAA_OK)
+            fprintf(out, "%-11s %s  (%s:%u)\n", k->name, value, file, s->line);
+        spaa_free(value);
+        spaa_free(file);
+    }
+}
+
+int cmd_config(struct cli *c)
+{
+    const char *format = cli_option(c, "format");
     struct config x;
-    if (run->files.n)
-        return sp_run_usage(run, "spaa config", "config takes no files");
-    int rc = config_read(cli, &x);
-    if (!rc)
-        rc = sp_run_stdout(run);
-    if (!rc)
-        rc = run->form == SP_FORM_JSON ? config_json(run, &x) : config_rows(run, &x);
+    char *text = NULL;
+    size_t n;
+    if (c->nfiles)
+        return cli_usage(c, "spaa config", "config takes no files");
+    if (format && strcmp(format, "json") != 0 && strcmp(format, "table") != 0)
+        return cli_usage(c, "one of: table, json", "config has no form \"%s\"", format);
+    int rc = config_read(c, &x);
+    FILE *out = rc ? NULL : open_memstream(&text, &n);
+    if (out) {
+        if (c->json)
+            config_json(out, &x);
+        else
+            config_text(out, &x);
+        rc = fclose(out) ? EXIT_IO : cli_print(c, text);
+    } else if (!rc) {
+        rc = EXIT_IO;
+    }
+    if (rc == EXIT_IO)
+        spaa_diagnostics_add(&c->diags, "SPAA-E008", NULL, "out of memory");
+    free(text);
     config_free(&x);
     return rc;
 }

@@ -10,10 +10,11 @@ spaa_status cli_run_program(struct cli *c, const struct spaa_run_options *o, str
 
 /* The server for agents: it has standard input and output for itself. */
 int cmd_mcp(struct cli *c);
+/* What there is of settings. */
+int cmd_config(struct cli *c);
 
 struct sp_run;
 int cmd_upload(void *cli, struct sp_run *run);
 int cmd_spt(void *cli, struct sp_run *run);
-int cmd_config(void *cli, struct sp_run *run);
 
 #endif

@@ -133,6 +133,8 @@ static int run_command(struct cli *c)
         cli_find_command(c, "help");
     } else if (strcmp(asked, "mcp") == 0) {
         return cmd_mcp(c);
+    } else if (strcmp(asked, "config") == 0) {
+        return cmd_config(c);
     }
     return run_with(c, &o);
 }
