@@ -8,6 +8,7 @@
 
 #include "base/watch.h"
 #include "io/target.h"
+#include "io/temporary.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -60,7 +61,7 @@ static void output_put(struct writer *w, const void *data, size_t n)
 {
     const char *p = data;
     while (n && !w->o.status) {
-        ssize_t sent = write(w->target.fd, p, n < (size_t)1 << 30 ? n : (size_t)1 << 30);
+        ssize_t sent = sp_write_fd(w->target.fd, p, n);
         if (sent >= 0) {
             p += sent;
             n -= (size_t)sent;

@@ -12,25 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool write_all(int fd, const unsigned char *p, size_t n)
-{
-    while (n) {
-        ssize_t put = write(fd, p, n < (size_t)1 << 30 ? n : (size_t)1 << 30);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return false;
-        p += put;
-        n -= (size_t)put;
-    }
-    return true;
-}
-
 static spaa_status disk_error(struct sp_stage *from)
 {
-    sp_emit_hint(from->diags, SP_E020, SP_AT_NOTHING, "set TMPDIR to a folder with enough free space",
-                 "a temporary file in %s for %s: %s", sp_temporary_folder(), from->name, strerror(errno));
-    return SPAA_ERR_IO;
+    return sp_temporary_failed(from->diags, from->name);
 }
 
 /* Takes from the stage until its end, or until memory holds the limit. */
@@ -67,7 +51,7 @@ static spaa_status fill_disk(struct sp_spool *sp, struct sp_stage *from, uint64_
 {
     const unsigned char *p;
     size_t n;
-    if (!write_all(fd, sp->memory, sp->len))
+    if (!sp_temporary_write(fd, sp->memory, sp->len))
         return disk_error(from);
     for (;;) {
         spaa_status st = sp_stage_peek(from, 1, &p, &n);
@@ -82,7 +66,7 @@ static spaa_status fill_disk(struct sp_spool *sp, struct sp_stage *from, uint64_
                     (unsigned long long)(max >> 20));
             return SPAA_ERR_LIMIT;
         }
-        if (!write_all(fd, p, n))
+        if (!sp_temporary_write(fd, p, n))
             return disk_error(from);
         sp->len += n;
         sp_stage_consume(from, n);

@@ -9,11 +9,7 @@
 
 static spaa_status no_file(struct sp_diags *d)
 {
-    if (errno == ENOMEM)
-        return sp_nomem(d);
-    sp_emit_hint(d, SP_E020, SP_AT_NOTHING, "set TMPDIR to a directory with free space",
-                 "a temporary file for intervals: %s", strerror(errno));
-    return SPAA_ERR_IO;
+    return sp_temporary_failed(d, "intervals");
 }
 
 spaa_status sp_interval_list_begin(struct sp_interval_list *l, struct sp_diags *d)
@@ -36,17 +32,8 @@ void sp_interval_list_free(struct sp_interval_list *l)
 
 static spaa_status flush(struct sp_interval_list *l)
 {
-    const char *p = (const char *)l->batch;
-    size_t left = l->batched * sizeof *l->batch;
-    while (left) {
-        ssize_t n = write(l->fd, p, left);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return no_file(l->d);
-        p += n;
-        left -= (size_t)n;
-    }
+    if (!sp_temporary_write(l->fd, l->batch, l->batched * sizeof *l->batch))
+        return no_file(l->d);
     l->batched = 0;
     return SPAA_OK;
 }
@@ -95,7 +82,7 @@ static void *mapped_file(size_t bytes)
 {
     int fd = sp_temporary_file();
     void *m = MAP_FAILED;
-    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
+    if (fd >= 0 && sp_temporary_size(fd, bytes))
         m = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     int why = errno;
     if (fd >= 0)

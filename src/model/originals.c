@@ -18,9 +18,7 @@ struct sp_originals {
 
 static spaa_status originals_error(struct sp_diags *d)
 {
-    sp_emit_hint(d, SP_E020, SP_AT_NOTHING, "set TMPDIR to a directory with free space",
-                 "a temporary file in %s for the original: %s", sp_temporary_folder(), strerror(errno));
-    return SPAA_ERR_IO;
+    return sp_temporary_failed(d, "the original");
 }
 
 static spaa_status originals_new(struct sp_diags *d, struct sp_originals **out)
@@ -31,7 +29,7 @@ static spaa_status originals_new(struct sp_diags *d, struct sp_originals **out)
     o->diags = d;
     o->fd = sp_temporary_file();
     if (o->fd < 0) {
-        spaa_status st = errno == ENOMEM ? sp_nomem(d) : originals_error(d);
+        spaa_status st = originals_error(d);
         free(o);
         return st;
     }
@@ -54,16 +52,9 @@ uint64_t sp_originals_count(const struct sp_originals *o)
 
 static spaa_status originals_append(struct sp_originals *o, const char *p, size_t n)
 {
-    while (n) {
-        ssize_t put = pwrite(o->fd, p, n < (size_t)1 << 30 ? n : (size_t)1 << 30, (off_t)o->size);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return originals_error(o->diags);
-        p += put;
-        n -= (size_t)put;
-        o->size += (uint64_t)put;
-    }
+    if (!sp_temporary_write(o->fd, p, n))
+        return originals_error(o->diags);
+    o->size += n;
     return SPAA_OK;
 }
 

@@ -32,10 +32,8 @@ spaa_status sp_samples_new(struct sp_diags *d, struct sp_samples **out)
     s->diags = d;
     s->fd = sp_temporary_file();
     if (s->fd < 0) {
-        sp_emit_hint(d, SP_E020, SP_AT_NOTHING, "set TMPDIR to a directory with free space",
-                     "a temporary file for samples: %s", strerror(errno));
         free(s);
-        return SPAA_ERR_IO;
+        return sp_temporary_failed(d, "samples");
     }
     *out = s;
     return SPAA_OK;
@@ -60,20 +58,8 @@ void sp_samples_free(struct sp_samples *s)
 
 static spaa_status samples_flush(struct sp_samples *s)
 {
-    const char *p = (const char *)s->batch;
-    size_t left = s->batched * sizeof *s->batch;
-    while (left) {
-        ssize_t n = write(s->fd, p, left);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            sp_emit_hint(s->diags, SP_E020, SP_AT_NOTHING, "set TMPDIR to a directory with free space",
-                         "the temporary file of samples: %s", strerror(errno));
-            return SPAA_ERR_IO;
-        }
-        p += n;
-        left -= (size_t)n;
-    }
+    if (!sp_temporary_write(s->fd, s->batch, s->batched * sizeof *s->batch))
+        return sp_temporary_failed(s->diags, "samples");
     s->batched = 0;
     return SPAA_OK;
 }

@@ -12,6 +12,9 @@
  */
 #include "symbols/jitdump.h"
 
+#include "base/hash.h"
+#include "base/map.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,12 +32,20 @@ struct load {
     size_t order;
 };
 
+/* A place of code, and what was loaded or moved there last. */
+struct place {
+    uint64_t index, addr;
+    size_t load;
+};
+
 struct dump {
     const unsigned char *p;
     size_t n;
     bool swap;
     struct sp_jitdump *jit;
     SP_VEC(struct load) loads;
+    SP_VEC(struct place) places;
+    struct sp_map place_map;
     struct load pending; /* lines of a load to come */
 };
 
@@ -50,6 +61,31 @@ static uint64_t u64(const struct dump *d, const unsigned char *p)
     uint64_t v;
     memcpy(&v, p, sizeof v);
     return d->swap ? __builtin_bswap64(v) : v;
+}
+
+/* Where code of an index stands; made when that is asked for. NULL: it does not, or there is no memory. */
+static struct place *place_of(struct dump *d, uint64_t index, uint64_t addr, bool make)
+{
+    uint64_t hash = sp_hash_mix(index, addr);
+    struct sp_probe at = sp_map_probe(&d->place_map, hash);
+    for (uint32_t i; (i = sp_map_next(&d->place_map, &at)) != SP_MAP_NONE;)
+        if (d->places.v[i].index == index && d->places.v[i].addr == addr)
+            return &d->places.v[i];
+    struct place p = {index, addr, 0};
+    if (!make || d->places.n >= SP_MAP_NONE || !sp_vec_push(&d->places, p) ||
+        !sp_map_add(&d->place_map, hash, (uint32_t)d->places.n - 1))
+        return NULL;
+    return &d->places.v[d->places.n - 1];
+}
+
+/* False: out of memory. */
+static bool add_load(struct dump *d, const struct load *l)
+{
+    struct place *p = place_of(d, l->index, l->addr, true);
+    if (!p || !sp_vec_push(&d->loads, *l))
+        return false;
+    p->load = d->loads.n - 1;
+    return true;
 }
 
 /* The body of a CODE_LOAD: pid, tid, vma, address, size, index, name, code. */
@@ -69,7 +105,7 @@ static bool take_load(struct dump *d, uint64_t time, const unsigned char *p, siz
         l.lines_at = l.addr;
     }
     d->pending.n = 0;
-    return !*l.name || !l.size || sp_vec_push(&d->loads, l);
+    return !*l.name || !l.size || add_load(d, &l);
 }
 
 /* pid, tid, vma, old address, new address, size, index. */
@@ -77,17 +113,20 @@ static bool take_move(struct dump *d, uint64_t time, const unsigned char *p, siz
 {
     if (n < 48)
         return true;
-    uint64_t old = u64(d, p + 16), index = u64(d, p + 40);
-    for (size_t i = d->loads.n; i > 0; i--) {
-        struct load l = d->loads.v[i - 1];
-        if (l.index != index || l.addr != old)
-            continue;
-        l.time = time;
-        l.addr = u64(d, p + 24);
-        l.order = d->loads.n;
-        return sp_vec_push(&d->loads, l);
-    }
-    return true;
+    struct place *from = place_of(d, u64(d, p + 40), u64(d, p + 16), false);
+    if (!from)
+        return true;
+    struct load l = d->loads.v[from->load];
+    l.time = time;
+    l.addr = u64(d, p + 24);
+    l.order = d->loads.n;
+    return add_load(d, &l);
+}
+
+static int jitdump_by_addr(const void *a, const void *b)
+{
+    const struct sp_jit_line *x = a, *y = b;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
 /* address, count, then (address, line, discriminator, file) each. */
@@ -111,6 +150,8 @@ static bool take_lines(struct dump *d, const unsigned char *p, size_t n)
         at = (size_t)(nul - p) + 1;
     }
     d->pending.n = d->jit->lines.n - d->pending.first;
+    if (d->pending.n)
+        qsort(d->jit->lines.v + d->pending.first, d->pending.n, sizeof *d->jit->lines.v, jitdump_by_addr);
     return true;
 }
 
@@ -142,13 +183,7 @@ static int by_time(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int jitdump_by_addr(const void *a, const void *b)
-{
-    const struct sp_jit_line *x = a, *y = b;
-    return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-/* Loads in order of time into the table; lines of a moved function move with it. */
+/* Loads in order of time into the table; lines of a moved function stay, and are found by where it was. */
 static bool add_loads(struct dump *d, struct sp_symtab *out)
 {
     struct sp_jitdump *jit = d->jit;
@@ -157,19 +192,8 @@ static bool add_loads(struct dump *d, struct sp_symtab *out)
     for (size_t i = 0; i < d->loads.n && i < SP_SYMS_MAX; i++) {
         struct load *l = &d->loads.v[i];
         uint64_t end = l->addr + l->size < l->addr ? UINT64_MAX : l->addr + l->size;
-        struct sp_jit_code code = {l->addr, end, l->time, l->name, l->first, l->n, false};
-        if (l->n && l->lines_at != l->addr && jit->lines.n < SP_SYMS_MAX) {
-            code.first = jit->lines.n;
-            if (!sp_vec_reserve(&jit->lines, jit->lines.n + l->n))
-                return false;
-            for (size_t k = 0; k < l->n; k++) {
-                struct sp_jit_line line = jit->lines.v[l->first + k];
-                line.addr += l->addr - l->lines_at;
-                jit->lines.v[jit->lines.n++] = line;
-            }
-        }
-        if (code.n)
-            qsort(jit->lines.v + code.first, code.n, sizeof *jit->lines.v, jitdump_by_addr);
+        struct sp_jit_code code = {l->addr, end, l->time, l->name, l->first, l->n, l->addr - l->lines_at,
+                                   false};
         if (!sp_vec_push(&jit->codes, code) || !sp_symtab_add(out, l->addr, l->size, SP_BIND_GLOBAL, l->name))
             return false;
     }
@@ -263,6 +287,8 @@ bool sp_jitdump_parse(const unsigned char *data, size_t n, struct sp_symtab *out
     bool ok = header < HEADER_BYTES || header > n || take_records(&d, header);
     ok = ok && add_loads(&d, out) && find_shared(jit) && sp_symtab_finish(out, SP_RULES_JIT);
     sp_vec_free(&d.loads);
+    sp_vec_free(&d.places);
+    sp_map_free(&d.place_map);
     return ok;
 }
 
@@ -280,6 +306,7 @@ const struct sp_jit_line *sp_jitdump_line(const struct sp_jitdump *jit, const st
         return NULL;
     const struct sp_jit_code *c = &jit->codes.v[sym->order];
     const struct sp_jit_line *v = jit->lines.v + c->first;
+    addr -= c->moved;
     size_t lo = 0, hi = c->n;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;

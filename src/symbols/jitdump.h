@@ -16,7 +16,8 @@ struct sp_jit_code {
     uint64_t start, end, time; /* time: as the dump has it */
     const char *name;
     size_t first, n;
-    bool shared; /* other code stood on some of its addresses before or after */
+    uint64_t moved; /* how far it is from where its lines are */
+    bool shared;    /* other code stood on some of its addresses before or after */
 };
 /* A node of the tree of what is shared. */
 struct sp_jit_node {

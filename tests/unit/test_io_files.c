@@ -1,11 +1,14 @@
 /* Reading files, pipes and standard input, and having them whole. */
 #include "io/input.h"
 #include "io/stage.h"
+#include "io/temporary.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -354,11 +357,34 @@ static void a_large_stream_is_spooled_to_disk(void **state)
     free(text);
 }
 
+/* Whoever uses the library may not ignore SIGXFSZ: it would end the process. */
+static void test_a_limit_of_files_is_an_error(void **state)
+{
+    (void)state;
+    struct rlimit was, few = {.rlim_cur = 100000};
+    static const char bytes[64 << 10];
+    int fd = sp_temporary_file();
+    assert_true(fd >= 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    few.rlim_max = was.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
+    bool first = sp_temporary_write(fd, bytes, sizeof bytes),
+         second = sp_temporary_write(fd, bytes, sizeof bytes);
+    int why = errno;
+    bool sized = sp_temporary_size(fd, 1 << 20);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    assert_true(first && !second && !sized);
+    assert_int_equal(why, EFBIG);
+    assert_int_equal(lseek(fd, 0, SEEK_END), few.rlim_cur);
+    close(fd);
+}
+
 #define FILE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        FILE_TEST(test_a_limit_of_files_is_an_error),
         FILE_TEST(a_file_is_lent_as_it_is_asked_for),
         FILE_TEST(an_empty_file_is_no_error),
         FILE_TEST(a_file_of_unknown_size_is_read),

@@ -10,6 +10,7 @@
  */
 #include "formats/perf_data/perf_data.h"
 
+#include "base/watch.h"
 #include "io/temporary.h"
 
 #include <errno.h>
@@ -20,15 +21,20 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define UNPACKED_MAX ((uint64_t)64 << 30)
-#define BLOCK        ((size_t)256 << 10)
+#define UNPACKED_MAX   ((uint64_t)64 << 30)
+#define UNPACKED_TIMES 1024u /* of what is packed; perf's: 3 to 30 */
+#define UNPACKED_FREE  ((uint64_t)64 << 20)
+#define BLOCK          ((size_t)256 << 10)
 
 struct sp_pd_unpack {
     ZSTD_DStream *stream;
     int fd;
     uint64_t n;
     void *map;
-    bool damaged; /* what follows damage cannot be unpacked */
+    uint64_t packed;       /* bytes of the stream that were taken */
+    unsigned char head[8]; /* of the record that begins, as far as it is there */
+    size_t headed, skip;   /* bytes of it; and from the next block to the record after */
+    bool damaged;          /* what follows damage cannot be unpacked */
     unsigned char block[BLOCK];
 };
 
@@ -108,11 +114,7 @@ spaa_status sp_pd_parts_beside(struct sp_pd *pd)
 
 static spaa_status pd_parts_disk_error(struct sp_pd *pd)
 {
-    if (errno == ENOMEM)
-        return sp_nomem(pd->d);
-    sp_emit_hint(pd->d, SP_E020, SP_AT_NOTHING, "set TMPDIR to a folder with enough free space",
-                 "a temporary file for compressed records: %s", strerror(errno));
-    return SPAA_ERR_IO;
+    return sp_temporary_failed(pd->d, "compressed records");
 }
 
 static spaa_status pd_parts_begin(struct sp_pd *pd, struct sp_pd_part *part)
@@ -130,18 +132,47 @@ static spaa_status pd_parts_begin(struct sp_pd *pd, struct sp_pd_part *part)
     return u->fd < 0 ? pd_parts_disk_error(pd) : SPAA_OK;
 }
 
-static bool pd_parts_put(struct sp_pd_unpack *u, size_t n)
+/*
+ * How many bytes of a block are records, which follow one another by their sizes: what is none is not worth
+ * the disk.
+ */
+static size_t pd_parts_records(const struct sp_pd *pd, struct sp_pd_unpack *u, size_t n)
 {
-    for (size_t at = 0; at < n;) {
-        ssize_t put = write(u->fd, u->block + at, n - at);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return false;
-        at += (size_t)put;
+    size_t at = u->skip;
+    while (at < n) {
+        while (at < n && u->headed < sizeof u->head)
+            u->head[u->headed++] = u->block[at++];
+        if (u->headed < sizeof u->head)
+            break;
+        size_t size = sp_pd_u16(u->head + 6, pd->swap);
+        if (size < sizeof u->head)
+            return at < sizeof u->head ? 0 : at - sizeof u->head;
+        u->headed = 0;
+        at += size - sizeof u->head;
     }
-    u->n += n;
-    return true;
+    u->skip = at > n ? at - n : 0;
+    return n;
+}
+
+/* Takes a block that was unpacked. */
+static spaa_status pd_parts_put(struct sp_pd *pd, struct sp_pd_unpack *u, size_t n, uint64_t pos)
+{
+    if (u->n + n > UNPACKED_MAX || u->n + n > UNPACKED_FREE + UNPACKED_TIMES * u->packed) {
+        sp_emit(pd->d, SP_E007, sp_pd_where(pos),
+                "%llu bytes of COMPRESSED records stand for more than %llu MiB",
+                (unsigned long long)u->packed, (unsigned long long)(u->n >> 20));
+        return SPAA_ERR_LIMIT;
+    }
+    size_t records = pd_parts_records(pd, u, n);
+    if (records < n) {
+        sp_emit(pd->d, SP_E006, sp_pd_where(pos),
+                "COMPRESSED record: what is in it is no record; the records after it are lost");
+        u->damaged = true;
+    }
+    if (!sp_temporary_write(u->fd, u->block, records))
+        return pd_parts_disk_error(pd);
+    u->n += records;
+    return SPAA_OK;
 }
 
 spaa_status sp_pd_unpack_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t pos)
@@ -155,6 +186,7 @@ spaa_status sp_pd_unpack_add(struct sp_pd *pd, const unsigned char *p, size_t n,
     struct sp_pd_unpack *u = part->unpack;
     ZSTD_inBuffer in = {p, n, 0};
     bool full = true; /* a filled block may leave output inside the decoder */
+    u->packed += n;
     while (!u->damaged && (in.pos < in.size || full)) {
         ZSTD_outBuffer out = {u->block, BLOCK, 0};
         size_t before = in.pos;
@@ -164,13 +196,11 @@ spaa_status sp_pd_unpack_add(struct sp_pd *pd, const unsigned char *p, size_t n,
                     ZSTD_getErrorName(left));
             u->damaged = true;
         }
-        if (u->n + out.pos > UNPACKED_MAX) {
-            sp_emit(pd->d, SP_E007, sp_pd_where(pos), "more than %llu GiB of compressed records",
-                    (unsigned long long)(UNPACKED_MAX >> 30));
-            return SPAA_ERR_LIMIT;
-        }
-        if (!pd_parts_put(u, out.pos))
-            return pd_parts_disk_error(pd);
+        spaa_status st = pd_parts_put(pd, u, out.pos, pos);
+        if (!st)
+            st = sp_cancelled(pd->d);
+        if (st)
+            return st;
         full = out.pos == BLOCK;
         if (in.pos == before && !out.pos)
             break;
