@@ -63,7 +63,7 @@ static uint64_t frame_hash(const struct sp_profile *p, uint32_t frame)
 {
     struct sp_str name = sp_pstr(p, sp_frame_function(p, frame)->name),
                   dso = sp_base_name(sp_pstr(p, sp_frame_dso(p, frame)->name));
-    return sp_hash64_seed(name.p, name.n, sp_hash64(dso.p, dso.n));
+    return sp_hash_key_seed(name.p, name.n, sp_hash_key(dso.p, dso.n));
 }
 
 static uint32_t find_owner(struct sp_heap_series *h, struct sp_selection *s, const struct sp_own *own,

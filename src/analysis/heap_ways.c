@@ -48,7 +48,7 @@ static bool same_way(const struct sp_heap_way *a, const struct sp_heap_way *b)
 /* Its number; SP_NONE: out of memory. */
 static uint32_t way_number(struct sp_heap_ways *w, struct sp_heap_way *way)
 {
-    uint64_t hash = sp_hash64_seed(way->name, sizeof way->name, way->owner);
+    uint64_t hash = sp_hash_key_seed(way->name, sizeof way->name, way->owner);
     struct sp_probe probe = sp_map_probe(&w->map, hash);
     for (uint32_t i; (i = sp_map_next(&w->map, &probe)) != SP_MAP_NONE;)
         if (same_way(&w->all.v[i], way))

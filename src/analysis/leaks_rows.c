@@ -139,7 +139,7 @@ static bool leaks_same_path(const struct sp_leak_builder *b, uint32_t row)
 static uint32_t find_row(struct sp_leak_builder *b, uint32_t selected, uint32_t function,
                          enum sp_leak_reach reach)
 {
-    uint64_t hash = sp_hash64(b->path.v, b->path.n * sizeof *b->path.v);
+    uint64_t hash = sp_hash_key(b->path.v, b->path.n * sizeof *b->path.v);
     struct sp_probe at = sp_map_probe(&b->map, hash);
     for (uint32_t i; (i = sp_map_next(&b->map, &at)) != SP_MAP_NONE;)
         if (leaks_same_path(b, i))
@@ -162,7 +162,7 @@ static uint32_t find_row(struct sp_leak_builder *b, uint32_t selected, uint32_t 
 static uint32_t find_part(struct sp_leak_builder *b, enum sp_leak_parts kind, uint32_t row, uint32_t key)
 {
     const uint32_t both[] = {row, key};
-    uint64_t hash = sp_hash64(both, sizeof both);
+    uint64_t hash = sp_hash_key(both, sizeof both);
     struct sp_probe at = sp_map_probe(&b->part_maps[kind], hash);
     for (uint32_t i; (i = sp_map_next(&b->part_maps[kind], &at)) != SP_MAP_NONE;)
         if (b->l.parts[kind].v[i].row == row && b->l.parts[kind].v[i].key == key)

@@ -37,7 +37,7 @@ struct builder {
 
 static uint32_t tuple_for(struct side *x, const uint32_t *groups)
 {
-    uint64_t hash = sp_hash64(groups, x->n * sizeof *groups);
+    uint64_t hash = sp_hash_key(groups, x->n * sizeof *groups);
     struct sp_probe at = sp_map_probe(&x->map, hash);
     for (uint32_t i; (i = sp_map_next(&x->map, &at)) != SP_MAP_NONE;)
         if (memcmp(x->tuples.v + i * x->n, groups, x->n * sizeof *groups) == 0)

@@ -14,7 +14,7 @@ static struct sp_str top_join_dso_of(const struct sp_top *t, const struct sp_top
 static uint64_t row_hash(const struct sp_top *t, const struct sp_top_row *r, struct sp_str name)
 {
     struct sp_str dso = top_join_dso_of(t, r);
-    return sp_hash64_seed(dso.p, dso.n, sp_hash64(name.p, name.n));
+    return sp_hash_key_seed(dso.p, dso.n, sp_hash_key(name.p, name.n));
 }
 
 /* The row of the same function (or DSO), else of one of its name in a DSO of the same base name. */

@@ -133,7 +133,7 @@ static spaa_status check_window_stacks(struct spaa_builder *b, const struct spaa
 static spaa_status check_window_id(struct spaa_builder *b, const char *id, uint32_t raw)
 {
     const struct sp_profile *p = b->s->p;
-    uint64_t hash = sp_hash64((const char *)&raw, sizeof raw);
+    uint64_t hash = sp_hash_key((const char *)&raw, sizeof raw);
     struct sp_probe at = sp_map_probe(&b->windows, hash);
     for (uint32_t i; (i = sp_map_next(&b->windows, &at)) != SP_MAP_NONE;)
         if (p->windows.v[i].id == raw)

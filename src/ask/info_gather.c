@@ -3,6 +3,7 @@
 
 #include "analysis/names.h"
 #include "analysis/process.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ static spaa_status gather_processes(struct sp_info *x)
     struct sp_map seen = {0};
     bool ok = true;
     for (uint32_t i = 0; ok && i < p->threads.n; i++) {
-        uint64_t hash = (uint64_t)p->threads.v[i].pid * 0x9E3779B97F4A7C15u;
+        uint64_t hash = sp_hash_mix((uint64_t)p->threads.v[i].pid, 0);
         struct sp_probe at = sp_map_probe(&seen, hash);
         uint32_t k;
         while ((k = sp_map_next(&seen, &at)) != SP_MAP_NONE && p->threads.v[k].pid != p->threads.v[i].pid)

@@ -29,7 +29,7 @@ static inline uint32_t strtab_find(const struct sp_strtab *t, const void *p, siz
 
 uint32_t sp_strtab_find(const struct sp_strtab *t, const void *p, size_t n)
 {
-    struct sp_probe at = sp_map_probe(&t->map, sp_hash64(n ? p : "", n));
+    struct sp_probe at = sp_map_probe(&t->map, sp_hash_key(n ? p : "", n));
     return strtab_find(t, n ? p : "", n, &at);
 }
 
@@ -39,7 +39,7 @@ uint32_t sp_intern(struct sp_strtab *t, const void *p, size_t n)
         return SP_STR_FAIL;
     if (!n)
         p = "";
-    struct sp_probe at = sp_map_probe(&t->map, sp_hash64(p, n));
+    struct sp_probe at = sp_map_probe(&t->map, sp_hash_key(p, n));
     uint32_t id = strtab_find(t, p, n, &at);
     if (id != SP_STR_NONE)
         return id;

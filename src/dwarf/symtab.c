@@ -357,8 +357,8 @@ static bool symtab_index_names(struct sp_symtab *t)
     for (uint32_t i = 0; !t->named && i < t->syms.n; i++) {
         const char *name = t->syms.v[i].name;
         size_t n = form_of(name);
-        if (!sp_map_add(&t->by_name, sp_hash64(name, strlen(name)), i) ||
-            (n && !sp_map_add(&t->by_name, sp_hash64(name, n), i)))
+        if (!sp_map_add(&t->by_name, sp_hash_key(name, strlen(name)), i) ||
+            (n && !sp_map_add(&t->by_name, sp_hash_key(name, n), i)))
             return false;
     }
     return t->named = true;
@@ -382,7 +382,7 @@ static const struct sp_sym *symtab_named(const struct sp_symtab *t, const char *
 {
     const struct sp_sym *seen = NULL, *local = NULL;
     unsigned locals = 0;
-    struct sp_probe at = sp_map_probe(&t->by_name, sp_hash64(name, n));
+    struct sp_probe at = sp_map_probe(&t->by_name, sp_hash_key(name, n));
     for (uint32_t i; (i = sp_map_next(&t->by_name, &at)) != SP_MAP_NONE;) {
         const struct sp_sym *s = &t->syms.v[i];
         if (strncmp(s->name, name, n) != 0 || s->name[n])
@@ -418,7 +418,7 @@ const struct sp_sym *sp_symtab_whole(struct sp_symtab *t, const struct sp_sym *p
 
 struct sp_probe sp_symtab_forms(const struct sp_symtab *t, const struct sp_sym *of)
 {
-    return sp_map_probe(&t->by_name, sp_hash64(of->name, form_of(of->name)));
+    return sp_map_probe(&t->by_name, sp_hash_key(of->name, form_of(of->name)));
 }
 
 const struct sp_sym *sp_symtab_form_next(const struct sp_symtab *t, const struct sp_sym *of,

@@ -32,7 +32,7 @@ size_t sp_unique_first_key(struct sp_unique *u)
  */
 bool sp_unique_seen(struct sp_unique *u, size_t from)
 {
-    uint64_t hash = sp_hash64(u->key.data ? u->key.data : "", u->key.len);
+    uint64_t hash = sp_hash_key(u->key.data ? u->key.data : "", u->key.len);
     size_t few = u->keys.n - from < FEW ? u->keys.n : from + FEW;
     for (size_t i = from; i < few; i++)
         if (u->keys.v[i] == hash)

@@ -8,7 +8,7 @@ uint32_t sp_edges_intern(struct sp_profile *p, const struct sp_edge *edges, size
 {
     if (!n)
         return 0;
-    uint64_t hash = sp_hash64(edges, n * sizeof *edges);
+    uint64_t hash = sp_hash_key(edges, n * sizeof *edges);
     struct sp_probe at = sp_map_probe(&p->edge_map, hash);
     for (uint32_t i; (i = sp_map_next(&p->edge_map, &at)) != SP_MAP_NONE;)
         if (p->edge_lists.v[i].n == n &&

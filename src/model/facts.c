@@ -164,7 +164,7 @@ bool sp_image_add(struct sp_profile *p, const struct sp_image *x)
 
 uint32_t sp_wait_intern(struct sp_profile *p, const struct sp_wait_fact *x)
 {
-    uint64_t hash = sp_hash64(x, sizeof *x);
+    uint64_t hash = sp_hash_key(x, sizeof *x);
     struct sp_probe at = sp_map_probe(&p->wait_map, hash);
     for (uint32_t i; (i = sp_map_next(&p->wait_map, &at)) != SP_MAP_NONE;)
         if (memcmp(&p->waits.v[i], x, sizeof *x) == 0)

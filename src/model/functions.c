@@ -381,7 +381,7 @@ bool sp_functions_settle(struct sp_profile *p)
         return true;
     sp_map_clear(&p->frame_map);
     for (uint32_t i = 0; i < p->frames.n; i++)
-        if (!sp_map_add(&p->frame_map, sp_hash64(&p->frames.v[i], sizeof *p->frames.v), i))
+        if (!sp_map_add(&p->frame_map, sp_hash_key(&p->frames.v[i], sizeof *p->frames.v), i))
             return false;
     return true;
 }
@@ -426,7 +426,7 @@ uint32_t sp_func_info_intern(struct sp_profile *p, const struct sp_func_info *in
     static const struct sp_func_info nothing;
     if (memcmp(info, &nothing, sizeof nothing) == 0)
         return 0;
-    uint64_t hash = sp_hash64(info, sizeof *info);
+    uint64_t hash = sp_hash_key(info, sizeof *info);
     struct sp_probe at = sp_map_probe(&p->info_map, hash);
     for (uint32_t i; (i = sp_map_next(&p->info_map, &at)) != SP_MAP_NONE;)
         if (memcmp(&p->func_infos.v[i], info, sizeof *info) == 0)

@@ -68,7 +68,7 @@ uint32_t sp_labels_intern(struct sp_profile *p, struct sp_label *v, size_t n)
     if (!n)
         return 0;
     labels_sort(p, v, n);
-    uint64_t hash = sp_hash64(v, n * sizeof *v);
+    uint64_t hash = sp_hash_key(v, n * sizeof *v);
     struct sp_probe at = sp_map_probe(&p->label_map, hash);
     for (uint32_t i; (i = sp_map_next(&p->label_map, &at)) != SP_MAP_NONE;) {
         const struct sp_label_set *s = &p->label_sets.v[i];

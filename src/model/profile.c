@@ -214,14 +214,14 @@ uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d)
 {
     struct sp_dso key = *d;
     memset(key.zero, 0, sizeof key.zero);
-    INTERN(&p->dso_map, &p->dsos, &key, sp_hash64(&key, sizeof key));
+    INTERN(&p->dso_map, &p->dsos, &key, sp_hash_key(&key, sizeof key));
 }
 
 uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f)
 {
     struct sp_frame key = *f;
     key.zero = 0;
-    INTERN(&p->frame_map, &p->frames, &key, sp_hash64(&key, sizeof key));
+    INTERN(&p->frame_map, &p->frames, &key, sp_hash_key(&key, sizeof key));
 }
 
 /* Most contexts are asked for once per thread: the hash is to be quick. */

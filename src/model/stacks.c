@@ -7,7 +7,7 @@
 static uint64_t stacks_hash(const uint32_t *frames, size_t n, uint32_t context, enum sp_stack_type type,
                             uint32_t edges)
 {
-    uint64_t hash = sp_hash64_seed(frames, n * sizeof *frames, (uint64_t)context << 8 | (uint64_t)type);
+    uint64_t hash = sp_hash_key_seed(frames, n * sizeof *frames, (uint64_t)context << 8 | (uint64_t)type);
     return edges ? sp_hash_mix(hash, edges) : hash;
 }
 

@@ -9,7 +9,7 @@
 
 uint32_t sp_layout_intern(struct sp_profile *p, const struct sp_weight_field *fields, size_t n)
 {
-    uint64_t hash = sp_hash64(fields, n * sizeof *fields);
+    uint64_t hash = sp_hash_key(fields, n * sizeof *fields);
     struct sp_probe at = sp_map_probe(&p->layout_map, hash);
     for (uint32_t i; (i = sp_map_next(&p->layout_map, &at)) != SP_MAP_NONE;)
         if (p->layouts.v[i].n == n &&

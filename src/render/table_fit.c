@@ -105,8 +105,8 @@ static const struct sp_table_cell *fit_cell(const struct fitting *f, size_t cell
 static uint32_t *fit_slot(const struct fitting *f, uint32_t *slots, size_t mask,
                           const struct sp_table_cell *c, const char *handle)
 {
-    uint64_t seed = handle ? sp_hash64_seed(handle, strlen(handle), c->tail) : c->tail;
-    size_t at = (size_t)sp_hash64_seed(c->p, c->n, seed) & mask;
+    uint64_t seed = handle ? sp_hash_key_seed(handle, strlen(handle), c->tail) : c->tail;
+    size_t at = (size_t)sp_hash_key_seed(c->p, c->n, seed) & mask;
     for (; slots[at]; at = (at + 1) & mask) {
         const struct sp_table_cell *have = fit_cell(f, slots[at] - 1);
         const char *other = f->handles.v[slots[at] - 1];

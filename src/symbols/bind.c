@@ -94,9 +94,9 @@ struct sp_symbols *sp_binder_symbols(const struct sp_binder *b)
 
 static uint64_t object_hash(const struct sp_object *o)
 {
-    uint64_t h = sp_hash_mix(sp_hash64(o->path.p, o->path.n), (uint64_t)o->kind << 32 | o->origin);
+    uint64_t h = sp_hash_mix(sp_hash_key(o->path.p, o->path.n), (uint64_t)o->kind << 32 | o->origin);
     h = sp_hash_mix(h ^ o->place.base ^ o->start, (uint64_t)o->pid);
-    return sp_hash_mix(h, o->build_id.n ? sp_hash64(o->build_id.p, o->build_id.n) : 0);
+    return sp_hash_mix(h, o->build_id.n ? sp_hash_key(o->build_id.p, o->build_id.n) : 0);
 }
 
 static bool object_text_equals(struct sp_str a, struct sp_str b)

@@ -76,7 +76,7 @@ spaa_status sp_symbols_failed(const struct sp_symbols *s)
 
 static uint64_t hash_text(const char *s, uint64_t seed)
 {
-    return s ? sp_hash64_seed(s, strlen(s), seed) : sp_hash_mix(seed, 1);
+    return s ? sp_hash_key_seed(s, strlen(s), seed) : sp_hash_mix(seed, 1);
 }
 
 static uint64_t hash_key(const struct sp_module_key *k)

@@ -333,7 +333,7 @@ static void arena_pieces_of_large_chunks_keep_their_bytes(void **state)
     uint64_t r = 1;
     sp_arena_init(&a, 0);
     for (size_t i = 0; i < PIECES; i++) {
-        r = sp_hash_mix(r, i);
+        r = sp_hash_pair(r, i);
         sizes[i] = i % 97 == 0 ? r % 300000 : r % 5000;
         pieces[i] = i % 2 ? sp_arena_alloc(&a, sizes[i]) : sp_arena_zalloc(&a, sizes[i]);
         assert_non_null(pieces[i]);
@@ -454,9 +454,53 @@ static void codes_say_their_severity(void **state)
     assert_string_equal(sp_severity_name(SP_FATAL), "fatal");
 }
 
+/* How far from their places items are, in all: the work of looking each of them up. */
+static size_t steps_of(const struct sp_map *m)
+{
+    size_t steps = 0;
+    for (size_t i = 0; m->slots && i <= m->mask; i++)
+        if (m->slots[i].item)
+            steps += (i - m->slots[i].low) & m->mask;
+    return steps;
+}
+
+/* 32 bytes, all with one XXH3: where the first 8 are those of its secret, the next 8 are multiplied by 0. */
+static void colliding_key(unsigned char key[32], uint32_t i)
+{
+    static const unsigned char secret[8] = {0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe};
+    memset(key, 'x', 32);
+    memcpy(key, secret, sizeof secret);
+    memcpy(key + 8, &i, sizeof i);
+}
+
+static void keys_made_to_collide_do_not(void **state)
+{
+    (void)state;
+    enum { KEYS = 20000 };
+    struct sp_strtab t;
+    struct sp_map mixed = {0};
+    unsigned char key[32];
+    colliding_key(key, 0);
+    const uint64_t all = sp_hash64(key, sizeof key);
+    assert_true(sp_strtab_init(&t));
+    for (uint32_t i = 0; i < KEYS; i++) {
+        colliding_key(key, i);
+        assert_true(sp_hash64(key, sizeof key) == all);
+        assert_int_equal(sp_intern(&t, key, sizeof key), i + 1);
+        /* The same of two words, by the constants that are no secret. */
+        assert_true(sp_hash_pair(0x9E3779B97F4A7C15u, i) == 0);
+        assert_true(sp_map_add(&mixed, sp_hash_mix(0x9E3779B97F4A7C15u, i), i));
+    }
+    assert_true(steps_of(&t.map) < 8u * KEYS);
+    assert_true(steps_of(&mixed) < 8u * KEYS);
+    sp_map_free(&mixed);
+    sp_strtab_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_made_to_collide_do_not),
         cmocka_unit_test(integers_become_text),
         cmocka_unit_test(integers_are_read_as_far_as_they_go),
         cmocka_unit_test(hexadecimal_is_read),

@@ -234,7 +234,7 @@ static struct line *folded_line_of(struct writer *w)
 {
     const char *p = w->buf.len ? w->buf.data : "";
     size_t n = w->buf.len;
-    uint64_t hash = sp_hash64(p, n);
+    uint64_t hash = sp_hash_key(p, n);
     struct sp_probe at = sp_map_probe(&w->map, hash);
     for (uint32_t i; (i = sp_map_next(&w->map, &at)) != SP_MAP_NONE;)
         if (w->lines.v[i].n == n && memcmp(w->lines.v[i].text, p, n) == 0)

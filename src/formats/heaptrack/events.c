@@ -43,7 +43,7 @@ spaa_status sp_ht_bad(struct sp_ht *ht, enum sp_code code, const char *what)
 
 static size_t heaptrack_pointers_home(const struct sp_ht_pointers *t, uint64_t ptr)
 {
-    return (size_t)((ptr * 0x9E3779B97F4A7C15u) >> t->shift);
+    return (size_t)((ptr * (sp_hash_secret[0] | 1)) >> t->shift);
 }
 
 static void heaptrack_pointers_move(struct sp_ht_pointers *t, struct sp_ht_pointer x)

@@ -211,7 +211,7 @@ static bool pd_facts_side(struct pd_facts *x, const struct sp_pd_side *side)
 static uint32_t pd_facts_image(struct pd_facts *x, const struct sp_image *image)
 {
     struct sp_profile *p = x->pd->p;
-    uint64_t hash = sp_hash64(image, sizeof *image);
+    uint64_t hash = sp_hash_key(image, sizeof *image);
     struct sp_probe at = sp_map_probe(&x->image_map, hash);
     for (uint32_t i; (i = sp_map_next(&x->image_map, &at)) != SP_MAP_NONE;)
         if (memcmp(&p->images.v[i], image, sizeof *image) == 0)

@@ -76,14 +76,14 @@ spaa_status sp_pd_build_id_record(struct sp_pd *pd, const unsigned char *p, size
     if (sp_pd_build_id_of(pd, b.path.p, b.path.n))
         return SPAA_OK;
     if (pd->build_ids.n >= SP_MAP_NONE - 1 || !sp_vec_push(&pd->build_ids, b) ||
-        !sp_map_add(&pd->build_id_map, sp_hash64(b.path.p, b.path.n), (uint32_t)pd->build_ids.n - 1))
+        !sp_map_add(&pd->build_id_map, sp_hash_key(b.path.p, b.path.n), (uint32_t)pd->build_ids.n - 1))
         return sp_nomem(pd->d);
     return SPAA_OK;
 }
 
 const char *sp_pd_build_id_of(const struct sp_pd *pd, const char *path, size_t n)
 {
-    struct sp_probe at = sp_map_probe(&pd->build_id_map, sp_hash64(path, n));
+    struct sp_probe at = sp_map_probe(&pd->build_id_map, sp_hash_key(path, n));
     for (uint32_t i; (i = sp_map_next(&pd->build_id_map, &at)) != SP_MAP_NONE;) {
         const struct sp_pd_build_id *b = &pd->build_ids.v[i];
         if (b->path.n == n && memcmp(b->path.p, path, n) == 0)

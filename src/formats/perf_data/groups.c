@@ -15,7 +15,7 @@
 
 void sp_pd_sample_hash(const struct sp_pd *pd, struct sp_pd_sample *s)
 {
-    uint64_t hash = s->n ? sp_hash64(s->chain, (size_t)s->n * 8) : s->ip;
+    uint64_t hash = s->n ? sp_hash_key(s->chain, (size_t)s->n * 8) : s->ip;
     if (pd->group_by & SP_BY_CPU)
         hash ^= (uint64_t)(uint32_t)s->cpu << 32;
     s->hash = sp_hash_mix(hash, (uint64_t)s->epoch << 32 | s->attr << 3 | s->mode) + s->state;

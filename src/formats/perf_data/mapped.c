@@ -71,7 +71,7 @@ spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const 
     if (!m->inode || m->data || m->path.p[0] != '/' || pd->opts->symbols.no_symbols ||
         pd->opts->symbols.symfs)
         return SPAA_OK;
-    struct sp_probe at = sp_map_probe(&pd->mapped_file_map, sp_hash64(m->path.p, m->path.n) ^ m->inode);
+    struct sp_probe at = sp_map_probe(&pd->mapped_file_map, sp_hash_key(m->path.p, m->path.n) ^ m->inode);
     uint32_t i;
     while ((i = sp_map_next(&pd->mapped_file_map, &at)) != SP_MAP_NONE)
         if (pd_mapped_equals(&pd->mapped_files.v[i], m))

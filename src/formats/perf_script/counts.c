@@ -151,7 +151,7 @@ static uint32_t perf_script_who_of(struct sp_ps_counts *c, const struct sp_ps_sa
 {
     if (c->last_who != SP_NONE && perf_script_text_is(c->whos.v[c->last_who].raw, s->who))
         return c->last_who;
-    uint64_t hash = sp_hash64(s->who.p, s->who.n);
+    uint64_t hash = sp_hash_key(s->who.p, s->who.n);
     struct sp_probe at = sp_map_probe(&c->who_map, hash);
     for (uint32_t i; (i = sp_map_next(&c->who_map, &at)) != SP_MAP_NONE;)
         if (perf_script_text_is(c->whos.v[i].raw, s->who))

@@ -279,7 +279,7 @@ static const char *perf_script_entry_end(const char *p, const char *end, uint32_
 static bool perf_script_push_entry(struct sp_ps_stacks *st, struct sp_ps_text text,
                                    const struct sp_ps_place *at, uint64_t offset, uint64_t line)
 {
-    uint64_t hash = sp_hash64(text.p, text.n);
+    uint64_t hash = sp_hash_key(text.p, text.n);
     struct sp_probe probe = sp_map_probe(&st->entry_map, hash);
     for (uint32_t i; (i = sp_map_next(&st->entry_map, &probe)) != SP_MAP_NONE;) {
         const struct sp_ps_entry *e = &st->entries.v[i];

@@ -203,7 +203,7 @@ uint32_t sp_pprof_label_set(struct sp_pprof *pp, const struct sp_pprof_list *lab
         return SP_NONE;
     size_t n = t->len - at;
     const char *text = n ? t->data + at : "";
-    struct sp_probe probe = sp_map_probe(&pp->set_map, sp_hash64(text, n));
+    struct sp_probe probe = sp_map_probe(&pp->set_map, sp_hash_key(text, n));
     uint32_t known = pprof_find_set(pp, text, n, &probe);
     if (known != SP_NONE) {
         t->len = at;

@@ -20,7 +20,7 @@ static bool pprof_unite_contexts(struct sp_pw *w)
     for (uint32_t i = 0; ok && i < p->contexts.n; i++) {
         struct sp_context a = p->contexts.v[i];
         a.event = 0;
-        uint64_t hash = sp_hash64(&a, sizeof a);
+        uint64_t hash = sp_hash_key(&a, sizeof a);
         struct sp_probe at = sp_map_probe(&map, hash);
         w->contexts[i] = SP_NONE;
         for (uint32_t k; w->contexts[i] == SP_NONE && (k = sp_map_next(&map, &at)) != SP_MAP_NONE;) {
@@ -51,7 +51,7 @@ static uint32_t pprof_row_of(struct sp_pw *w, uint32_t context)
 {
     const uint32_t *l = w->scratch_locations.v;
     size_t n = w->scratch_locations.n, first = w->row_locations.n, bytes = n * sizeof *l;
-    uint64_t hash = sp_hash64_seed(n ? l : &context, bytes, context);
+    uint64_t hash = sp_hash_key_seed(n ? l : &context, bytes, context);
     struct sp_probe at = sp_map_probe(&w->row_map, hash);
     for (uint32_t i; (i = sp_map_next(&w->row_map, &at)) != SP_MAP_NONE;) {
         const struct sp_pw_row *r = &w->rows.v[i];

@@ -70,7 +70,7 @@ static void pprof_extra_of(struct sp_pw *w, uint32_t frame, struct sp_pw_extra *
 static uint64_t pprof_function_id(struct sp_pw *w, const uint64_t key[5])
 {
     enum { KEY = 5 };
-    uint64_t hash = sp_hash64(key, KEY * sizeof *key);
+    uint64_t hash = sp_hash_key(key, KEY * sizeof *key);
     struct sp_probe at = sp_map_probe(&w->function_map, hash);
     for (uint32_t i; (i = sp_map_next(&w->function_map, &at)) != SP_MAP_NONE;)
         if (memcmp(w->function_keys.v + (size_t)KEY * i, key, KEY * sizeof *key) == 0)
@@ -249,7 +249,7 @@ static void pprof_put_location(struct sp_pw *w, const uint32_t *frames, size_t n
 /* The location of several frames. */
 static uint32_t pprof_group_location(struct sp_pw *w, const uint32_t *frames, uint32_t n, bool returns)
 {
-    uint64_t hash = sp_hash64_seed(frames, n * sizeof *frames, returns);
+    uint64_t hash = sp_hash_key_seed(frames, n * sizeof *frames, returns);
     struct sp_probe at = sp_map_probe(&w->group_map, hash);
     for (uint32_t i; (i = sp_map_next(&w->group_map, &at)) != SP_MAP_NONE;) {
         const struct sp_pw_group *g = &w->groups.v[i];

@@ -355,7 +355,7 @@ static struct sp_repeated *decode_context_place(struct sp_decoder *d, const char
 {
     size_t most = d->end - p < 512 ? (size_t)(d->end - p) : 512;
     const char *brace = memchr(p, '}', most);
-    return brace ? &d->contexts[sp_hash64(p, (size_t)(brace - p)) % SP_REPEATED] : NULL;
+    return brace ? &d->contexts[sp_hash_key(p, (size_t)(brace - p)) % SP_REPEATED] : NULL;
 }
 
 static const char *decode_list(struct sp_decoder *d, const char *p, struct sp_rec *rec,

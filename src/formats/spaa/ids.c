@@ -19,7 +19,7 @@ static uint32_t ids_find_text(const struct reader *r, const struct idmap *m, str
 {
     if (!m->map.count)
         return SP_NONE;
-    struct sp_probe at = sp_map_probe(&m->map, sp_hash64(id.p, id.n));
+    struct sp_probe at = sp_map_probe(&m->map, sp_hash_key(id.p, id.n));
     for (uint32_t i; (i = sp_map_next(&m->map, &at)) != SP_MAP_NONE;) {
         struct sp_str t = sp_pstr(r->p, m->ids.v[i].text);
         if (t.n == id.n && memcmp(t.p, id.p, id.n) == 0)
@@ -75,7 +75,7 @@ static bool ids_add_text(struct reader *r, struct idmap *m, struct sp_span id, u
 {
     struct idmap_entry e = {sp_profile_str(r->p, id.p, id.n), number};
     if (e.text == SP_STR_FAIL || !sp_vec_reserve(&m->ids, m->ids.n + 1) ||
-        !sp_map_add(&m->map, sp_hash64(id.p, id.n), (uint32_t)m->ids.n))
+        !sp_map_add(&m->map, sp_hash_key(id.p, id.n), (uint32_t)m->ids.n))
         return false;
     m->ids.v[m->ids.n++] = e;
     m->gaps = true;

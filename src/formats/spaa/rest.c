@@ -200,7 +200,7 @@ static bool rest_window_is_whole(struct reader *r, const struct sp_window *x)
         sp_emit(r->d, SP_E123, sp_here(r, "end"), "the window is left out");
         return false;
     }
-    struct sp_probe at = sp_map_probe(&r->window_map, sp_hash64(id.p, id.n));
+    struct sp_probe at = sp_map_probe(&r->window_map, sp_hash_key(id.p, id.n));
     for (uint32_t i; (i = sp_map_next(&r->window_map, &at)) != SP_MAP_NONE;) {
         struct sp_str other = rest_id_text(p, p->windows.v[i].id);
         if (other.n != id.n || memcmp(other.p, id.p, id.n) != 0)
@@ -221,7 +221,7 @@ spaa_status sp_take_window(struct reader *r, const struct sp_rec_WINDOW *in)
     ok = ok && (!usable || sp_extra(r, &in->h, SP_T_WINDOW, kept, &x.extra_json));
     struct sp_str id = usable ? rest_id_text(r->p, x.id) : (struct sp_str){"", 0};
     if (ok && usable &&
-        (!sp_map_add(&r->window_map, sp_hash64(id.p, id.n), (uint32_t)r->p->windows.n) ||
+        (!sp_map_add(&r->window_map, sp_hash_key(id.p, id.n), (uint32_t)r->p->windows.n) ||
          !sp_vec_push(&r->p->windows, x)))
         ok = sp_no_memory(r);
     if (!usable || !ok) {

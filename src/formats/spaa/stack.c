@@ -151,7 +151,7 @@ static bool stack_context(struct reader *r, const struct sp_nested *v, uint32_t 
         *out = r->recent.context;
         return true;
     }
-    uint64_t hash = sp_hash64(raw.p, raw.n);
+    uint64_t hash = sp_hash_key(raw.p, raw.n);
     if (!stack_find_context(r, raw, hash, &found)) {
         if (!stack_new_context(r, sp_rec_CONTEXT(r->dec, v->first), out))
             return false;

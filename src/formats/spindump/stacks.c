@@ -138,7 +138,7 @@ bool sp_spindump_number_blocks(struct spindump_reader *r)
 static struct spindump_twins *spindump_twins_of(struct spindump_reader *r,
                                                 const struct sp_spindump_process *x, bool add)
 {
-    uint64_t hash = sp_hash_mix((uint64_t)x->pid, x->name.n ? sp_hash64(x->name.p, x->name.n) : 0);
+    uint64_t hash = sp_hash_mix((uint64_t)x->pid, x->name.n ? sp_hash_key(x->name.p, x->name.n) : 0);
     struct sp_probe at = sp_map_probe(&r->by_pid, hash);
     for (uint32_t k; (k = sp_map_next(&r->by_pid, &at)) != SP_MAP_NONE;) {
         struct spindump_twins *t = &r->twins.v[k];

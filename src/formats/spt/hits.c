@@ -1,5 +1,7 @@
 #include "formats/spt/hits.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +53,7 @@ static bool spt_reach_program(struct sp_spt_hits *h, uint32_t program)
 
 static inline size_t spt_slot_of(const struct sp_spt_counts *c, uint64_t key)
 {
-    return (size_t)((key * 0x9E3779B97F4A7C15u) >> 32 ^ key) & c->mask;
+    return (size_t)sp_hash_mix(key, 0) & c->mask;
 }
 
 static bool spt_grow_counts(struct sp_spt_counts *c)
@@ -102,20 +104,34 @@ bool sp_spt_hits_add(struct sp_spt_hits *h, uint32_t program, int kind, const ui
     return true;
 }
 
+static int spt_by_key(const void *a, const void *b)
+{
+    const struct sp_spt_count *x = a, *y = b;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* In order of their keys: where they stand differs from process to process. */
 static bool spt_list_counts(struct sp_spt_hits *h, uint32_t program, int kind)
 {
-    const struct sp_spt_counts *c = &h->counts[program][kind];
+    struct sp_spt_counts *c = &h->counts[program][kind];
     uint32_t context = program * SP_SPT_KINDS + (uint32_t)kind;
     bool branch = kind == SP_SPT_KIND_LBR;
-    for (size_t i = 0; c->slots && i <= c->mask; i++) {
+    bool ok = true;
+    size_t n = 0;
+    for (size_t i = 0; c->slots && i <= c->mask; i++)
+        if (!spt_is_empty(&c->slots[i]))
+            c->slots[n++] = c->slots[i];
+    if (n)
+        qsort(c->slots, n, sizeof *c->slots, spt_by_key);
+    for (size_t i = 0; ok && i < n; i++) {
         uint64_t key = c->slots[i].key;
         uint32_t addresses[2] = {(uint32_t)(branch ? key >> 32 : key), (uint32_t)key};
-        if (!spt_is_empty(&c->slots[i]) &&
-            (sp_stack_append(h->things, addresses, branch ? 2 : 1, context, SP_UNIFIED) == SP_NONE ||
-             !sp_vec_push(&h->sums, c->slots[i].sum)))
-            return false;
+        ok = sp_stack_append(h->things, addresses, branch ? 2 : 1, context, SP_UNIFIED) != SP_NONE &&
+             sp_vec_push(&h->sums, c->slots[i].sum);
     }
-    return true;
+    free(c->slots);
+    *c = (struct sp_spt_counts){0};
+    return ok;
 }
 
 bool sp_spt_hits_finish(struct sp_spt_hits *h)

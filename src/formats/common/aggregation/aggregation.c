@@ -506,8 +506,8 @@ static bool aggregation_same_frames(const struct sp_profile *p, uint32_t stack, 
 static bool aggregation_pair_of(struct finish *f, uint32_t context, bool apart, struct pair *out)
 {
     struct sp_profile *p = f->p;
-    uint64_t hash = sp_hash64(f->kernel.v, f->kernel.n * sizeof *f->kernel.v);
-    hash = sp_hash64_seed(f->user.v, f->user.n * sizeof *f->user.v, hash + context);
+    uint64_t hash = sp_hash_key(f->kernel.v, f->kernel.n * sizeof *f->kernel.v);
+    hash = sp_hash_key_seed(f->user.v, f->user.n * sizeof *f->user.v, hash + context);
     struct sp_probe at = sp_map_probe(&f->pair_map, hash);
     for (uint32_t i; !apart && (i = sp_map_next(&f->pair_map, &at)) != SP_MAP_NONE;) {
         *out = f->pairs.v[i];

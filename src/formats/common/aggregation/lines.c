@@ -19,7 +19,7 @@ void sp_agg_lines_free(struct sp_agg_lines *k)
 
 const struct sp_agg_line *sp_agg_lines_find(const struct sp_agg_lines *k, const char *p, size_t n)
 {
-    struct sp_probe at = sp_map_probe(&k->map, sp_hash64(p, n));
+    struct sp_probe at = sp_map_probe(&k->map, sp_hash_key(p, n));
     for (uint32_t i; (i = sp_map_next(&k->map, &at)) != SP_MAP_NONE;) {
         const struct sp_agg_line *l = &k->list.v[i];
         if (l->text.n == n && memcmp(l->text.p, p, n) == 0)
@@ -37,7 +37,7 @@ const struct sp_agg_line *sp_agg_lines_add(struct sp_agg_lines *k, const struct 
     for (uint32_t i = 0; i < l.count; i++)
         l.told |= a->frames.v[l.first + i].side;
     if (!l.text.p || k->list.n >= SP_NONE || !sp_vec_push(&k->list, l) ||
-        !sp_map_add(&k->map, sp_hash64(p, n), (uint32_t)k->list.n - 1))
+        !sp_map_add(&k->map, sp_hash_key(p, n), (uint32_t)k->list.n - 1))
         return NULL;
     return &k->list.v[k->list.n - 1];
 }

@@ -153,7 +153,7 @@ bool sp_agg_rows_add(struct sp_agg_rows *r, const char *text, size_t n, uint32_t
     if (sp_weight(r->p, stack, metric) == SP_ABSENT)
         return true;
     __int128 value = sp_agg_integer(r, stack, metric);
-    uint64_t hash = sp_hash64(text, n);
+    uint64_t hash = sp_hash_key(text, n);
     struct sp_probe at = sp_map_probe(&r->map, hash);
     for (uint32_t i; !alone && (i = sp_map_next(&r->map, &at)) != SP_MAP_NONE;) {
         struct sp_agg_row *x = &r->rows.v[i];

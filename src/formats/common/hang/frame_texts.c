@@ -10,7 +10,7 @@ void sp_hang_texts_free(struct sp_hang_texts *t)
 
 uint32_t sp_hang_text(struct sp_hang_texts *t, struct sp_span text, bool kernel)
 {
-    uint64_t hash = sp_hash64(text.p, text.n) + kernel;
+    uint64_t hash = sp_hash_key(text.p, text.n) + kernel;
     struct sp_probe at = sp_map_probe(&t->map, hash);
     for (uint32_t i; (i = sp_map_next(&t->map, &at)) != SP_MAP_NONE;) {
         const struct sp_hang_text *x = &t->v.v[i];

@@ -133,7 +133,7 @@ static uint32_t hang_key_at(const struct sp_hang_images *m, struct sp_span text,
 static bool hang_put_under(struct sp_hang_images *m, uint32_t image, enum sp_hang_named_by by,
                            struct sp_span text)
 {
-    uint64_t hash = text.n ? sp_hash64(text.p, text.n) : 0;
+    uint64_t hash = text.n ? sp_hash_key(text.p, text.n) : 0;
     uint32_t k = text.n ? hang_key_at(m, text, hash) : SP_NONE;
     struct sp_hang_key fresh = {.text = text, .newest = {SP_NONE, SP_NONE, SP_NONE}};
     if (!text.n)
@@ -174,7 +174,7 @@ static uint32_t hang_add_image(struct sp_hang_images *m, struct sp_span line, ui
 
 uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t stamp, bool *ok)
 {
-    uint64_t hash = sp_hash64(line.p, line.n);
+    uint64_t hash = sp_hash_key(line.p, line.n);
     struct sp_probe at = sp_map_probe(&m->lines, hash);
     uint32_t image;
     *ok = true;
@@ -260,7 +260,7 @@ uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint6
 {
     bool uuid = name.n > 2 && *name.p == '<' && name.p[name.n - 1] == '>';
     struct sp_span text = uuid ? (struct sp_span){name.p + 1, name.n - 2} : name;
-    uint32_t k = hang_key_at(m, text, sp_hash64(text.p, text.n)), oldest = SP_NONE;
+    uint32_t k = hang_key_at(m, text, sp_hash_key(text.p, text.n)), oldest = SP_NONE;
     *ok = true;
     for (int by = uuid ? SP_HANG_BY_UUID : SP_HANG_BY_FILE; k != SP_NONE; by++) {
         const struct sp_hang_here *here =

@@ -1,6 +1,7 @@
 /* The stacks of a report by process and thread, and what its records keep, as lines. */
 #include "formats/common/hang/write.h"
 
+#include "base/hash.h"
 #include "base/num.h"
 #include "base/watch.h"
 #include "formats/common/text/left_out.h"
@@ -221,7 +222,7 @@ static bool hang_gather(struct sp_hang_writer *w)
     const struct sp_profile *p = w->p;
     SP_VEC(struct hang_keyed) all = {0};
     for (uint32_t i = 0; i < p->threads.n; i++)
-        if (!sp_map_add(&w->threads, (uint64_t)p->threads.v[i].tid * 0x9E3779B97F4A7C15u, i))
+        if (!sp_map_add(&w->threads, sp_hash_mix((uint64_t)p->threads.v[i].tid, 0), i))
             return false;
     w->frame_text = calloc(p->frames.n + 1, sizeof *w->frame_text);
     w->context_state = malloc((p->contexts.n + 1) * sizeof *w->context_state);
@@ -284,7 +285,7 @@ int64_t sp_hang_sum_of(const struct sp_hang_writer *w, const struct sp_hang_grou
 struct sp_hang_thread sp_hang_thread_of(const struct sp_hang_writer *w, int64_t tid)
 {
     struct sp_hang_thread t = {NULL, {NULL, 0}};
-    struct sp_probe at = sp_map_probe(&w->threads, (uint64_t)tid * 0x9E3779B97F4A7C15u);
+    struct sp_probe at = sp_map_probe(&w->threads, sp_hash_mix((uint64_t)tid, 0));
     for (uint32_t i; (i = sp_map_next(&w->threads, &at)) != SP_MAP_NONE;)
         if (w->p->threads.v[i].tid == tid) {
             t.row = &w->p->threads.v[i];

@@ -152,7 +152,7 @@ static struct sp_str mapped_maps_keep(struct sp_mapped *m, struct sp_str s)
 
 static uint64_t mapped_maps_module_hash(struct sp_str path, struct sp_str build_id)
 {
-    return sp_hash_mix(sp_hash64(path.p, path.n), sp_hash64(build_id.p, build_id.n));
+    return sp_hash_mix(sp_hash_key(path.p, path.n), sp_hash_key(build_id.p, build_id.n));
 }
 
 static bool mapped_maps_same(struct sp_str a, struct sp_str b)

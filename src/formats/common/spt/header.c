@@ -250,7 +250,7 @@ static bool spt_find_doubles(const struct sp_spt *f, struct sp_diags *d)
     bool ok = true;
     for (uint32_t i = 0; ok && i < f->nprograms; i++) {
         const struct sp_spt_program *p = &f->programs[i];
-        uint64_t hash = sp_hash64_seed(p->rsds.guid, 16, p->rsds.age);
+        uint64_t hash = sp_hash_key_seed(p->rsds.guid, 16, p->rsds.age);
         struct sp_probe at = sp_map_probe(&seen, hash);
         uint32_t k;
         while ((k = sp_map_next(&seen, &at)) != SP_MAP_NONE && !sp_spt_same_program(f, k, i))

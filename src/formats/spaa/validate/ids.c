@@ -1,6 +1,8 @@
 /* The tables of ids.h: entries in a dense array, found through an open-addressing index of their numbers. */
 #include "formats/spaa/validate/ids.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -8,7 +10,7 @@
 
 struct sp_fp sp_fingerprint(const void *p, size_t n)
 {
-    XXH128_hash_t h = XXH3_128bits(p, n);
+    XXH128_hash_t h = XXH3_128bits_withSeed(p, n, sp_hash_secret[0]);
     return (struct sp_fp){h.low64, h.high64};
 }
 
