@@ -77,6 +77,7 @@ struct spaa_open_options {
     unsigned windows; /* where the input tells what was freed when (heaptrack): so many windows of time at
                          most, by which "leaks" knows what grows; 0: none */
     const char *dsym; /* directory to look for Mach-O images and .dSYM bundles in, by UUID */
+    int trust_maps;   /* believe perf maps and jitdumps that belong to neither root nor this user */
 };
 
 /*

@@ -23,6 +23,7 @@ spaa_status sp_api_read_options(const struct spaa_open_options *o, struct sp_dia
                     .debug_dir = o->debug_dir,
                     .dsym = o->dsym,
                     .kallsyms = o->kallsyms,
+                    .trust_maps = o->trust_maps != 0,
                     .no_symbols = o->no_symbols != 0,
                     .no_inline = o->no_inline != 0,
                     .no_debug = o->no_inline && o->no_lines,
@@ -47,6 +48,7 @@ static bool api_keep_options(struct spaa_profile *s, const struct spaa_open_opti
                                     .debug_dir = api_word(s, o->debug_dir, &ok),
                                     .dsym = api_word(s, o->dsym, &ok),
                                     .kallsyms = api_word(s, o->kallsyms, &ok),
+                                    .trust_maps = o->trust_maps ? "" : NULL,
                                     .no_symbols = o->no_symbols ? "" : NULL,
                                     .no_inline = o->no_inline ? "" : NULL,
                                     .no_lines = o->no_lines ? "" : NULL};

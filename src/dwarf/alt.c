@@ -34,7 +34,7 @@ static struct sp_dw_file *find_alt(struct sp_dwarf *d, struct sp_dw_file *f)
     struct sp_buf b;
     sp_buf_init(&b, PATH_MAX);
     if (name[0] == '/' && d->root)
-        alt = try_alt(d, f, sp_dw_path(&b, "%s%s", d->root, name));
+        alt = try_alt(d, f, sp_dw_path_below(&b, d->root, "", name));
     if (!alt && name[0] == '/')
         alt = try_alt(d, f, name);
     if (!alt && name[0] != '/')

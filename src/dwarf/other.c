@@ -1,6 +1,8 @@
 /* What all parts say alike: paths of files beside the one asked about, what was not found, what failed. */
 #include "dwarf/private.h"
 
+#include "io/file.h"
+
 const char *sp_dw_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -20,6 +22,11 @@ __attribute__((format(printf, 2, 3))) const char *sp_dw_path(struct sp_buf *b, c
     bool ok = sp_buf_vprintf(b, fmt, ap);
     va_end(ap);
     return ok ? sp_buf_cstr(b) : "";
+}
+
+const char *sp_dw_path_below(struct sp_buf *b, const char *root, const char *dir, const char *name)
+{
+    return *sp_dw_path(b, "%s%s%s%s", root, dir, *name == '/' ? "" : "/", name) ? sp_file_below(root, b) : "";
 }
 
 /* A path that there was no memory for is not one that nothing is found at. */

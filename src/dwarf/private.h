@@ -310,6 +310,8 @@ const char *sp_dw_base_name(const char *path);
 int sp_dw_dir_length(const char *path); /* with the last slash; 0: it has none */
 /* A path, valid until the next use of b; "" where there was no memory. */
 const char *sp_dw_path(struct sp_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same of root/dir/name, for files below root only (io/file.h). */
+const char *sp_dw_path_below(struct sp_buf *b, const char *root, const char *dir, const char *name);
 /* Frees b. A path that there was no memory for is not one that nothing is found at. */
 void sp_dw_path_end(struct sp_dwarf *d, struct sp_buf *b, bool found);
 

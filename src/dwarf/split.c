@@ -91,8 +91,8 @@ static bool find_dwo(struct sp_dwarf *d, struct sp_dw_unit *u)
     const char *slash = *dir ? "/" : "";
     struct sp_buf b;
     sp_buf_init(&b, PATH_MAX);
-    bool ok = d->root && (*dir == '/' || *name == '/') &&
-              try_dwo(d, u, sp_dw_path(&b, "%s%s%s%s", d->root, dir, slash, name));
+    bool ok =
+        d->root && (*dir == '/' || *name == '/') && try_dwo(d, u, sp_dw_path_below(&b, d->root, dir, name));
     ok = ok || try_dwo(d, u, sp_dw_path(&b, "%s%s%s", dir, slash, name)) ||
          try_dwo(d, u,
                  sp_dw_path(&b, "%.*s%s", sp_dw_dir_length(u->f->path), u->f->path, sp_dw_base_name(name)));

@@ -7,10 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -129,14 +132,23 @@ static spaa_status slurp(int fd, uint64_t size, size_t max, const char *path, st
     return SPAA_OK;
 }
 
-spaa_status sp_file_slurp(const char *path, size_t max, struct sp_diags *d, char **data, size_t *n)
+static bool is_own(int fd)
+{
+    struct stat st;
+    return !fstat(fd, &st) && (st.st_uid == 0 || st.st_uid == geteuid());
+}
+
+spaa_status sp_file_slurp_own(const char *path, size_t max, bool any, struct sp_diags *d, char **data,
+                              size_t *n)
 {
     uint64_t size;
     char *p = NULL;
     int fd = sp_file_open(path, &size);
     if (fd < 0)
         return SPAA_ERR_NOT_FOUND;
-    spaa_status st = slurp(fd, size, max, path, d, &p, n);
+    spaa_status st = any || is_own(fd) ? SPAA_OK : SPAA_ERR_USAGE;
+    if (!st)
+        st = slurp(fd, size, max, path, d, &p, n);
     if (!st)
         st = sp_file_check(fd, size, path, d);
     close(fd);
@@ -145,6 +157,61 @@ spaa_status sp_file_slurp(const char *path, size_t max, struct sp_diags *d, char
     else
         *data = p;
     return st;
+}
+
+spaa_status sp_file_slurp(const char *path, size_t max, struct sp_diags *d, char **data, size_t *n)
+{
+    return sp_file_slurp_own(path, max, true, d, data, n);
+}
+
+/* Opened to see which file it is, and no more; -1. `unknown`: the kernel cannot, or may not be asked. */
+static int open_below(const char *root, const char *rest, bool *unknown)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    int at = open(root, O_PATH | O_CLOEXEC | O_DIRECTORY);
+    int fd = at < 0 ? -1 : (int)syscall(SYS_openat2, at, rest, &how, sizeof how);
+    *unknown = at >= 0 && fd < 0 && (errno == ENOSYS || errno == EPERM || errno == E2BIG);
+    if (at >= 0)
+        close(at);
+    return fd;
+}
+
+/* Where the kernel cannot tell: that all links together do not lead out. */
+static bool stays_below(const char *root, const char *path)
+{
+    char *top = realpath(root, NULL), *end = realpath(path, NULL);
+    size_t n = top ? strlen(top) : 0;
+    bool ok = top && end && !strncmp(end, top, n) && (n == 1 || end[n] == '/');
+    free(top);
+    free(end);
+    return ok;
+}
+
+const char *sp_file_below(const char *root, struct sp_buf *path)
+{
+    const char *text = sp_buf_cstr(path), *rest = text + strlen(root);
+    struct stat is, plain;
+    char link[64], target[PATH_MAX];
+    bool unknown;
+    if (path->failed || strncmp(text, root, strlen(root)) != 0)
+        return "";
+    while (*rest == '/')
+        rest++;
+    int fd = open_below(root, *rest ? rest : ".", &unknown);
+    if (fd < 0)
+        return unknown && stays_below(root, text) ? text : "";
+    if (!fstat(fd, &is) && !stat(text, &plain) && is.st_dev == plain.st_dev && is.st_ino == plain.st_ino) {
+        close(fd);
+        return text;
+    }
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, target, sizeof target - 1);
+    close(fd);
+    if (n <= 0 || n == sizeof target - 1)
+        return "";
+    target[n] = '\0';
+    sp_buf_clear(path);
+    return sp_buf_puts(path, target) ? sp_buf_cstr(path) : "";
 }
 
 spaa_status sp_file_crc32(const char *path, struct sp_diags *d, uint32_t *crc)

@@ -2,6 +2,7 @@
 #ifndef SP_IO_FILE_H
 #define SP_IO_FILE_H
 
+#include "base/buf.h"
 #include "base/diag.h"
 
 #include <stdbool.h>
@@ -29,6 +30,16 @@ static inline spaa_status sp_file_fatal(spaa_status st)
  * it cannot be opened, SPAA_ERR_IO (reported), SPAA_ERR_LIMIT when it is larger than max, SPAA_ERR_NOMEM.
  */
 spaa_status sp_file_slurp(const char *path, size_t max, struct sp_diags *d, char **data, size_t *n);
+/* The same of a file that root or the one who runs this owns, unless `any` does: SPAA_ERR_USAGE of another's.
+ */
+spaa_status sp_file_slurp_own(const char *path, size_t max, bool any, struct sp_diags *d, char **data,
+                              size_t *n);
+/*
+ * A path that was put together of a folder and what a recording says stands below it: the file that is meant
+ * with the folder as its root, so that no link and no `..` leads out of it. The text stays in `path`; "":
+ * there is none.
+ */
+const char *sp_file_below(const char *root, struct sp_buf *path);
 /* The CRC-32 of the whole file, as .gnu_debuglink has it. SPAA_ERR_NOT_FOUND, _IO (reported), _NOMEM. */
 spaa_status sp_file_crc32(const char *path, struct sp_diags *d, uint32_t *crc);
 

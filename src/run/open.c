@@ -79,6 +79,7 @@ spaa_status sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
                                            .dsym = run->v.dsym,
                                            .kallsyms = run->v.kallsyms,
                                            .no_symbols = run->v.no_symbols != NULL,
+                                           .trust_maps = run->v.trust_maps != NULL,
                                            .debuginfod = run->v.debuginfod != NULL,
                                            .no_inline = run->v.no_inline != NULL,
                                            .no_debug = run->v.no_inline && run->v.no_lines,

@@ -75,19 +75,6 @@ static spaa_status try_file(struct sp_module *m, const char *candidate, bool *fo
     return m->file ? SPAA_OK : SPAA_ERR_NOMEM;
 }
 
-/* Names of mappings that look like paths and are none: their files are of other things, or devices. */
-static bool is_path(const char *p)
-{
-    static const char *const not [] = {"//",     "/dev/", "/memfd:", "/SYSV", "/anon_hugepage",
-                                       "/proc/", "/sys/"};
-    if (!p || p[0] != '/')
-        return false;
-    for (size_t i = 0; i < sizeof not / sizeof *not ; i++)
-        if (!strncmp(p, not [i], strlen(not [i])))
-            return false;
-    return true;
-}
-
 /* Mach-O: wherever it is; else why the one of its name is not it. */
 static spaa_status by_uuid(struct sp_module *m, bool *found)
 {
@@ -145,15 +132,15 @@ spaa_status sp_find_file(struct sp_module *m)
     st = find_offered(m, &found);
     if (st == SPAA_OK && !found && (sp_is_windows_path(p) || (p && p[0] != '/' && sp_is_guid_and_age(id, p))))
         st = sp_find_image(m, try_file, &found);
-    if (st == SPAA_OK && !found && is_path(p) && symfs)
-        st = try_file(m, sp_path(&b, "%s%s", symfs, p), &found);
+    if (st == SPAA_OK && !found && sp_is_recorded_path(p) && symfs)
+        st = try_file(m, sp_path_below(&b, symfs, "%s", p), &found);
     if (st == SPAA_OK && !found && sp_is_build_id(id) && s->home) {
         static const char *const in_cache[] = {"/elf", "/vdso", ""};
         for (size_t i = 0; i < 3 && st == SPAA_OK && !found; i++)
             st = try_file(m, sp_path(&b, "%s/.debug/.build-id/%.2s/%s%s", s->home, id, id + 2, in_cache[i]),
                           &found);
     }
-    if (st == SPAA_OK && !found && is_path(p))
+    if (st == SPAA_OK && !found && sp_is_recorded_path(p))
         st = try_file(m, p, &found);
     const char *fetched = NULL;
     if (st == SPAA_OK && !found && id)
@@ -230,15 +217,21 @@ static spaa_status by_id(struct sp_module *m, struct sp_buf *b, const char *root
     const char *id = sp_module_wanted_id(m);
     if (!root || !id)
         return SPAA_OK;
-    return try_debug(m, sp_path(b, "%s%s/.build-id/%.2s/%s.debug", root, dir, id, id + 2), false);
+    const char *path = root == m->owner->opts.symfs
+                           ? sp_path_below(b, root, "%s/.build-id/%.2s/%s.debug", dir, id, id + 2)
+                           : sp_path(b, "%s%s/.build-id/%.2s/%s.debug", root, dir, id, id + 2);
+    return try_debug(m, path, false);
 }
 
 static spaa_status by_link_under(struct sp_module *m, struct sp_buf *b, const char *root, const char *dir)
 {
-    const char *p = m->key.path, *slash = is_path(p) ? strrchr(p, '/') : NULL;
+    const char *p = m->key.path, *slash = sp_is_recorded_path(p) ? strrchr(p, '/') : NULL;
     if (!root || !slash)
         return SPAA_OK;
-    return try_debug(m, sp_path(b, "%s%s%.*s/%s", root, dir, (int)(slash - p), p, m->elf.debuglink), true);
+    const char *path = root == m->owner->opts.symfs
+                           ? sp_path_below(b, root, "%s%.*s/%s", dir, (int)(slash - p), p, m->elf.debuglink)
+                           : sp_path(b, "%s%s%.*s/%s", root, dir, (int)(slash - p), p, m->elf.debuglink);
+    return try_debug(m, path, true);
 }
 
 static spaa_status by_link(struct sp_module *m, struct sp_buf *b)

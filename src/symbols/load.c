@@ -126,7 +126,7 @@ spaa_status sp_load_kernel(struct sp_module *m)
     if (s->opts.kallsyms)
         st = try_kallsyms(m, s->opts.kallsyms, true);
     if (st == SPAA_OK && s->opts.symfs)
-        st = try_kallsyms(m, sp_path(&b, "%s/proc/kallsyms", s->opts.symfs), false);
+        st = try_kallsyms(m, sp_path_below(&b, s->opts.symfs, "/proc/kallsyms"), false);
     if (m->key.kind == SP_MODULE_KMOD) {
         id = NULL; /* its build-id is the module's, not the kernel's */
         for (size_t i = 0; i < s->modules.n && st == SPAA_OK; i++)
@@ -146,16 +146,28 @@ spaa_status sp_load_kernel(struct sp_module *m)
     return sp_path_end(&b, st);
 }
 
+/*
+ * Anybody can write to /tmp what the names of somebody else's process are: files below `--symfs` were named,
+ * others must be root's or of the one who asks.
+ */
+static spaa_status not_believed(struct sp_module *m, const char *path, spaa_status st)
+{
+    if (st == SPAA_ERR_USAGE)
+        sp_emit(m->owner->d, SP_W807, SP_AT_NOTHING, "%s", path);
+    return sp_file_fatal(st);
+}
+
 /* Parses the first of the candidates that is there. */
-static spaa_status try_map(struct sp_module *m, const char *path)
+static spaa_status try_map(struct sp_module *m, const char *path, bool named)
 {
     char *text;
     size_t n;
     if (m->file || !*path)
         return SPAA_OK;
-    spaa_status st = sp_file_slurp(path, SP_PERF_MAP_MAX, m->owner->d, &text, &n);
+    bool any = named || m->owner->opts.trust_maps;
+    spaa_status st = sp_file_slurp_own(path, SP_PERF_MAP_MAX, any, m->owner->d, &text, &n);
     if (st != SPAA_OK)
-        return sp_file_fatal(st);
+        return not_believed(m, path, st);
     m->file = sp_module_keep(m, path);
     if (!sp_symtab_keep(&m->tab, text) || !m->file || !sp_perf_map_parse(text, n, &m->tab))
         return SPAA_ERR_NOMEM;
@@ -176,16 +188,17 @@ static void fit_times(struct sp_module *m)
     }
 }
 
-static spaa_status try_jitdump(struct sp_module *m, const char *path)
+static spaa_status try_jitdump(struct sp_module *m, const char *path, bool named)
 {
     char *data;
     size_t n;
     bool is_one = false;
     if (m->file || !*path)
         return SPAA_OK;
-    spaa_status st = sp_file_slurp(path, SP_JITDUMP_MAX, m->owner->d, &data, &n);
+    bool any = named || m->owner->opts.trust_maps;
+    spaa_status st = sp_file_slurp_own(path, SP_JITDUMP_MAX, any, m->owner->d, &data, &n);
     if (st != SPAA_OK)
-        return sp_file_fatal(st);
+        return not_believed(m, path, st);
     if (!sp_symtab_keep(&m->tab, data) ||
         !sp_jitdump_parse((const unsigned char *)data, n, &m->tab, &m->jit, &is_one))
         return SPAA_ERR_NOMEM;
@@ -207,13 +220,13 @@ static spaa_status load_jitdump(struct sp_module *m, struct sp_buf *b)
         if (s->jit_paths.v[i].pid != m->key.pid)
             continue;
         if (symfs)
-            st = try_jitdump(m, sp_path(b, "%s%s", symfs, s->jit_paths.v[i].path));
-        if (!st)
-            st = try_jitdump(m, s->jit_paths.v[i].path);
+            st = try_jitdump(m, sp_path_below(b, symfs, "%s", s->jit_paths.v[i].path), true);
+        if (!st && sp_is_recorded_path(s->jit_paths.v[i].path))
+            st = try_jitdump(m, s->jit_paths.v[i].path, false);
     }
     if (!st && symfs && pid > 0)
-        st = try_jitdump(m, sp_path(b, "%s/tmp/jit-%lld.dump", symfs, pid));
-    return !st && pid > 0 ? try_jitdump(m, sp_path(b, "/tmp/jit-%lld.dump", pid)) : st;
+        st = try_jitdump(m, sp_path_below(b, symfs, "/tmp/jit-%lld.dump", pid), true);
+    return !st && pid > 0 ? try_jitdump(m, sp_path(b, "/tmp/jit-%lld.dump", pid), false) : st;
 }
 
 spaa_status sp_load_perf_map(struct sp_module *m)
@@ -228,12 +241,12 @@ spaa_status sp_load_perf_map(struct sp_module *m)
     m->why = SP_WHY_NO_MAP;
     st = load_jitdump(m, &b);
     if (!st && symfs && pid > 0)
-        st = try_map(m, sp_path(&b, "%s/tmp/perf-%lld.map", symfs, pid));
+        st = try_map(m, sp_path_below(&b, symfs, "/tmp/perf-%lld.map", pid), true);
     if (st == SPAA_OK && symfs && pid > 0)
-        st = try_map(m, sp_path(&b, "%s/perf-%lld.map", symfs, pid));
-    if (st == SPAA_OK && n > 4 && !strcmp(p + n - 4, ".map"))
-        st = try_map(m, p);
+        st = try_map(m, sp_path_below(&b, symfs, "/perf-%lld.map", pid), true);
+    if (st == SPAA_OK && n > 4 && !strcmp(p + n - 4, ".map") && sp_is_recorded_path(p))
+        st = try_map(m, p, false);
     if (st == SPAA_OK && pid > 0)
-        st = try_map(m, sp_path(&b, "/tmp/perf-%lld.map", pid));
+        st = try_map(m, sp_path(&b, "/tmp/perf-%lld.map", pid), false);
     return sp_path_end(&b, st);
 }

@@ -54,6 +54,7 @@ struct sp_symbol_opts {
     bool no_inline; /* the physical function alone, at the line where it calls what is inlined */
     bool no_lines;
     bool no_debug;   /* symbol tables alone, as who wants neither of the two asks for */
+    bool trust_maps; /* perf maps and jitdumps of other users */
     bool debuginfod; /* ask the servers of DEBUGINFOD_URLS for what is not found */
 };
 

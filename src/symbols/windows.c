@@ -172,7 +172,7 @@ static spaa_status windows_named(struct windows_search *x, const char *name)
         sp_buf_init(&tail, PATH_MAX);
         const char *p = windows_tail(&tail, m->key.path, false), *end = strrchr(p, '/');
         if (end && !strstr(p, ".."))
-            st = windows_try(x, sp_path(&x->path, "%s/%.*s/%s", o->symfs, (int)(end - p), p, name));
+            st = windows_try(x, sp_path_below(&x->path, o->symfs, "/%.*s/%s", (int)(end - p), p, name));
         st = sp_path_end(&tail, st);
     }
     if (!st)
@@ -212,11 +212,11 @@ spaa_status sp_find_image(struct sp_module *m, sp_try_image *try, bool *found)
     for (int base = 0; base < 2 && !st && !*found; base++) {
         const char *p = windows_tail(&tail, m->key.path, base);
         if (!strstr(p, ".."))
-            st = try(m, sp_path(&path, "%s/%s", symfs, *p == '/' ? p + 1 : p), found);
+            st = try(m, sp_path_below(&path, symfs, "/%s", *p == '/' ? p + 1 : p), found);
         for (size_t i = 0; i < tail.len; i++)
             tail.data[i] = (char)tolower((unsigned char)tail.data[i]);
         if (!st && !*found && !strstr(p, "..") && base)
-            st = try(m, sp_path(&path, "%s/%s", symfs, p), found);
+            st = try(m, sp_path_below(&path, symfs, "/%s", p), found);
     }
     return sp_path_end(&tail, sp_path_end(&path, st));
 }
