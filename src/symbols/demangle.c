@@ -7,6 +7,7 @@
  *   names of more than 1 KiB, which stay as they are);
  * - C++ and Rust use the callback forms, which need no heap, and are left by longjmp when the text
  *   grows beyond TEXT_MAX_BYTES: a callback has no other way to say stop, and nothing is lost by it;
+ * - names that it would search without a word are found before (demangle_cost.h);
  * - D has no callback form; what makes it grow is its back references (Q), so these are counted;
  * - it ends the process where D's names find no memory: the functions it calls for that are defined here, and
  *   leave by longjmp too (what it holds of the name, at most a few hundred bytes as a rule, is lost then).
@@ -16,6 +17,8 @@
  * (`::h0123456789abcdef`) is left out by libiberty.
  */
 #include "symbols/demangle.h"
+
+#include "symbols/demangle_cost.h"
 
 #include "symbols/msvc_name.h"
 
@@ -117,7 +120,7 @@ static bool find_text(const char *name, struct sp_buf *out)
         return through_callback(rust_demangle_callback, name, out);
     if (name[1] == 'Z')
         return through_callback(rust_demangle_callback, name, out) ||
-               through_callback(cplus_demangle_v3_callback, name, out);
+               (!sp_demangle_is_endless(name) && through_callback(cplus_demangle_v3_callback, name, out));
     if (name[1] == 'D' && (demangle_is_digit(name[2]) || !strcmp(name, "_Dmain")))
         return d_name(name, out);
     return false;
