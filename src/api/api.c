@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include "base/nearest.h"
+#include "base/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,11 @@ spaa_status sp_api_watch(struct sp_watch *w, const struct spaa_watch *asked, str
 {
     struct spaa_watch own;
     spaa_status st = sp_api_options(&own, sizeof own, asked, d);
+    if (!st && !sp_thread_has_room(SP_CALLER_STACK)) {
+        sp_emit_hint(d, SP_E007, SP_AT_NOTHING, "give the thread a larger stack (pthread_attr_setstacksize)",
+                     "the calling thread has less than %zu KiB of stack left", SP_CALLER_STACK >> 10);
+        st = SPAA_ERR_LIMIT;
+    }
     sp_watch_begin(w, st ? NULL : &own, d);
     return st;
 }

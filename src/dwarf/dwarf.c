@@ -1,6 +1,7 @@
 /* Opening, and the question: address to frames. */
 #include "dwarf/dwarf.h"
 
+#include "base/thread.h"
 #include "base/watch.h"
 #include "dwarf/private.h"
 
@@ -223,7 +224,7 @@ void sp_dwarf_prepare(struct sp_dwarf *d, const uint64_t *addrs, size_t n, enum 
             units.v[kept++] = units.v[i];
     struct team t = {.d = d, .want = want, .units = units.v, .n = kept};
     for (; started + 1 < jobs && started + 1 < kept && started < THREADS_MAX; started++)
-        if (pthread_create(&threads[started], NULL, dwarf_work, &t))
+        if (sp_thread_start(&threads[started], dwarf_work, &t))
             break;
     dwarf_work(&t); /* with one thread, too: what a file may not ask for depends on what was read of it */
     while (started)

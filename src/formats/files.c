@@ -1,5 +1,6 @@
 #include "formats/files.h"
 
+#include "base/thread.h"
 #include "base/watch.h"
 
 #include <pthread.h>
@@ -163,7 +164,7 @@ static spaa_status in_parallel(struct reading *r, size_t workers, struct sp_merg
     }
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
-    while (started < workers && pthread_create(&threads[started], NULL, files_work, r) == 0)
+    while (started < workers && sp_thread_start(&threads[started], files_work, r) == 0)
         started++;
     for (; !st && started && i < r->n; i++) {
         struct slot *s = &r->slots[i % r->nslots];

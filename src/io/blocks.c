@@ -5,6 +5,7 @@
  * that the input is a large one. Where a block ends, what is lent and what is reported when do not depend on
  * that: the thread's diagnostics are passed on when the reader comes to the end that they are about.
  */
+#include "base/thread.h"
 #include "io/stage.h"
 
 #include <pthread.h>
@@ -124,7 +125,7 @@ static void blocks_start(struct blocks_stage *b)
     b->found.per_code = b->s.diags->per_code;
     hand_down(b, &b->found, &b->stop);
     b->nring = BLOCKS; /* the block that is lent keeps its place: it is one of the first */
-    b->started = pthread_create(&b->thread, NULL, work_ahead, b) == 0;
+    b->started = sp_thread_start(&b->thread, work_ahead, b) == 0;
     if (!b->started) {
         b->nring = AT_ONCE;
         hand_down(b, b->s.diags, NULL);

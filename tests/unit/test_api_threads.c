@@ -224,12 +224,55 @@ static void threads_have_profiles_of_their_own(void **state)
     spaa_free(text);
 }
 
+struct small {
+    const char *text;
+    size_t size;
+    spaa_status st;
+    bool told;
+};
+
+static void *open_in_thread(void *arg)
+{
+    struct small *x = arg;
+    struct spaa_profile *p = NULL;
+    struct spaa_diagnostics *d = NULL;
+    x->st = spaa_profile_open_memory(x->text, x->size, "p", NULL, &p, &d);
+    struct spaa_diagnostic said = {.size = sizeof said};
+    x->told = spaa_diagnostics_count(d) == 1 && spaa_diagnostics_get(d, 0, &said) == SPAA_OK &&
+              strstr(said.message, "stack left");
+    spaa_profile_free(p);
+    spaa_diagnostics_free(d);
+    return NULL;
+}
+
+static void a_thread_with_little_stack_is_refused(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {16 << 10, 32 << 10, 128 << 10, 320 << 10};
+    size_t size;
+    char *text = recorded(&size);
+    for (unsigned i = 0; i < 4; i++) {
+        struct small x = {text, size, SPAA_ERR_BUG, false};
+        pthread_attr_t how;
+        pthread_t t;
+        assert_int_equal(pthread_attr_init(&how), 0);
+        assert_int_equal(pthread_attr_setstacksize(&how, sizes[i]), 0);
+        assert_int_equal(pthread_create(&t, &how, open_in_thread, &x), 0);
+        pthread_join(t, NULL);
+        pthread_attr_destroy(&how);
+        assert_int_equal(x.st, i < 3 ? SPAA_ERR_LIMIT : SPAA_OK);
+        assert_int_equal(x.told, i < 3);
+    }
+    spaa_free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_walk_one_profile),
         cmocka_unit_test(threads_ask_one_profile_in_turn),
         cmocka_unit_test(threads_have_profiles_of_their_own),
+        cmocka_unit_test(a_thread_with_little_stack_is_refused),
     };
     return cmocka_run_group_tests_name("api_threads", tests, NULL, NULL);
 }

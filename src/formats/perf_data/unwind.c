@@ -16,6 +16,7 @@
 #include "formats/perf_data/resolve.h"
 
 #include "base/buf.h"
+#include "base/thread.h"
 #include "base/watch.h"
 #include "unwind/unwind.h"
 #include "json/json.h"
@@ -319,7 +320,7 @@ static spaa_status pd_unwind_run_batch(struct unwinder *u)
     uint32_t started = 0, useful = (uint32_t)(u->tasks.n / BLOCK);
     atomic_store(&u->next, 0);
     while (started + 1 < u->nworkers && started < useful &&
-           pthread_create(&threads[started], NULL, pd_unwind_work, &u->workers[started + 1]) == 0)
+           sp_thread_start(&threads[started], pd_unwind_work, &u->workers[started + 1]) == 0)
         started++;
     pd_unwind_work(&u->workers[0]);
     for (uint32_t i = 0; i < started; i++)

@@ -1,4 +1,5 @@
 #include "formats/spaa/chunks.h"
+#include "base/thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ bool sp_chunks_run(const struct sp_chunk_work *w, const struct sp_chunking *how,
         pthread_mutex_init(&r.lock, NULL);
         pthread_cond_init(&r.change, NULL);
         /* Where a thread cannot be had, the others do the work. */
-        while (started + 1 < jobs && pthread_create(&threads[started], NULL, chunks_work, &r) == 0)
+        while (started + 1 < jobs && sp_thread_start(&threads[started], chunks_work, &r) == 0)
             started++;
         chunks_work(&r);
         while (started)
