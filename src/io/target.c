@@ -1,10 +1,13 @@
 /*
  * Output files appear whole: they are written as `.spaa-PID-N.tmp` beside their final name and renamed.
+ * Those of processes that were killed meanwhile are removed by the next one (io/stale.h).
  *
  * Symbolic links are written through, an existing file keeps its mode and must be writable itself;
  * devices, pipes and standard output under its names in /dev are written directly.
  */
 #include "io/target.h"
+
+#include "io/stale.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,13 +84,15 @@ static int open_temporary(struct sp_target *t)
 {
     char name[64];
     for (unsigned i = 0; i < TRIES; i++) {
-        snprintf(name, sizeof name, ".spaa-%ld-%u.tmp", (long)getpid(), i);
+        snprintf(name, sizeof name, SP_HALF_BEGIN "%ld-%u" SP_HALF_END, (long)getpid(), i);
         t->temp = beside(t->final, name);
         if (!t->temp)
             return ENOMEM;
         t->fd = open(t->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-        if (t->fd >= 0)
+        if (t->fd >= 0) {
+            sp_half_hold(t->fd);
             return 0;
+        }
         int error = errno;
         free(t->temp);
         t->temp = NULL;
@@ -115,6 +120,7 @@ static int open_target(struct sp_target *t, const char *path)
     t->final = follow(path);
     if (!t->final)
         return errno;
+    sp_half_clean(t->final);
     int error = open_temporary(t);
     if (!error && exists && fchmod(t->fd, sb.st_mode & 0777))
         error = errno;

@@ -1,5 +1,6 @@
 """A signal that ends the program leaves no half-written output behind, and is what the program dies of."""
 
+import fcntl
 import os
 import random
 import resource
@@ -152,3 +153,21 @@ def test_a_limit_of_file_size_is_an_error_with_words(large, tmp_path):
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
     assert p.returncode == 3 and "File too large" in p.stderr, p.stderr
     assert os.listdir(tmp_path) == []
+
+
+def test_half_written_files_of_dead_processes_go(tmp_path):
+    """Those of processes that live or hold them, young ones, and what is named otherwise stay."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    old = time.time() - 3600
+    dead, young, alive = (f".spaa-{p}-{n}.tmp" for p, n in ((gone.pid, 0), (gone.pid, 1), (os.getpid(), 0)))
+    held, other = f".spaa-{gone.pid}-2.tmp", f".spaa-{gone.pid}-x.tmp"
+    for name in (dead, young, alive, held, other):
+        (tmp_path / name).write_text("half")
+        if name != young:
+            os.utime(tmp_path / name, (old, old))
+    (tmp_path / "in.folded").write_text("main;work 3\n")
+    with open(tmp_path / held, "rb") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        subprocess.run([BIN, "convert", tmp_path / "in.folded", "-o", tmp_path / "out.spaa"], check=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([young, alive, held, other, "in.folded", "out.spaa"])
