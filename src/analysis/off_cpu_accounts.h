@@ -28,7 +28,7 @@ struct sp_off_cpu_who {
     int64_t unknown;                /* it ran or waited: which is not recorded; in no other sum */
     int64_t runnable;               /* waiting for a CPU */
     int64_t blocked, idle;          /* idle is not in blocked, nor in `by` */
-    int64_t maybe_idle;             /* likely idle, not shown to be; in neither */
+    int64_t maybe_idle;             /* maybe idle, which nothing shows; in neither */
     int64_t unseen;                 /* blocked, and where was not recorded: before it, or lost; in neither */
     int64_t by[SP_WAIT_REASONS];    /* of blocked; [SP_WAIT_CPU] is runnable */
     bool at_least[SP_WAIT_REASONS]; /* some of these are longer than what was seen */

@@ -1,6 +1,12 @@
 /* Episodes: waits of one place that overlap, far longer than others. */
 #include "analysis/stall_parts.h"
 
+/* It has the look of a wait for work, and what those did who ended it does not show that it was one. */
+static bool is_maybe(const struct stall_work *w, const struct sp_wait_why *why)
+{
+    return why->idle && why->idle_unsure && why->reason == SP_WAIT_CONDITION && w->v->has_wakes;
+}
+
 /* A wait that can be of a stall: which kind of thing is waited for. SP_WAIT_REASONS: none. */
 static uint8_t place_reason(const struct stall_work *w, const struct sp_interval *i)
 {
@@ -11,7 +17,7 @@ static uint8_t place_reason(const struct stall_work *w, const struct sp_interval
         return SP_WAIT_REASONS;
     if (i->task == SP_TASK_STOPPED)
         return SP_WAIT_STOPPED;
-    if (why->idle || i->task == SP_TASK_IDLE)
+    if ((why->idle && !is_maybe(w, why)) || i->task == SP_TASK_IDLE)
         return SP_WAIT_REASONS;
     switch (why->reason) {
     case SP_WAIT_LOCK:
@@ -39,6 +45,8 @@ static int by_place(const void *va, const void *vb, void *arg)
         return a->reason < b->reason ? -1 : 1;
     if (a->function != b->function)
         return a->function < b->function ? -1 : 1;
+    if (a->maybe != b->maybe)
+        return a->maybe ? 1 : -1;
     if (v[a->interval].start != v[b->interval].start)
         return v[a->interval].start < v[b->interval].start ? -1 : 1;
     return (a->interval > b->interval) - (a->interval < b->interval);
@@ -75,7 +83,8 @@ static bool collect(struct stall_work *w)
         struct stall_wait x = {.interval = (uint32_t)k,
                                .group = w->group[i->thread],
                                .function = place ? stall_why(w, i)->function : SP_NONE,
-                               .reason = reason};
+                               .reason = reason,
+                               .maybe = place && is_maybe(w, stall_why(w, i))};
         if (!sp_vec_push(&w->waits, x))
             return false;
     }
@@ -324,6 +333,8 @@ static bool look_at(struct stall_work *w, struct place *p, int64_t *length)
 {
     size_t n = p->to - p->from;
     uint8_t reason = w->waits.v[p->from].reason;
+    if (w->waits.v[p->from].maybe)
+        return leave_unjudged(w, p);
     for (size_t k = 0; k < n; k++)
         length[k] = stall_length(&w->v->v.v[w->waits.v[p->from + k].interval]);
     qsort(length, n, sizeof *length, descending);
@@ -351,7 +362,8 @@ static bool look_at(struct stall_work *w, struct place *p, int64_t *length)
 
 static bool same_place(const struct stall_wait *a, const struct stall_wait *b)
 {
-    return a->group == b->group && a->reason == b->reason && a->function == b->function;
+    return a->group == b->group && a->reason == b->reason && a->function == b->function &&
+           a->maybe == b->maybe;
 }
 
 bool stall_find(struct stall_work *w)

@@ -9,6 +9,7 @@ struct stall_wait {
     uint32_t interval;
     uint32_t group, function;
     uint8_t reason;
+    bool maybe; /* what is left unjudged, where there is much of it */
 };
 
 struct stall_work {

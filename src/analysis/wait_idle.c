@@ -212,22 +212,26 @@ static void tell_group(struct group *g, struct sp_wait_why *of)
 
 /* ---- by who ended the waits ---- */
 
-/* For most of it somebody waited for its end. */
+/* For most of it somebody waited for its end: it is not idle. Or somebody may have: it is not sure. */
 static bool prove_sleep(const struct sp_wait_idle_row *v, size_t n, const struct sp_wait_ended *ended,
                         struct sp_wait_why *of)
 {
-    int64_t held = 0, whole = 0;
+    int64_t held = 0, maybe = 0, whole = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t both[] = {v[i].stack, v[i].kernel};
-        for (size_t k = 0; k < 2 && both[k] != SP_NONE; k++)
+        for (size_t k = 0; k < 2 && both[k] != SP_NONE; k++) {
             held += ended[both[k]].held;
+            maybe += ended[both[k]].maybe;
+        }
         whole += of[v[i].stack].idle ? v[i].weight : 0;
     }
-    if (!whole || held <= whole / 2)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        of[v[i].stack].idle = false;
-    return true;
+    bool was_held = whole && held > whole / 2;
+    for (size_t i = 0; i < n; i++) {
+        struct sp_wait_why *w = &of[v[i].stack];
+        w->idle = w->idle && !was_held;
+        w->idle_unsure = w->idle && (w->idle_unsure || maybe > whole / 2);
+    }
+    return was_held;
 }
 
 static bool prove_place(const struct sp_wait_idle_row *v, size_t n, const struct sp_wait_ended *ended,

@@ -14,7 +14,8 @@
  * A wait further down is in the middle of something, and somebody waits for its end. Where own functions are
  * not known, only the nine tenths count. Locks, disks, networks, pipes and children are never idle by this
  * rule. A client that waits for its server looks the same: what the rule says of conditions and polls is
- * `idle_unsure` until it is shown what those did who ended the waits.
+ * `idle_unsure` until it is shown what those did who ended the waits. A sleep is `idle_unsure`, too, of a
+ * thread that may have been asked for what it does.
  */
 #ifndef SP_WAIT_IDLE_H
 #define SP_WAIT_IDLE_H

@@ -1,8 +1,12 @@
 #include "analysis/wait_wakers.h"
 
 #include "analysis/wake_kind.h"
+#include "base/hash.h"
+#include "base/map.h"
 
 enum { BLOCK = 64, LOOK_BACK = 64, LOOK_AT = 256 };
+
+enum kind { BUSY, MAYBE, KINDS }; /* MAYBE: it slept in a way that is only likely idle */
 
 enum by { BY_THREAD, BY_TIMER, BY_UNKNOWN };
 
@@ -11,8 +15,9 @@ struct wakers {
     const struct sp_intervals *v;
     const struct sp_wait_why *why;
     size_t n;
-    int64_t *busy;           /* per BLOCK intervals: sum of what was busy before them */
+    int64_t *sums[KINDS];    /* of each kind, per BLOCK intervals: sum of those before them */
     unsigned char *function; /* per function of the profile: enum by, as that of a waker */
+    int64_t *served;         /* per thread: from when on it served who asked it; INT64_MAX */
     SP_VEC(uint32_t) chain;  /* blocked intervals that are one wait */
 };
 
@@ -31,28 +36,40 @@ static bool is_busy(const struct wakers *x, const struct sp_interval *i)
     return w && !w->idle && !w->unseen && i->task != SP_TASK_IDLE && i->task != SP_TASK_DEAD;
 }
 
-static bool sum_up(struct wakers *x)
+static bool is_maybe(const struct wakers *x, const struct sp_interval *i)
+{
+    const struct sp_wait_why *w = why_of(x, i);
+    return i->state == SP_RUN_BLOCKED && w && w->idle && w->reason == SP_WAIT_SLEEP &&
+           (w->idle_unsure || x->served[i->thread] < i->end);
+}
+
+static bool is_of(const struct wakers *x, const struct sp_interval *i, enum kind kind)
+{
+    return kind == BUSY ? is_busy(x, i) : is_maybe(x, i);
+}
+
+static bool sum_up(struct wakers *x, enum kind kind)
 {
     int64_t sum = 0;
-    x->busy = malloc((x->v->v.n / BLOCK + 1) * sizeof *x->busy);
-    for (size_t i = 0; x->busy && i < x->v->v.n; i++) {
+    int64_t *sums = x->sums[kind] = malloc((x->v->v.n / BLOCK + 1) * sizeof *sums);
+    for (size_t i = 0; sums && i < x->v->v.n; i++) {
         if (i % BLOCK == 0)
-            x->busy[i / BLOCK] = sum;
+            sums[i / BLOCK] = sum;
         const struct sp_interval *o = &x->v->v.v[i];
-        sum += is_busy(x, o) ? o->end - o->start : 0;
+        sum += is_of(x, o, kind) ? o->end - o->start : 0;
     }
-    return x->busy != NULL;
+    return sums != NULL;
 }
 
 /* Of all intervals before number `to`. */
-static int64_t busy_before(const struct wakers *x, size_t to)
+static int64_t sum_before(const struct wakers *x, size_t to, enum kind kind)
 {
     if (!to)
         return 0;
     size_t from = (to - 1) / BLOCK * BLOCK;
-    int64_t sum = x->busy[from / BLOCK];
+    int64_t sum = x->sums[kind][from / BLOCK];
     for (size_t i = from; i < to; i++)
-        sum += is_busy(x, &x->v->v.v[i]) ? x->v->v.v[i].end - x->v->v.v[i].start : 0;
+        sum += is_of(x, &x->v->v.v[i], kind) ? x->v->v.v[i].end - x->v->v.v[i].start : 0;
     return sum;
 }
 
@@ -70,17 +87,24 @@ static size_t first_after(const struct sp_intervals *v, const struct sp_interval
     return lo;
 }
 
-/* How long the thread was busy until `at`, but for what all had been busy before its first interval. */
-static int64_t busy_until(const struct wakers *x, const struct sp_interval_thread *t, int64_t at)
+/* How much of the kind was until `at`, but for what all had been before the thread's first interval. */
+static int64_t sum_until(const struct wakers *x, const struct sp_interval_thread *t, int64_t at,
+                         enum kind kind)
 {
     size_t k = first_after(x->v, t, at);
-    int64_t sum = busy_before(x, k);
+    int64_t sum = sum_before(x, k, kind);
     if (k < (size_t)t->first + t->n) {
         const struct sp_interval *i = &x->v->v.v[k];
-        if (i->start < at && is_busy(x, i))
+        if (i->start < at && is_of(x, i, kind))
             sum += at - i->start;
     }
     return sum;
+}
+
+static int64_t sum_between(const struct wakers *x, const struct sp_interval_thread *t, int64_t from,
+                           int64_t to, enum kind kind)
+{
+    return sum_until(x, t, to, kind) - sum_until(x, t, from, kind);
 }
 
 /* ---- who ended a wait ---- */
@@ -109,6 +133,67 @@ static enum by ended_by(const struct wakers *x, const struct sp_interval *i)
             by = BY_UNKNOWN;
     }
     return by;
+}
+
+/* ---- who serves whom ---- */
+
+struct ask {
+    uint32_t by, of; /* threads */
+    int64_t at;      /* first */
+};
+
+struct asks {
+    SP_VEC(struct ask) v;
+    struct sp_map map;
+};
+
+static struct ask *find_ask(const struct asks *x, uint32_t by, uint32_t of)
+{
+    struct sp_probe at = sp_map_probe(&x->map, sp_hash_mix(by, of));
+    for (uint32_t i; (i = sp_map_next(&x->map, &at)) != SP_MAP_NONE;)
+        if (x->v.v[i].by == by && x->v.v[i].of == of)
+            return &x->v.v[i];
+    return NULL;
+}
+
+/* The end of a wait for what another thread says or sends. */
+static bool is_told(const struct wakers *x, const struct sp_interval *i)
+{
+    const struct sp_wait_why *w = why_of(x, i);
+    return i->state == SP_RUN_BLOCKED && w &&
+           (w->reason == SP_WAIT_CONDITION || w->reason == SP_WAIT_POLL || w->reason == SP_WAIT_NETWORK ||
+            w->reason == SP_WAIT_PIPE || w->reason == SP_WAIT_FUTEX) &&
+           ended_by(x, i) == BY_THREAD;
+}
+
+/*
+ * Who was told something by a thread, and told that thread something later. A queue that does not get empty
+ * hides all but the first time: who sleeps since then may do so in the middle of a request.
+ */
+static bool find_served(struct wakers *x)
+{
+    struct asks asks = {.map = {0}};
+    bool ok = true;
+    x->served = malloc((x->v->threads.n + 1) * sizeof *x->served);
+    for (size_t i = 0; x->served && i < x->v->threads.n; i++)
+        x->served[i] = INT64_MAX;
+    for (size_t k = 0; ok && k < x->v->v.n; k++) {
+        const struct sp_interval *i = &x->v->v.v[k];
+        if (!is_told(x, i) || find_ask(&asks, i->waker, i->thread))
+            continue;
+        struct ask a = {i->waker, i->thread, i->end};
+        ok = asks.v.n < SP_MAP_NONE - 1 && sp_vec_push(&asks.v, a) &&
+             sp_map_add(&asks.map, sp_hash_mix(a.by, a.of), (uint32_t)asks.v.n - 1);
+    }
+    for (size_t k = 0; ok && x->served && k < x->v->v.n; k++) {
+        const struct sp_interval *i = &x->v->v.v[k];
+        const struct ask *a = is_told(x, i) ? find_ask(&asks, i->thread, i->waker) : NULL;
+        if (a && a->at < i->end && a->at < x->served[i->waker])
+            x->served[i->waker] = a->at;
+    }
+    sp_vec_free(&asks.v);
+    sp_map_free(&asks.map);
+    return ok && x->served;
 }
 
 /* ---- one wait ---- */
@@ -171,9 +256,11 @@ static void judge(struct wakers *x, enum by how, struct sp_wait_ended *of)
         const struct sp_interval_thread *by = &x->v->threads.v[last->waker],
                                         *me = &x->v->threads.v[last->thread];
         int64_t length = last->end - v[first].start;
-        busy = (busy_until(x, by, last->end) - busy_until(x, by, v[first].start)) * 2 > length;
+        int64_t did = sum_between(x, by, v[first].start, last->end, BUSY);
+        busy = did * 2 > length;
         asked = busy && was_asked(x, first, last, by);
-        rest = !busy && by->pid == me->pid && by->pid != SP_ABSENT &&
+        did += sum_between(x, by, v[first].start, last->end, MAYBE);
+        rest = did * 2 <= length && by->pid == me->pid && by->pid != SP_ABSENT &&
                !handed_on(x, by, why, v[first].start + length / 2);
     }
     for (size_t i = 0; i < x->chain.n; i++) {
@@ -218,12 +305,13 @@ static void add_sleeps(const struct wakers *x, const struct sp_interval *wait, s
     }
 }
 
-/* A thread that waits for work is in nobody's way: its waits are not for those who sleep. */
+/* A thread that waits for work is in nobody's way: its waits are not for those who sleep, nor shown to be. */
 static void judge_sleeps(const struct wakers *x, size_t number, struct sp_wait_ended *of)
 {
     const struct sp_interval *i = &x->v->v.v[number];
     const struct sp_wait_why *w = why_of(x, i);
-    if (i->state != SP_RUN_BLOCKED || !w || w->reason == SP_WAIT_SLEEP || ended_by(x, i) != BY_THREAD)
+    if (i->state != SP_RUN_BLOCKED || !w || w->idle || w->reason == SP_WAIT_SLEEP ||
+        ended_by(x, i) != BY_THREAD)
         return;
     const struct sp_interval_thread *by = &x->v->threads.v[i->waker];
     if (sp_wait_is_lock(w->reason) || was_asked(x, number, i, by))
@@ -236,6 +324,8 @@ static bool judge_thread(struct wakers *x, const struct sp_interval_thread *t, s
     for (uint32_t k = t->first; k < t->first + t->n; k++) {
         const struct sp_interval *i = &x->v->v.v[k];
         judge_sleeps(x, k, of);
+        if (is_maybe(x, i))
+            of[i->stack].maybe += i->end - i->start;
         if (!is_asked_about(x, i))
             continue;
         if (x->chain.n && !goes_on(x, i))
@@ -255,14 +345,16 @@ bool sp_wait_wakers_of(const struct sp_profile *p, const struct sp_intervals *v,
 {
     struct wakers x = {.p = p, .v = v, .why = why, .n = n};
     x.function = malloc(p->functions.n + 1);
-    bool ok = x.function && sum_up(&x);
-    for (size_t i = 0; ok && i < p->functions.n; i++)
+    for (size_t i = 0; x.function && i < p->functions.n; i++)
         x.function[i] = function_by(sp_pstr(p, p->functions.v[i].name));
+    bool ok = x.function && find_served(&x) && sum_up(&x, BUSY) && sum_up(&x, MAYBE);
     for (size_t k = 0; ok && k < v->threads.n; k++)
         if (v->threads.v[k].tid)
             ok = judge_thread(&x, &v->threads.v[k], of);
     sp_vec_free(&x.chain);
-    free(x.busy);
+    free(x.sums[BUSY]);
+    free(x.sums[MAYBE]);
+    free(x.served);
     free(x.function);
     return ok;
 }

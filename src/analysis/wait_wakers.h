@@ -18,6 +18,7 @@ struct sp_wait_ended {
     int64_t rest;  /* who ended it waited for work itself, or a timer did */
     int64_t held;  /* of sleeps: another thread waited meanwhile for a lock that it let go afterwards, or for
                       the answer to what it had asked of it before */
+    int64_t maybe; /* of sleeps: of threads that were asked for something, and told who asked, later */
 };
 
 /*

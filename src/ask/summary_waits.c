@@ -55,7 +55,7 @@ static void waits_by_reason(struct sp_summary *x, const struct sp_off_cpu_accoun
         sp_buf_puts(&b, "; idle ");
         sp_waits_duration(&b, all->idle, all->idle_at_least);
         if (all->maybe_idle > 0) {
-            sp_buf_puts(&b, " and likely idle ");
+            sp_buf_puts(&b, " and maybe idle ");
             sp_waits_duration(&b, all->maybe_idle, all->maybe_idle_at_least);
         }
         /* What is out of the view's stacks, which the line of the view says, is a part of it. */

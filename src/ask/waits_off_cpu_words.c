@@ -100,8 +100,8 @@ static void say_apart(const struct sp_waits_asked *x, struct sp_buf *b)
         {all->idle, all->idle_at_least, x->idle ? "idle" : "idle (not below: --idle)"},
         {all->maybe_idle, all->maybe_idle_at_least,
          x->idle         ? "idle?, which nothing proves"
-         : all->idle > 0 ? "likely idle (idle?)"
-                         : "likely idle (idle?; not below: --idle)"},
+         : all->idle > 0 ? "which may be idle (idle?)"
+                         : "which may be idle (idle?; not below: --idle)"},
         {all->unseen, false,
          x->acc->unseen_later > 0 ? "before a thread was first seen or where events are missing"
                                   : "before a thread was first seen"}};

@@ -357,7 +357,9 @@ static void say_unjudged(struct stalls *x)
         stalls_say_ns(b, u->waited);
         if (why)
             sp_buf_printf(b, " (%s%s)", sp_wait_reason_names[why->reason],
-                          why->reason == SP_WAIT_CONDITION ? "?: may be a lock" : "");
+                          why->idle                          ? ", idle?"
+                          : why->reason == SP_WAIT_CONDITION ? "?: may be a lock"
+                                                             : "");
     }
     if (x->s.unjudged.n > UNJUDGED_SHOWN)
         sp_buf_printf(b, "; and at %zu more", x->s.unjudged.n - UNJUDGED_SHOWN);

@@ -54,7 +54,7 @@ def test_a_client_that_waits_for_its_server_is_not_idle(tmp_path):
 def test_without_wakings_it_is_only_likely(tmp_path):
     row, answer, path = place(tmp_path, ask_and_wait(wakings=False), "client")
     assert verdict(row) == (True, True) and answer["maybe_idle"] >= row["weight"] and answer["idle"] == 0
-    assert "likely idle" in unwrapped(run("waits", path).out)
+    assert "may be idle" in unwrapped(run("waits", path).out)
 
 
 def test_a_pool_whose_producer_sleeps_is_idle(tmp_path):
@@ -145,6 +145,61 @@ def test_a_sleep_that_a_client_waits_for_is_not_idle(tmp_path):
 def test_a_sleep_whose_results_somebody_takes_is_idle(tmp_path):
     """Who reads them had not asked for them."""
     assert sleeps(tmp_path, False)[0] == [True]
+
+def test_a_sleep_of_a_server_that_its_clients_rarely_had_to_wake_may_be_in_their_requests(tmp_path):
+    """Saturated: its queue does not get empty, so that only the first of them woke it. A pace looks the same."""
+    m = Machine(True)
+    clients = [WAITER, ("client", 102)]
+    m.switch(0, 1, SERVER)
+    m.switch(1, 1, None, "S", COND)
+    m.switch(2, 0, clients[0])
+    m.wake(3, 0, SERVER, SIGNAL)
+    m.switch(4, 0, None, "S", COND)
+    m.switch(5, 0, clients[1])
+    m.switch(6, 0, None, "S", COND)
+    for at in range(10, 810, 50):
+        m.switch(at, 1, SERVER)
+        m.switch(at + 1, 1, None, "S", [f.format("handle", "loop") for f in NAP])
+        m.wake(at + 46, 1, SERVER, TIMER)
+        m.switch(at + 46.1, 1, SERVER)
+        client = clients[at // 50 % 2]
+        m.wake(at + 47, 1, client, SIGNAL)
+        m.switch(at + 47.1, 0, client)
+        m.switch(at + 48, 0, None, "S", COND)
+    m.switch(860, 1, None, "S", [f.format("handle", "loop") for f in NAP])
+    row, answer, path = place(tmp_path, m, "client")
+    assert verdict(row) == (True, True)
+    assert [verdict(r) for r in answer["places"] if r["reason"] == "sleep"] == [(True, True)]
+    text = unwrapped(run("waits", path).out)
+    assert "which may be idle (idle?" in text and "STALLS: none shown; long waits that may be one" in text, text
+    assert "Not judged, as idle ones wait so, too: client (tid 101) and 1 more: 18 waits ≥ 20 ms" in text, text
+
+
+EPOLL = ["__schedule ([kernel.kallsyms])", "schedule ([kernel.kallsyms])", "do_epoll_wait ([kernel.kallsyms])",
+         "do_syscall_64 ([kernel.kallsyms])", "epoll_wait (/usr/lib/libc.so.6)"]
+
+
+def test_what_a_user_of_a_server_does_between_requests_is_not_what_the_server_waits_for(tmp_path):
+    """It asks, waits 10 ms for the answer, and sleeps 80 ms: the server waits for work then."""
+    m = Machine(True)
+    m.switch(0, 1, SERVER)
+    m.switch(1, 1, None, "S", EPOLL + LOOP)
+    m.switch(2, 0, WAITER)
+    for at in range(10, 810, 100):
+        m.wake(at, 0, SERVER, PIPE_WAKE)
+        m.switch(at + 0.1, 1, SERVER)
+        m.switch(at + 0.2, 0, None, "S", PIPE + ["get (/opt/server)"] + LOOP)
+        m.wake(at + 10, 1, WAITER, PIPE_WAKE)
+        m.switch(at + 10.1, 0, WAITER)
+        m.switch(at + 10.2, 1, None, "S", EPOLL + LOOP)
+        m.switch(at + 11, 0, None, "S", [f.format("loop", "start") for f in NAP])
+        m.wake(at + 91, 0, WAITER, TIMER)
+        m.switch(at + 91.1, 0, WAITER)
+    path = tmp_path / "r.perf-script.txt"
+    path.write_text(m.text())
+    rows = {(r["waiter"].split(" ")[0], r["reason"]): verdict(r) for r in ask("waits", path, "--idle")["places"]}
+    assert rows["client", "sleep"] == (True, True) and rows["server", "poll"] == (True, False)
+    assert rows["client", "pipe"] == (False, False)
 
 
 def test_views_leave_out_what_is_idle_and_nothing_else(tmp_path):
