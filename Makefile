@@ -22,7 +22,7 @@ SANITIZE = address,undefined
 ASAN_CC = $(if $(shell command -v clang),clang,gcc)
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test asan tsan fuzz bench cover format lint goldens install install-strip uninstall static clean tools configured
+.PHONY: all help setup demo test asan tsan fuzz bench cover format lint goldens install install-strip uninstall static dist package package-test clean tools configured
 
 all: $(B)/build.ninja tools ## build build/spaa (the default)
 	@$(NINJA) -C $(B) --quiet
@@ -135,5 +135,16 @@ static: tools ## a program that needs no shared library, build-static-ARCH/spaa 
 	    -Doptimization=s -Dc_args=-Oz -Ddebug=false -Db_staticpic=false -Db_pie=false >/dev/null
 	@$(NINJA) -C $(STATIC) --quiet spaa
 
+dist: ## the sources of HEAD as archives, the same bytes each time, with their SHA256SUMS (dist/)
+	@tools/dist
+
+package: ## Debian packages of HEAD: spaa, libspaa1, libspaa-dev (dist/)
+	@tools/setup package
+	@packaging/build_packages dist
+
+package-test: ## packages in a bare Debian, lintian, static programs, archives: half an hour, needs root for some
+	@tools/setup package
+	@$(PYTEST) -rs packaging
+
 clean: ## remove everything built
-	@rm -rf build build-asan build-cover build-fuzz build-static-*
+	@rm -rf build build-asan build-cover build-fuzz build-static-* dist

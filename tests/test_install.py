@@ -261,6 +261,8 @@ def test_versions_agree(pkg_config, installed, shared):
     spaa = os.path.join(installed["prefix"], option("bindir"), "spaa")
     assert run(spaa, "--version") == f"spaa {version}\n"
     assert os.path.basename(os.path.realpath(shared)) == f"libspaa.so.{version}"
+    with open(os.path.join(ROOT, "debian", "changelog"), encoding="utf-8") as f:
+        assert f.readline().startswith(f"spaa ({version}-")
     assert "SONAME" in run("readelf", "-dW", shared) and "[libspaa.so.1]" in run("readelf", "-dW", shared)
 
 
