@@ -360,6 +360,8 @@ static void put_next(struct function *x)
     char tail[64];
     if (x->x->q->options->root_at)
         return;
+    if (x->v.lines.n > 1 || (x->v.lines.n && x->v.lines.v[0].name))
+        sp_answer_next(x->x->out, "annotate", x->handle, NULL);
     snprintf(tail, sizeof tail, "--root-at %s", x->handle);
     sp_answer_next(x->x->out, "tree", NULL, tail);
     sp_answer_next(x->x->out, "stacks", NULL, tail);

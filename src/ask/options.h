@@ -18,7 +18,7 @@ enum sp_option_group_number {
 };
 
 enum sp_option_group {
-#define SPAA_GROUP(name, title) G_##name = 1 << G_NUMBER_##name,
+#define SPAA_GROUP(name, title) G_##name = 1u << G_NUMBER_##name, /* there is room for 32 */
 #include "groups.def"
 #undef SPAA_GROUP
 };
@@ -39,11 +39,11 @@ struct sp_options {
 #define SPAA_OPT(field, name, letter, value, groups, help) const char *field;
 #include "options.def"
 #undef SPAA_OPT
-    /* each --param, --with, --map, --label; --base-where and --new-where */
+    /* each --param, --with, --map, --label, --source-path; --base-where and --new-where */
     struct sp_option_values {
         const char **v;
         size_t n, cap;
-    } params, withs, maps, labels, wheres[2];
+    } params, withs, maps, labels, source_paths, wheres[2];
 };
 
 /* Whether each value that is given counts, not only the last. */

@@ -31,6 +31,7 @@ struct sp_dwarf;
 /* A file as the compiler was told: dir (NULL: none) and name; comp_dir is where it ran. */
 struct sp_dwarf_file {
     const char *comp_dir, *dir, *name; /* name NULL: not known */
+    const char *source;                /* all that it held, where the line table has it; NULL: it has not */
 };
 
 struct sp_dwarf_frame {

@@ -45,21 +45,22 @@ struct program {
     struct sp_dw_sequence seq;
 };
 
-static bool dwarf_lines_add_file(struct program *g, const char *name, uint64_t dir)
+static bool dwarf_lines_add_file(struct program *g, const char *name, uint64_t dir, const char *source)
 {
     /* Directory 0 is that of the compilation; version 5 lists it, earlier ones do not. */
-    struct sp_dw_file_name f = {name, dir && dir < g->dirs.n ? g->dirs.v[dir] : NULL};
+    struct sp_dw_file_name f = {name, dir && dir < g->dirs.n ? g->dirs.v[dir] : NULL,
+                                source && *source ? source : NULL};
     return sp_vec_push(&g->out->files, f);
 }
 
 static bool old_tables(struct program *g)
 {
-    bool ok =
-        sp_vec_push(&g->dirs, g->out->comp_dir) && dwarf_lines_add_file(g, NULL, 0); /* files count from 1 */
+    bool ok = sp_vec_push(&g->dirs, g->out->comp_dir) &&
+              dwarf_lines_add_file(g, NULL, 0, NULL); /* files count from 1 */
     for (const char *dir; ok && (dir = sp_dw_cstr(&g->c)) && *dir;)
         ok = sp_vec_push(&g->dirs, dir);
     for (const char *name; ok && (name = sp_dw_cstr(&g->c)) && *name;) {
-        ok = dwarf_lines_add_file(g, name, sp_dw_uleb(&g->c));
+        ok = dwarf_lines_add_file(g, name, sp_dw_uleb(&g->c), NULL);
         sp_dw_uleb(&g->c);
         sp_dw_uleb(&g->c);
     }
@@ -87,7 +88,7 @@ static bool new_table(struct program *g, bool dirs)
     if (n > (uint64_t)(g->c.end - g->c.p) || (n && !formats))
         g->c.bad = true;
     for (uint64_t i = 0; i < n && !g->c.bad; i++) {
-        const char *name = NULL;
+        const char *name = NULL, *source = NULL;
         uint64_t dir = 0;
         for (unsigned k = 0; k < formats; k++) {
             struct sp_dw_value v;
@@ -96,10 +97,12 @@ static bool new_table(struct program *g, bool dirs)
                 name = sp_dw_text(&g->unit, &v);
             else if (format[k].type == LNCT_directory_index)
                 dir = v.u;
+            else if (format[k].type == LNCT_LLVM_source)
+                source = sp_dw_text(&g->unit, &v);
         }
         if (dirs && i == 0 && name)
             g->out->comp_dir = name;
-        if (!(dirs ? sp_vec_push(&g->dirs, name) : dwarf_lines_add_file(g, name, dir)))
+        if (!(dirs ? sp_vec_push(&g->dirs, name) : dwarf_lines_add_file(g, name, dir, source)))
             return false;
     }
     return true;
@@ -244,7 +247,7 @@ static bool dwarf_lines_extended(struct program *g)
         return true;
     case LNE_define_file: {
         const char *name = sp_dw_cstr(&x);
-        return dwarf_lines_add_file(g, name, sp_dw_uleb(&x));
+        return dwarf_lines_add_file(g, name, sp_dw_uleb(&x), NULL);
     }
     default:
         return true;
@@ -403,7 +406,8 @@ bool sp_dw_file_of(const struct sp_dw_lines *l, uint64_t file, struct sp_dwarf_f
 {
     if (file >= l->files.n || !l->files.v[file].name)
         return false;
-    *out = (struct sp_dwarf_file){l->comp_dir, l->files.v[file].dir, l->files.v[file].name};
+    const struct sp_dw_file_name *f = &l->files.v[file];
+    *out = (struct sp_dwarf_file){l->comp_dir, f->dir, f->name, f->source};
     return true;
 }
 

@@ -95,7 +95,8 @@ struct sp_dw_line_row {
 };
 struct sp_dw_file_name {
     const char *name;
-    const char *dir; /* NULL: the directory of the compilation */
+    const char *dir;    /* NULL: the directory of the compilation */
+    const char *source; /* NULL: not embedded */
 };
 /* Where a stretch of addresses ends, among others that begin in order: reach.c. */
 struct sp_dw_reach {
@@ -566,6 +567,7 @@ enum {
     FORM_GNU_strp_alt = 0x1f21,
     LNCT_path = 1,
     LNCT_directory_index = 2,
+    LNCT_LLVM_source = 0x2001,
 };
 
 #endif

@@ -4,6 +4,7 @@
 #include "analysis/at.h"
 #include "analysis/chains.h"
 #include "ask/common.h"
+#include "ask/symbol_options.h"
 #include "base/num.h"
 #include "formats/original.h"
 #include "io/input.h"
@@ -74,16 +75,8 @@ spaa_status sp_run_read_opts(struct sp_run *run, struct sp_read_opts *out)
     out->no_ids = run->needs.no_ids && run->files.n == 1;
     out->jobs = sp_run_jobs(run);
     out->event = run->v.event;
-    out->symbols = (struct sp_symbol_opts){.symfs = run->v.symfs,
-                                           .debug_dir = run->v.debug_dir,
-                                           .dsym = run->v.dsym,
-                                           .kallsyms = run->v.kallsyms,
-                                           .no_symbols = run->v.no_symbols != NULL,
-                                           .trust_maps = run->v.trust_maps != NULL,
-                                           .debuginfod = run->v.debuginfod != NULL,
-                                           .no_inline = run->v.no_inline != NULL,
-                                           .no_debug = run->v.no_inline && run->v.no_lines,
-                                           .no_lines = run->v.no_lines || run->needs.no_lines};
+    out->symbols = sp_symbol_options(&run->v);
+    out->symbols.no_lines = out->symbols.no_lines || run->needs.no_lines;
     if (run->v.debuginfod) { /* seconds for a file to begin, and to be there; asked for otherwise, it is so */
         setenv("DEBUGINFOD_TIMEOUT", "10", 0);
         setenv("DEBUGINFOD_MAXTIME", "120", 0);

@@ -183,6 +183,9 @@ void sp_macho_files_free(struct sp_symbols *s);
 /* debuginfod.c: a file fetched by its build-id; *path NULL: there is none. SPAA_ERR_NOMEM. */
 spaa_status sp_debuginfod_fetch(struct sp_symbols *s, const char *build_id, bool executable,
                                 const char **path);
+/* A source file of a build, by its absolute path. */
+spaa_status sp_debuginfod_source(struct sp_symbols *s, const char *build_id, const char *file,
+                                 const char **path);
 void sp_debuginfod_end(struct sp_symbols *s);
 
 /* minidebug.c: the symbols of the file's .gnu_debugdata. SPAA_ERR_NOMEM, SPAA_ERR_IO. */

@@ -104,6 +104,8 @@ bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out
         struct sp_resolved r = {.inline_depth = (uint32_t)(found - 1 - i)};
         if (f[i].line && lines && !sp_module_place(m, &f[i].file, f[i].line, &r.srcline))
             return false;
+        r.comp_dir = f[i].file.comp_dir;
+        r.source = f[i].file.source;
         if (!describe(m, &f[i], i + 1 < found, &r))
             return false;
         if (!f[i].func && i + 1 < found)

@@ -79,7 +79,8 @@ static bool pdb_frames_names(struct sp_module *m, const struct sp_pdb_frame *f, 
 static bool pdb_frames_describe(struct sp_module *m, const struct sp_pdb_frame *f, bool inlined,
                                 struct sp_resolved *r)
 {
-    struct sp_dwarf_file file = {.comp_dir = f->dir, .name = f->file}, decl = {f->dir, NULL, f->decl_file};
+    struct sp_dwarf_file file = {.comp_dir = f->dir, .name = f->file};
+    struct sp_dwarf_file decl = {.comp_dir = f->dir, .name = f->decl_file};
     if ((f->line && !m->owner->opts.no_lines && !sp_module_place(m, &file, f->line, &r->srcline)) ||
         !sp_module_place(m, &decl, 0, &r->file) || !pdb_frames_names(m, f, r))
         return false;

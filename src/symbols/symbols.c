@@ -8,12 +8,14 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "io/file.h"
 #include "pdb/pdb.h"
 #include "symbols/internal.h"
 #include "symbols/windows.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool symbols_copy_text(struct sp_symbols *s, const char **text)
 {
@@ -336,6 +338,35 @@ bool sp_module_symbol(struct sp_module *m, const char *name, uint64_t *vaddr)
         }
     }
     return false;
+}
+
+size_t sp_module_bytes(struct sp_module *m, uint64_t vaddr, unsigned char *out, size_t n)
+{
+    const struct sp_elf_load *in = NULL;
+    uint64_t size, at = vaddr - m->shift;
+    for (size_t i = 0; i < m->elf.loads.n && !in; i++)
+        if (m->elf.loads.v[i].exec && at - m->elf.loads.v[i].vaddr < m->elf.loads.v[i].filesz)
+            in = &m->elf.loads.v[i];
+    int fd = in && m->key.kind == SP_MODULE_FILE && m->file && !m->elf.macho && !m->is_pe
+                 ? sp_file_open(m->file, &size)
+                 : -1;
+    if (fd < 0)
+        return 0;
+    uint64_t skip = at - in->vaddr, room = in->filesz - skip, offset = in->offset + skip;
+    n = n < room ? n : (size_t)room;
+    bool there = offset <= size && n <= size - offset;
+    spaa_status st = there ? sp_file_read(fd, size, offset, out, n, m->file, m->owner->d) : SPAA_OK;
+    close(fd);
+    if (st)
+        sp_symbols_fail(m->owner, st);
+    return st || !there ? 0 : n;
+}
+
+spaa_status sp_module_fetch_source(struct sp_module *m, const char *path, const char **out)
+{
+    const char *id = m->file && m->elf.build_id[0] ? m->elf.build_id : m->key.build_id;
+    *out = NULL;
+    return m->key.kind == SP_MODULE_FILE ? sp_debuginfod_source(m->owner, id, path, out) : SPAA_OK;
 }
 
 void sp_module_missed(struct sp_module *m)

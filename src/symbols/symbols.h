@@ -123,6 +123,8 @@ struct sp_resolved {
     const char *arguments; /* "<f64>" that func is to have, but has not yet; NULL: none. Only inside. */
     const char *closures;  /* "{closure#2}" that ends func where it has "{{closure}}"; likewise */
     const char *srcline;   /* "file:line", or NULL; the file as seen from where the compiler ran */
+    const char *comp_dir;  /* of srcline: where it ran; NULL: not known */
+    const char *source;    /* of srcline: all of its file, where debug information has that; NULL */
     uint64_t symoff;       /* address - start of the symbol */
     uint32_t inline_depth; /* 0 for the physical frame, which is the last one */
     /* What tells it from other functions of its name; NULL and 0 where it is not known. */
@@ -195,6 +197,12 @@ size_t sp_module_resolve_code(struct sp_module *m, uint32_t code, uint64_t addr,
                               size_t max);
 /* Counts an address that was not asked about because the file is not there to say what it is in it. */
 void sp_module_missed(struct sp_module *m);
+/* FILE: bytes of its code as linked, as the file has them; how many of n: fewer at the end of what it has,
+ * and 0 where no file is there. */
+size_t sp_module_bytes(struct sp_module *m, uint64_t vaddr, unsigned char *out, size_t n);
+/* FILE: a source file of it, by its absolute path, of debuginfod's servers; *out NULL: none. SPAA_ERR_NOMEM.
+ */
+spaa_status sp_module_fetch_source(struct sp_module *m, const char *path, const char **out);
 /* Reads with several threads what these addresses of a FILE need. Answers do not depend on it. */
 void sp_module_prepare(struct sp_module *m, const uint64_t *addrs, size_t n, unsigned jobs);
 /* Demangles C++, Rust (legacy, v0) and D; NULL when the name is not mangled. Lives in the symbolizer. */

@@ -130,6 +130,8 @@ static const struct {
              {"tree", "-n 2"},
              {"tree", "--min-percent 0 -n 0"},
              {"function", "/./"},
+             {"annotate", "/./"},
+             {"annotate", "/./ --whole --context 0"},
              {"stacks", "-n 1"},
              {"timeline", "--buckets 2"},
              {"timeline", "--explain"},

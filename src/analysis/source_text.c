@@ -1,0 +1,194 @@
+#include "analysis/source_text.h"
+
+#include "base/buf.h"
+#include "io/file.h"
+#include "symbols/source_path.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SOURCE_MAX ((size_t)64 << 20)
+
+const char *const sp_source_from_names[] = {NULL, "embedded", "source-path", "recorded", "debuginfod"};
+
+static char *source_copy(const char *s)
+{
+    size_t n = strlen(s) + 1;
+    char *copy = malloc(n);
+    return copy ? memcpy(copy, s, n) : NULL;
+}
+
+struct search {
+    const struct sp_source_place *at;
+    struct sp_diags *d;
+    struct sp_source_text *out;
+    struct sp_buf b;
+    const char *name; /* the path, else the file as frames have it */
+    size_t n;
+};
+
+/* The file in the buffer, if it is one. */
+static spaa_status source_try(struct search *x, enum sp_source_from from)
+{
+    struct sp_source_text *t = x->out;
+    if (t->from || !x->b.len || x->b.failed) /* too long for a path */
+        return SPAA_OK;
+    const char *path = sp_buf_cstr(&x->b);
+    spaa_status st = sp_file_slurp(path, SOURCE_MAX, x->d, &t->data, &t->n);
+    if (st)
+        return sp_file_fatal(st);
+    t->from = from;
+    t->found = source_copy(path);
+    return t->found ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
+/* FROM=TO: the path with another beginning, of whole components. */
+static spaa_status source_mapped(struct search *x, const char *from, size_t n, const char *to)
+{
+    while (n > 1 && from[n - 1] == '/')
+        n--;
+    if (n > x->n || memcmp(x->name, from, n) != 0 || (n < x->n && x->name[n] != '/' && from[n - 1] != '/'))
+        return SPAA_OK;
+    sp_buf_clear(&x->b);
+    sp_buf_puts(&x->b, to);
+    if (n < x->n && x->name[n] != '/')
+        sp_buf_ch(&x->b, '/');
+    sp_buf_add(&x->b, x->name + n, x->n - n);
+    return source_try(x, SP_SOURCE_GIVEN);
+}
+
+/* The whole path below a folder, then what is left of it without its first components. */
+static spaa_status source_below(struct search *x, const char *dir)
+{
+    spaa_status st = SPAA_OK;
+    size_t from = 0;
+    while (!st && from < x->n && !x->out->from) {
+        sp_buf_clear(&x->b);
+        sp_buf_puts(&x->b, dir);
+        if (x->name[from] != '/')
+            sp_buf_ch(&x->b, '/');
+        sp_buf_add(&x->b, x->name + from, x->n - from);
+        st = source_try(x, SP_SOURCE_GIVEN);
+        const char *slash = memchr(x->name + from + 1, '/', x->n - from - 1);
+        from = slash ? (size_t)(slash - x->name) : x->n;
+    }
+    return st;
+}
+
+static spaa_status source_given(struct search *x, const struct sp_source_opts *how, bool maps)
+{
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; !st && i < how->npaths && !x->out->from; i++) {
+        const char *text = how->paths[i], *eq = strchr(text, '=');
+        if (eq && maps && eq > text)
+            st = source_mapped(x, text, (size_t)(eq - text), eq + 1);
+        else if (!eq && !maps)
+            st = source_below(x, text);
+    }
+    return st;
+}
+
+static spaa_status source_recorded(struct search *x, const char *root)
+{
+    if (!x->at->path || !root)
+        return SPAA_OK;
+    sp_buf_clear(&x->b);
+    sp_buf_puts(&x->b, root);
+    sp_buf_puts(&x->b, x->at->path);
+    return source_try(x, SP_SOURCE_RECORDED);
+}
+
+static spaa_status source_of_server(struct search *x)
+{
+    const char *found = NULL;
+    if (x->out->from || !x->at->path || !x->at->module)
+        return SPAA_OK;
+    spaa_status st = sp_module_fetch_source(x->at->module, x->at->path, &found);
+    sp_buf_clear(&x->b);
+    if (!st && found) {
+        sp_buf_puts(&x->b, found);
+        st = source_try(x, SP_SOURCE_SERVER);
+    }
+    return st;
+}
+
+static spaa_status source_embedded(const struct sp_source_place *at, struct sp_source_text *out)
+{
+    if (!at->source)
+        return SPAA_OK;
+    out->n = strlen(at->source);
+    out->data = source_copy(at->source);
+    out->from = SP_SOURCE_EMBEDDED;
+    return out->data ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
+static bool source_split(struct sp_source_text *t)
+{
+    for (size_t i = 0; i < t->n;) {
+        const char *end = memchr(t->data + i, '\n', t->n - i);
+        if (!sp_vec_push(&t->lines, i))
+            return false;
+        i = end ? (size_t)(end - t->data) + 1 : t->n;
+    }
+    return true;
+}
+
+/* Written after the binary was, so that it need not be what was compiled. */
+static bool source_is_newer(const struct sp_source_place *at, const struct sp_source_text *t)
+{
+    struct stat source, binary;
+    const char *file = at->module ? sp_module_file(at->module) : NULL;
+    bool ours = t->from == SP_SOURCE_GIVEN || t->from == SP_SOURCE_RECORDED;
+    if (!ours || !file || stat(t->found, &source) || stat(file, &binary))
+        return false;
+    return source.st_mtim.tv_sec != binary.st_mtim.tv_sec ? source.st_mtim.tv_sec > binary.st_mtim.tv_sec
+                                                          : source.st_mtim.tv_nsec > binary.st_mtim.tv_nsec;
+}
+
+spaa_status sp_source_read(const struct sp_source_place *at, const struct sp_source_opts *how,
+                           struct sp_diags *d, struct sp_source_text *out)
+{
+    struct search x = {.at = at, .d = d, .out = out, .name = at->path ? at->path : at->file.p};
+    x.n = at->path ? strlen(at->path) : at->file.n;
+    *out = (struct sp_source_text){0};
+    sp_buf_init(&x.b, PATH_MAX);
+    spaa_status st = source_embedded(at, out);
+    if (!st)
+        st = source_given(&x, how, true);
+    if (!st)
+        st = source_given(&x, how, false);
+    if (!st)
+        st = source_recorded(&x, how->symfs);
+    if (!st)
+        st = source_recorded(&x, "");
+    if (!st)
+        st = source_of_server(&x);
+    if (!st && (x.b.nomem || !source_split(out)))
+        st = SPAA_ERR_NOMEM;
+    sp_buf_free(&x.b);
+    if (!st)
+        out->newer = source_is_newer(at, out);
+    else
+        sp_source_free(out);
+    return st == SPAA_ERR_NOMEM ? sp_nomem(d) : st;
+}
+
+void sp_source_free(struct sp_source_text *t)
+{
+    free(t->found);
+    free(t->data);
+    sp_vec_free(&t->lines);
+    *t = (struct sp_source_text){0};
+}
+
+struct sp_str sp_source_line(const struct sp_source_text *t, uint32_t line)
+{
+    if (!line || line > t->lines.n)
+        return (struct sp_str){NULL, 0};
+    size_t from = t->lines.v[line - 1], to = line < t->lines.n ? t->lines.v[line] : t->n;
+    while (to > from && (t->data[to - 1] == '\n' || t->data[to - 1] == '\r'))
+        to--;
+    return (struct sp_str){t->data + from, (uint32_t)(to - from)};
+}

@@ -1,0 +1,45 @@
+/*
+ * The text of a source file: where it is looked for, and its lines.
+ *
+ * In this order: the text that debug information has (of DWARF 5, as `clang -gembed-source` writes it); what
+ * `--source-path FROM=TO` makes of its path; below each `--source-path DIR` by its whole path, then by ever
+ * fewer of its last components; below --symfs and as it is by its recorded path; of debuginfod's servers. The
+ * answer says which file was read, for one that is found by few components may be another of that name.
+ */
+#ifndef SP_SOURCE_TEXT_H
+#define SP_SOURCE_TEXT_H
+
+#include "analysis/places.h"
+
+struct sp_source_opts {
+    const char *const *paths; /* DIR or FROM=TO; lent */
+    size_t npaths;
+    const char *symfs; /* NULL: none */
+};
+
+enum sp_source_from {
+    SP_SOURCE_NONE,
+    SP_SOURCE_EMBEDDED,
+    SP_SOURCE_GIVEN, /* --source-path */
+    SP_SOURCE_RECORDED,
+    SP_SOURCE_SERVER,
+};
+extern const char *const sp_source_from_names[]; /* "embedded", …; of NONE NULL */
+
+struct sp_source_text {
+    enum sp_source_from from;
+    char *found; /* the file that was read; NULL */
+    char *data;
+    size_t n;
+    SP_VEC(size_t) lines; /* where they begin */
+    bool newer;           /* the file was written after the binary: lines may be others */
+};
+
+/* `out` has `from` NONE where there is no such file. SPAA_ERR_NOMEM, reported; others that files cause. */
+spaa_status sp_source_read(const struct sp_source_place *at, const struct sp_source_opts *how,
+                           struct sp_diags *d, struct sp_source_text *out);
+void sp_source_free(struct sp_source_text *t);
+/* A line without its end, from 1 on; n 0 and p NULL: there is none. */
+struct sp_str sp_source_line(const struct sp_source_text *t, uint32_t line);
+
+#endif

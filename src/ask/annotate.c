@@ -1,0 +1,95 @@
+/* annotate: the source of a function, with the weight of each line. */
+#include "ask/annotate.h"
+
+#include "ask/symbol_options.h"
+
+#include <limits.h>
+
+static spaa_status annotate_sources(struct sp_annotate *x)
+{
+    const struct sp_options *o = x->asked.q->options;
+    const struct sp_source_opts how = {
+        .paths = o->source_paths.v, .npaths = o->source_paths.n, .symfs = o->symfs};
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; !st && i < x->a.files.n; i++) {
+        struct sp_source_text t = {0};
+        if (x->a.files.v[i].file.n)
+            st = sp_source_read(&x->a.files.v[i], &how, x->asked.q->diags, &t);
+        if (!st && !sp_vec_push(&x->texts, t)) {
+            sp_source_free(&t);
+            st = sp_nomem(x->asked.q->diags);
+        }
+    }
+    return st;
+}
+
+static spaa_status annotate_answer(struct sp_annotate *x)
+{
+    struct sp_asked *asked = &x->asked;
+    struct sp_symbol_opts symbols = sp_symbol_options(asked->q->options);
+    spaa_status st = sp_annotate(&asked->s, &x->lookup, &symbols, asked->q->diags, &x->a);
+    if (!st)
+        st = annotate_sources(x);
+    if (!st)
+        st = sp_annotate_choose(x);
+    if (st)
+        return st;
+    sp_annotate_say(x);
+    sp_annotate_put(x);
+    return sp_asked_end(asked);
+}
+
+static void annotate_free(struct sp_annotate *x)
+{
+    for (size_t i = 0; i < x->texts.n; i++)
+        sp_source_free(&x->texts.v[i]);
+    sp_vec_free(&x->texts);
+    sp_vec_free(&x->ranges);
+    sp_annotation_free(&x->a);
+    sp_asked_free(&x->asked);
+    sp_function_lookup_free(&x->lookup);
+}
+
+static spaa_status annotate_ask(struct sp_ask *q, struct sp_answer *out)
+{
+    struct sp_annotate x = {0};
+    if (!sp_ask_limit(q, q->brief ? 10 : 20, &x.limit) ||
+        !sp_option_number(q->diags, "context", q->options->context, 0, 10000, 2, &x.context))
+        return SPAA_ERR_USAGE;
+    if (!q->argument)
+        return sp_usage(q->diags, "as in spaa annotate FILE FUNCTION, or ask_annotate('FUNCTION')",
+                        "annotate needs the name of a function");
+    spaa_status st = sp_lookup_functions(q->profiles[0], q->argument, q->diags, &x.lookup);
+    if (st)
+        return st;
+    st = sp_asked_begin(q, out, &x.asked);
+    if (!st)
+        st = annotate_answer(&x);
+    annotate_free(&x);
+    return st;
+}
+
+static spaa_status annotate_needs(const struct sp_options *o, struct sp_diags *d, struct sp_needs *out)
+{
+    (void)o;
+    (void)d;
+    out->no_ids = true;
+    return SPAA_OK;
+}
+
+const struct sp_question sp_question_annotate = {
+    .name = "annotate",
+    .args = "[FILE…] FUNCTION",
+    .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_SOURCE | G_ROWS | G_OWN |
+              G_ANSWER | G_BUDGET,
+    .title = "the source of a function, with the weight of each line",
+    .examples = "spaa annotate profile.spaa price_of\n"
+                "spaa annotate profile.spaa price_of --source-path /build/app=/home/me/app # built elsewhere\n"
+                "spaa annotate profile.spaa price_of --json --budget 800 # hot ranges, for agents",
+    .argument = true,
+    .schema = "spaa.annotate/1",
+    .facts = sp_annotate_facts,
+    .tables = sp_annotate_tables,
+    .needs = annotate_needs,
+    .ask = annotate_ask,
+};

@@ -1,0 +1,40 @@
+/* What the files of the question `annotate` share. */
+#ifndef SP_ASK_ANNOTATE_H
+#define SP_ASK_ANNOTATE_H
+
+#include "analysis/annotate.h"
+#include "analysis/source_text.h"
+#include "ask/common.h"
+
+/* Lines that are shown, one after the other, of one file. */
+struct sp_annotate_range {
+    uint32_t file, first, last;
+    int64_t self, total; /* self: of its lines together; total: of its heaviest line */
+};
+
+struct sp_annotate {
+    struct sp_asked asked;
+    struct sp_function_lookup lookup;
+    struct sp_annotation a;
+    SP_VEC(struct sp_source_text) texts; /* beside a.files */
+    size_t limit;                        /* lines with weight, at most */
+    long context;
+    SP_VEC(struct sp_annotate_range) ranges; /* by file and line */
+    size_t chosen, known;                    /* of the lines with weight: shown, and in all */
+    int64_t chosen_self;
+};
+
+/* annotate_choose.c: the ranges. SPAA_ERR_NOMEM, reported; SPAA_ERR_IO. */
+spaa_status sp_annotate_choose(struct sp_annotate *x);
+/* The weight of a line; NULL: it has none. */
+const struct sp_annotated_line *sp_annotate_line(const struct sp_annotate *x, uint32_t file, uint32_t line);
+
+/* annotate_ranges.c: tables. */
+extern const struct sp_table_decl *const sp_annotate_tables[];
+void sp_annotate_put(struct sp_annotate *x);
+
+/* annotate_words.c: facts, and what is said above the tables. */
+extern const struct sp_answer_column sp_annotate_facts[];
+void sp_annotate_say(struct sp_annotate *x);
+
+#endif

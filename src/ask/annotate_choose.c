@@ -1,0 +1,256 @@
+/* Which lines annotate shows: those of most weight with the lines around them, or the whole function. */
+#include "ask/annotate.h"
+
+#include "model/functions.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+/* What of a budget is left for ranges, in characters, and what a line of them takes beside its text. */
+enum { TOKEN = 3, HEAD_JSON = 2400, HEAD_TEXT = 500, LINE_JSON = 150, LINE_TEXT = 28, SCAN_MAX = 1 << 18 };
+
+const struct sp_annotated_line *sp_annotate_line(const struct sp_annotate *x, uint32_t file, uint32_t line)
+{
+    size_t lo = 0, hi = x->a.lines.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        const struct sp_annotated_line *l = &x->a.lines.v[mid];
+        if (l->file < file || (l->file == file && l->line < line))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    const struct sp_annotated_line *l = lo < x->a.lines.n ? &x->a.lines.v[lo] : NULL;
+    return l && l->file == file && l->line == line ? l : NULL;
+}
+
+/* ---- the heaviest lines ---- */
+
+static int choose_by_total(const void *va, const void *vb)
+{
+    const struct sp_annotated_line *x = *(const struct sp_annotated_line *const *)va,
+                                   *y = *(const struct sp_annotated_line *const *)vb;
+    if (x->total != y->total)
+        return x->total > y->total ? -1 : 1;
+    if (x->self != y->self)
+        return x->self > y->self ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* The lines around one, as far as the file has them; without its text the line alone. */
+static struct sp_annotate_range choose_around(const struct sp_annotate *x, const struct sp_annotated_line *l)
+{
+    struct sp_annotate_range r = {.file = l->file, .first = l->line, .last = l->line};
+    size_t n = x->texts.v[l->file].lines.n;
+    uint32_t context = (uint32_t)x->context;
+    if (l->line > n)
+        return r;
+    r.first = l->line > context ? l->line - context : 1;
+    r.last = n - l->line > context ? l->line + context : (uint32_t)n;
+    return r;
+}
+
+/* What a range takes of the budget. */
+static size_t choose_cost(const struct sp_annotate *x, const struct sp_annotate_range *r)
+{
+    bool brief = x->asked.q->brief;
+    size_t cost = brief ? 0 : 2 * LINE_JSON;
+    for (uint32_t i = r->first; i <= r->last; i++)
+        cost += sp_source_line(&x->texts.v[r->file], i).n + (brief ? LINE_TEXT : 2);
+    return cost;
+}
+
+/* Characters for ranges; SIZE_MAX: any. False: reported. */
+static bool choose_room(const struct sp_annotate *x, size_t *out)
+{
+    long budget;
+    size_t head = x->asked.q->brief ? HEAD_TEXT : HEAD_JSON;
+    if (!sp_option_number(x->asked.q->diags, "budget", x->asked.q->options->budget, 1, LONG_MAX / 4, 0,
+                          &budget))
+        return false;
+    size_t all = (size_t)budget * TOKEN;
+    *out = !budget ? SIZE_MAX : all > head ? all - head : 0;
+    return true;
+}
+
+static bool choose_lines(struct sp_annotate *x, size_t room)
+{
+    const struct sp_annotated_line **order = malloc((x->a.lines.n + 1) * sizeof *order);
+    bool ok = order != NULL;
+    size_t n = 0;
+    for (size_t i = 0; ok && i < x->a.lines.n; i++)
+        if (x->a.lines.v[i].line)
+            order[n++] = &x->a.lines.v[i];
+    if (ok && n)
+        qsort(order, n, sizeof *order, choose_by_total);
+    x->known = n;
+    for (size_t i = 0; ok && i < n && i < x->limit; i++) {
+        struct sp_annotate_range r = choose_around(x, order[i]);
+        size_t cost = choose_cost(x, &r);
+        if (x->chosen && cost > room)
+            break;
+        room -= cost < room ? cost : room;
+        ok = sp_vec_push(&x->ranges, r);
+        x->chosen++;
+    }
+    free(order);
+    return ok;
+}
+
+/* ---- the whole function ---- */
+
+static bool choose_is_asked(const struct sp_annotate *x, const char *func)
+{
+    const struct sp_profile *p = x->asked.s.profile;
+    struct sp_str shown = sp_function_shown((struct sp_str){func, (uint32_t)strlen(func)});
+    for (size_t i = 0; i < p->functions.n; i++)
+        if (x->lookup.hits[i] && sp_str_cmp(sp_pstr(p, p->functions.v[i].name), shown) == 0)
+            return true;
+    return false;
+}
+
+/* The lines that code of the function has: at each address of what a symbol covers. */
+static bool choose_scan(struct sp_annotate *x, struct sp_module *m, uint64_t start, uint64_t end)
+{
+    enum { DEEPEST = 64 };
+    struct sp_resolved r[DEEPEST];
+    const char *last = NULL;
+    end = end - start > SCAN_MAX ? start + SCAN_MAX : end;
+    for (uint64_t at = start; at < end; at++) {
+        size_t n = sp_module_resolve(m, at, r, DEEPEST), k = 0;
+        while (k < n && !choose_is_asked(x, r[k].func))
+            k++;
+        const char *line = k < n ? r[k].srcline : NULL;
+        if (!line || line == last)
+            continue;
+        last = line;
+        const char *colon = strrchr(line, ':');
+        for (uint32_t f = 0; colon && f < x->a.files.n; f++) {
+            struct sp_str file = x->a.files.v[f].file;
+            uint32_t number = (uint32_t)strtoul(colon + 1, NULL, 10);
+            if (file.n != (size_t)(colon - line) || memcmp(file.p, line, file.n) != 0 || !number)
+                continue;
+            struct sp_annotate_range one = {.file = f, .first = number, .last = number};
+            if (!sp_vec_push(&x->ranges, one))
+                return false;
+            break;
+        }
+    }
+    return true;
+}
+
+static bool choose_code(struct sp_annotate *x, spaa_status *st)
+{
+    uint64_t start, end = 0;
+    uint32_t dso = SP_NONE;
+    const char *name;
+    for (size_t i = 0; i < x->a.code.n; i++) {
+        const struct sp_annotated_code *c = &x->a.code.v[i];
+        struct sp_module *m;
+        if (c->dso == dso && c->at < end)
+            continue;
+        *st = sp_places_module(x->a.places, c->dso, &m);
+        if (*st)
+            return true;
+        if (!m || !sp_module_extent(m, c->at - c->call, &start, &end, &name))
+            continue;
+        dso = c->dso;
+        if (!choose_scan(x, m, start, end))
+            return false;
+    }
+    return true;
+}
+
+/* Where the functions are declared, in the files that have weight. */
+static bool choose_declared(struct sp_annotate *x)
+{
+    const struct sp_profile *p = x->asked.s.profile;
+    for (size_t i = 0; i < p->functions.n; i++) {
+        const struct sp_func_info *info = x->lookup.hits[i] ? sp_function_info(p, (uint32_t)i) : NULL;
+        for (uint32_t f = 0; info && info->line && f < x->a.files.n; f++) {
+            struct sp_annotate_range one = {.file = f, .first = info->line, .last = info->line};
+            if (sp_str_cmp(x->a.files.v[f].file, sp_pstr(p, info->file)) == 0 &&
+                !sp_vec_push(&x->ranges, one))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* From the first to the last line of each file that the function has. */
+static void choose_span(struct sp_annotate *x)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->ranges.n; i++) {
+        struct sp_annotate_range r = x->ranges.v[i];
+        if (n && x->ranges.v[n - 1].file == r.file)
+            x->ranges.v[n - 1].last = r.last > x->ranges.v[n - 1].last ? r.last : x->ranges.v[n - 1].last;
+        else
+            x->ranges.v[n++] = r;
+    }
+    x->ranges.n = n;
+}
+
+/* ---- ranges ---- */
+
+static int choose_by_place(const void *va, const void *vb)
+{
+    const struct sp_annotate_range *x = va, *y = vb;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return (x->last > y->last) - (x->last < y->last);
+}
+
+static void choose_join(struct sp_annotate *x)
+{
+    size_t n = 0;
+    if (x->ranges.n)
+        qsort(x->ranges.v, x->ranges.n, sizeof *x->ranges.v, choose_by_place);
+    for (size_t i = 0; i < x->ranges.n; i++) {
+        struct sp_annotate_range r = x->ranges.v[i], *before = n ? &x->ranges.v[n - 1] : NULL;
+        if (before && before->file == r.file && r.first <= before->last + 1)
+            before->last = r.last > before->last ? r.last : before->last;
+        else
+            x->ranges.v[n++] = r;
+    }
+    x->ranges.n = n;
+}
+
+static void choose_weigh(struct sp_annotate *x)
+{
+    for (size_t i = 0; i < x->ranges.n; i++) {
+        struct sp_annotate_range *r = &x->ranges.v[i];
+        for (size_t k = 0; k < x->a.lines.n; k++) {
+            const struct sp_annotated_line *l = &x->a.lines.v[k];
+            if (l->file != r->file || !l->line || l->line < r->first || l->line > r->last)
+                continue;
+            r->self += l->self;
+            r->total = l->total > r->total ? l->total : r->total;
+        }
+        x->chosen_self += r->self;
+    }
+}
+
+spaa_status sp_annotate_choose(struct sp_annotate *x)
+{
+    bool whole = x->asked.q->options->whole;
+    spaa_status st = SPAA_OK;
+    size_t room, limit = x->limit;
+    if (!choose_room(x, &room))
+        return SPAA_ERR_USAGE;
+    x->limit = whole ? SIZE_MAX : limit;
+    bool ok =
+        choose_lines(x, whole ? SIZE_MAX : room) && (!whole || (choose_declared(x) && choose_code(x, &st)));
+    x->limit = limit;
+    if (st)
+        return st;
+    if (!ok)
+        return sp_nomem(x->asked.q->diags);
+    choose_join(x);
+    if (whole)
+        choose_span(x);
+    choose_weigh(x);
+    return SPAA_OK;
+}

@@ -1,0 +1,174 @@
+/* The facts of annotate, and what people are told above its lines. */
+#include "ask/annotate.h"
+
+#include "analysis/short_name.h"
+#include "symbols/source_path.h"
+
+const struct sp_answer_column sp_annotate_facts[] = {
+    {"asked", SP_COL_TEXT, .doc = "the name as it was given"},
+    {"function.id", SP_COL_HANDLE, .doc = "handle of the function, of the first of several"},
+    {"function.function", SP_COL_NAME, .doc = "its name"},
+    {"function.dso", SP_COL_DSO, .doc = "the binary it is in"},
+    {"function.build_id", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
+     .doc = "of its binary, where the profile has another of that name"},
+    {"function.own", SP_COL_BOOL, .doc = "it is the program's own, of no library"},
+    {"function.own_by", SP_COL_TEXT, .doc = "why: declaration, namespace, binary, option; null: all are own"},
+    {"function.matches", SP_COL_COUNT,
+     .doc = "how many functions the name fits; all of them are taken as one"},
+    {"self", SP_COL_WEIGHT, .doc = "weight of stacks whose leaf is in its code, with what is inlined there"},
+    {"self_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"own_self", SP_COL_WEIGHT, .doc = "of self: without what is inlined"},
+    {"own_self_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"total", SP_COL_WEIGHT, .doc = "weight of stacks it is in, each once"},
+    {"total_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"samples", SP_COL_COUNT, .doc = "samples of self"},
+    {"total_samples", SP_COL_COUNT, .doc = "samples of total"},
+    {"no_line", SP_COL_WEIGHT, .doc = "of self: whose line is not known"},
+    {"no_line_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"lines_with_weight", SP_COL_COUNT, .doc = "how many lines have weight"},
+    {"lines_shown", SP_COL_COUNT, .doc = "how many of these, the heaviest, were asked for or had room"},
+    {0},
+};
+
+static void say_facts(struct sp_annotate *x)
+{
+    struct sp_answer *a = x->asked.out;
+    const struct sp_annotation *v = &x->a;
+    sp_fact_cstr(a, "asked", x->asked.q->argument);
+    sp_fact_function(&x->asked, "function", x->lookup.first);
+    sp_fact_count(a, "function.matches", (int64_t)x->lookup.n);
+    sp_fact_weight(a, "self", 0, v->self);
+    sp_fact_percent(a, "self_percent", 0, v->self);
+    sp_fact_weight(a, "own_self", 0, v->own);
+    sp_fact_percent(a, "own_self_percent", 0, v->own);
+    sp_fact_weight(a, "total", 0, v->total);
+    sp_fact_percent(a, "total_percent", 0, v->total);
+    sp_fact_count(a, "samples", v->samples);
+    sp_fact_count(a, "total_samples", v->total_samples);
+    sp_fact_weight(a, "no_line", 0, v->unlined);
+    sp_fact_percent(a, "no_line_percent", 0, v->unlined);
+    sp_fact_count(a, "lines_with_weight", (int64_t)x->known);
+    sp_fact_count(a, "lines_shown", (int64_t)x->chosen);
+}
+
+static void say_share(struct sp_annotate *x, const char *before, int64_t v, const char *behind)
+{
+    struct sp_buf *b = &x->asked.b;
+    sp_buf_puts(b, before);
+    sp_text_weight_of(b, &x->asked.s, v);
+    sp_buf_puts(b, behind);
+}
+
+static void say_name(struct sp_annotate *x)
+{
+    const struct sp_profile *p = x->asked.s.profile;
+    const struct sp_function *f = &p->functions.v[x->lookup.first];
+    struct sp_buf *b = &x->asked.b;
+    struct sp_str name = sp_pstr(p, f->name), dso = sp_dso_name(p, f->dso);
+    char handle[32];
+    sp_buf_clear(b);
+    if (x->lookup.n > 1) {
+        sp_buf_puts(b, x->asked.q->argument);
+        sp_buf_printf(b, ": %zu functions as one", x->lookup.n);
+    } else {
+        const char *names = x->asked.q->options->names;
+        bool full = names && strcmp(names, "full") == 0;
+        sp_short_name(b, name.p, name.n, full ? SP_WHOLE_NAME : SP_SHORTEST);
+        dso = full ? dso : sp_short_dso(dso.p, dso.n);
+        sp_handle_text(&x->asked.handles, x->lookup.first, handle);
+        sp_buf_printf(b, " in %.*s (%s)", (int)dso.n, dso.p, handle);
+    }
+    sp_answer_line_buf(x->asked.out, b);
+    sp_buf_clear(b);
+    say_share(x, "self ", x->a.self, "");
+    if (x->a.own != x->a.self)
+        say_share(x, ", of it ", x->a.self - x->a.own, " in functions inlined there");
+    say_share(x, ", total ", x->a.total, "");
+    sp_answer_line_buf(x->asked.out, b);
+    sp_buf_clear(b);
+}
+
+/* "/src/app/shop.cpp (compiled in /src/app)" */
+static void say_file(struct sp_annotate *x, const struct sp_source_place *at)
+{
+    struct sp_buf *b = &x->asked.b;
+    if (at->path)
+        sp_buf_puts(b, at->path);
+    else
+        sp_buf_add(b, at->file.p, at->file.n);
+    if (at->comp_dir)
+        sp_buf_printf(b, " (compiled in %s)", at->comp_dir);
+    else if (!sp_path_is_absolute(at->file.p, at->file.n))
+        sp_buf_puts(b, " (nobody knows where it was compiled)");
+}
+
+static void say_source(struct sp_annotate *x, const struct sp_source_place *at,
+                       const struct sp_source_text *t)
+{
+    struct sp_buf *b = &x->asked.b;
+    sp_buf_clear(b);
+    say_file(x, at);
+    bool elsewhere = t->found && (!at->path || strcmp(at->path, t->found) != 0);
+    if (!t->from)
+        sp_buf_puts(b, at->path ? ": not there; --source-path DIR or FROM=TO says where it is"
+                                : ": --source-path DIR says where it is");
+    else if (t->from == SP_SOURCE_EMBEDDED)
+        sp_buf_puts(b, ", as it is in the debug information");
+    else if (elsewhere)
+        sp_buf_printf(b, ", read from %s", t->found);
+    sp_answer_line_buf(x->asked.out, b);
+    sp_buf_clear(b);
+    if (t->newer)
+        sp_answer_line(x->asked.out, "! the source was written after the binary: lines may be others");
+}
+
+/* The files of lines that are shown. */
+static void say_sources(struct sp_annotate *x)
+{
+    uint32_t last = SP_NONE;
+    for (size_t i = 0; i < x->ranges.n; i++) {
+        uint32_t file = x->ranges.v[i].file;
+        const struct sp_source_text *t = &x->texts.v[file];
+        if (file == last)
+            continue;
+        last = file;
+        say_source(x, &x->a.files.v[file], t);
+        for (size_t k = 0; k < x->a.lines.n; k++)
+            if (t->from && x->a.lines.v[k].file == file && x->a.lines.v[k].line > t->lines.n) {
+                sp_answer_line(
+                    x->asked.out,
+                    "! that file ends before line %u, which has weight: it is not what was compiled",
+                    x->a.lines.v[k].line);
+                break;
+            }
+    }
+}
+
+static void say_rest(struct sp_annotate *x)
+{
+    struct sp_buf *b = &x->asked.b;
+    sp_buf_clear(b);
+    if (!x->known) {
+        sp_answer_line(x->asked.out,
+                       "no lines are known: its binary has no debug information here, or was not "
+                       "found (`spaa info` says which)");
+        return;
+    }
+    if (x->a.unlined && !x->asked.s.cannot_add) {
+        say_share(x, "of unknown line: ", x->a.unlined, " of self");
+        sp_answer_line_buf(x->asked.out, b);
+        sp_buf_clear(b);
+    }
+    if (x->chosen < x->known && !x->asked.q->options->whole)
+        sp_answer_line(x->asked.out,
+                       "the heaviest %zu of %zu lines with weight; -n N shows others, --whole all", x->chosen,
+                       x->known);
+}
+
+void sp_annotate_say(struct sp_annotate *x)
+{
+    say_facts(x);
+    say_name(x);
+    say_sources(x);
+    say_rest(x);
+}
