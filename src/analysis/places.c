@@ -1,5 +1,7 @@
 #include "analysis/places.h"
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "symbols/source_path.h"
 
 #include <stdlib.h>
@@ -11,6 +13,8 @@ struct sp_places {
     struct sp_module **modules; /* by DSO */
     bool *asked;                /* by DSO */
     struct sp_strtab paths;
+    struct sp_map lines; /* frames by their source line, once they are asked for so */
+    bool has_lines;
     struct sp_buf b;
 };
 
@@ -42,6 +46,7 @@ void sp_places_free(struct sp_places *x)
         return;
     sp_symbols_free(x->symbols);
     sp_strtab_free(&x->paths);
+    sp_map_free(&x->lines);
     sp_buf_free(&x->b);
     free(x->modules);
     free(x->asked);
@@ -141,4 +146,51 @@ spaa_status sp_places_of(struct sp_places *x, uint32_t frame, struct sp_source_p
     if (!st && !places_keep_path(x, out))
         st = sp_nomem(x->d);
     return st;
+}
+
+static bool places_index(struct sp_places *x)
+{
+    const struct sp_profile *p = x->p;
+    for (size_t i = 0; !x->has_lines && i < p->frames.n; i++) {
+        struct sp_str line = sp_pstr(p, p->frames.v[i].srcline);
+        if (line.n && !sp_map_add(&x->lines, sp_hash64(line.p, line.n), (uint32_t)i))
+            return false;
+    }
+    x->has_lines = true;
+    return true;
+}
+
+/* hits NULL: of this function. */
+static spaa_status places_find(struct sp_places *x, const unsigned char *hits, uint32_t function,
+                               struct sp_str line, struct sp_source_place *out)
+{
+    uint32_t best = SP_NONE;
+    *out = (struct sp_source_place){0};
+    if (!line.n)
+        return SPAA_OK;
+    if (!places_index(x))
+        return sp_nomem(x->d);
+    struct sp_probe at = sp_map_probe(&x->lines, sp_hash64(line.p, line.n));
+    for (uint32_t i; (i = sp_map_next(&x->lines, &at)) != SP_MAP_NONE;) {
+        const struct sp_frame *f = &x->p->frames.v[i];
+        bool theirs = hits ? hits[f->function] : f->function == function;
+        if (!theirs || sp_str_cmp(sp_pstr(x->p, f->srcline), line) != 0)
+            continue;
+        bool better =
+            best == SP_NONE || (f->flags & SP_FRAME_IP && !(x->p->frames.v[best].flags & SP_FRAME_IP));
+        best = better ? i : best;
+    }
+    return best == SP_NONE ? SPAA_OK : sp_places_of(x, best, out);
+}
+
+spaa_status sp_places_of_line(struct sp_places *x, const unsigned char *hits, struct sp_str line,
+                              struct sp_source_place *out)
+{
+    return places_find(x, hits, SP_NONE, line, out);
+}
+
+spaa_status sp_places_of_function(struct sp_places *x, uint32_t function, struct sp_str line,
+                                  struct sp_source_place *out)
+{
+    return places_find(x, NULL, function, line, out);
 }

@@ -31,6 +31,13 @@ spaa_status sp_places_new(const struct sp_profile *p, const struct sp_symbol_opt
 void sp_places_free(struct sp_places *x); /* NULL is fine */
 /* SPAA_ERR_NOMEM, or SPAA_ERR_IO of a file that changed, reported. */
 spaa_status sp_places_of(struct sp_places *x, uint32_t frame, struct sp_source_place *out);
+/* The same of a source line as frames have it ("src/a.c:12") of one of these functions: of a frame with an
+ * address, where one has it. Out is empty where no frame has that line. */
+spaa_status sp_places_of_line(struct sp_places *x, const unsigned char *hits, struct sp_str line,
+                              struct sp_source_place *out);
+/* Of one function. */
+spaa_status sp_places_of_function(struct sp_places *x, uint32_t function, struct sp_str line,
+                                  struct sp_source_place *out);
 /* The binary of a DSO; *out is NULL where it is no file. */
 spaa_status sp_places_module(struct sp_places *x, uint32_t dso, struct sp_module **out);
 /* The address of a frame as linked; false: not known. */

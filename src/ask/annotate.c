@@ -83,9 +83,10 @@ const struct sp_question sp_question_annotate = {
     .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_SOURCE | G_ROWS | G_OWN |
               G_ANSWER | G_BUDGET,
     .title = "the source of a function, with the weight of each line",
-    .examples = "spaa annotate profile.spaa price_of\n"
-                "spaa annotate profile.spaa price_of --source-path /build/app=/home/me/app # built elsewhere\n"
-                "spaa annotate profile.spaa price_of --json --budget 800 # hot ranges, for agents",
+    .examples =
+        "spaa annotate profile.spaa main\n"
+        "spaa annotate profile.spaa main --source-path /build/app=/home/me/app # built elsewhere\n"
+        "spaa annotate profile.spaa main --json --budget 800 # hot ranges, for agents",
     .argument = true,
     .schema = "spaa.annotate/1",
     .facts = sp_annotate_facts,

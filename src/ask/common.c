@@ -1,8 +1,10 @@
 #include "ask/common.h"
+
 #include "ask/cpu_claims.h"
 
 #include "analysis/at.h"
 #include "analysis/chains.h"
+#include "analysis/places.h"
 #include "analysis/wait_reason.h"
 #include "model/builds.h"
 #include "model/off_cpu.h"
@@ -341,6 +343,15 @@ void sp_asked_heading(struct sp_asked *x)
 }
 
 /* ---- cells ---- */
+
+void sp_put_source(struct sp_asked *x, struct sp_answer_table *t, size_t at,
+                   const struct sp_source_place *place)
+{
+    if (place->path)
+        sp_put_text(x->out, t, at, place->path, strlen(place->path));
+    if (place->comp_dir)
+        sp_put_text(x->out, t, at + 1, place->comp_dir, strlen(place->comp_dir));
+}
 
 void sp_put_str(struct sp_answer *a, struct sp_answer_table *t, size_t column, struct sp_str s)
 {

@@ -128,6 +128,15 @@ void sp_put_dso(struct sp_asked *x, struct sp_answer_table *t, size_t dso, size_
 #define SP_POOL_COLUMNS(at) SP_POOL_COLUMNS_OF(at, 0)
 void sp_put_pool(struct sp_asked *x, struct sp_answer_table *t, size_t at, const struct sp_pool *pool);
 
+/* The columns of where a source line is, for programs: null where it is not known (analysis/places.h). */
+#define SP_SOURCE_COLUMNS_OF(at, more)                                                                       \
+    [at] = {"path", SP_COL_TEXT, .flags = (more), .doc = "of lines: the file, absolute; null: not known"},   \
+    [(at) + 1] = {"comp_dir", SP_COL_TEXT, .flags = (more),                                                  \
+                  .doc = "of lines: the directory that the compiler ran in; null: not known"}
+struct sp_source_place;
+void sp_put_source(struct sp_asked *x, struct sp_answer_table *t, size_t at,
+                   const struct sp_source_place *place);
+
 void sp_put_str(struct sp_answer *a, struct sp_answer_table *t, size_t column,
                 struct sp_str s); /* n 0: null */
 void sp_put_buf(struct sp_answer *a, struct sp_answer_table *t, size_t column,

@@ -2,7 +2,9 @@
 #include "ask/common.h"
 
 #include "analysis/function.h"
+#include "analysis/places.h"
 #include "analysis/short_name.h"
+#include "ask/symbol_options.h"
 #include "model/edges.h"
 #include "model/functions.h"
 
@@ -77,10 +79,12 @@ enum { WEIGHT, NEXT_SAMPLES = 2, INFERRED, IN_PART, NEIGHBOUR };
     SP_FUNCTION_COLUMNS(NEIGHBOUR, title, "dso")
 static const struct sp_answer_column function_caller_columns[] = {NEIGHBOURS("caller")};
 static const struct sp_answer_column function_callee_columns[] = {NEIGHBOURS("callee")};
+enum { SOURCE = PART + 1 };
 static const struct sp_answer_column function_line_columns[] = {
     WEIGHTS(SELF),
     [PART] = {"name", SP_COL_TEXT, "line", .flags = SP_COL_FLEXIBLE,
               .doc = "file:line; null where it is not known"},
+    SP_SOURCE_COLUMNS_OF(SOURCE, 0),
 };
 enum { POOL = PART + 1 };
 static const struct sp_answer_column function_thread_columns[] = {
@@ -182,18 +186,32 @@ static void put_neighbour(struct function *x, struct sp_answer_table *t, const s
     sp_put_text(x->x->out, t, NEIGHBOUR + SP_FUNCTION_MARKS, *mark ? mark : NULL, strlen(mark));
 }
 
-static void put_lines(struct function *x)
+/* Where lines are is asked of binaries: only for programs, as many as are shown. */
+static spaa_status put_lines(struct function *x)
 {
+    struct sp_symbol_opts symbols = sp_symbol_options(x->x->q->options);
+    struct sp_places *places = NULL;
+    spaa_status st = SPAA_OK;
+    if (!x->x->q->brief && !x->x->q->sheet && x->v.lines.n)
+        st = sp_places_new(x->x->s.profile, &symbols, x->x->q->diags, &places);
     struct sp_answer_table *t = function_table(x, &lines);
     if (t && (!x->v.lines.n || (x->v.lines.n == 1 && !x->v.lines.v[0].name)))
         t->quiet = true; /* nothing is known of them */
-    for (size_t i = 0; i < x->v.lines.n; i++) {
+    for (size_t i = 0; !st && i < x->v.lines.n; i++) {
         const struct sp_part *y = &x->v.lines.v[i];
         struct sp_str name = part_name(x, y);
+        struct sp_source_place at;
         sp_table_row(x->x->out, t);
         put_weights(t, y->self, y->total, y->total_samples);
         sp_put_text(x->x->out, t, PART, name.p, name.n);
+        if (!places || i >= x->limit)
+            continue;
+        st = sp_places_of_line(places, x->lookup.hits, name, &at);
+        if (!st)
+            sp_put_source(x->x, t, SOURCE, &at);
     }
+    sp_places_free(places);
+    return st;
 }
 
 static void put_threads(struct function *x)
@@ -341,7 +359,7 @@ static void say_weights(struct function *x)
         "time of its callers (`perf record -e cycles` shows where, with the processor's counters)");
 }
 
-static void put_rows(struct function *x)
+static spaa_status put_rows(struct function *x)
 {
     struct sp_answer_table *t;
     put_matches(x);
@@ -351,8 +369,9 @@ static void put_rows(struct function *x)
     t = neighbours_table(x, &callees);
     for (size_t i = 0; i < x->v.callees.n; i++)
         put_neighbour(x, t, &x->v.callees.v[i]);
-    put_lines(x);
+    spaa_status st = put_lines(x);
     put_threads(x);
+    return st;
 }
 
 static void put_next(struct function *x)
@@ -381,10 +400,10 @@ static spaa_status function_answer(struct function *x)
     if (x->kept)
         sp_answer_line(x->x->out, "hands out memory: answered as by --keep-allocators");
     say_weights(x);
-    put_rows(x);
+    st = put_rows(x);
     put_next(x);
     sp_function_free(&x->v);
-    return sp_asked_end(asked);
+    return st ? st : sp_asked_end(asked);
 }
 
 /* Of memory by owner: some stack has the function among what is left out before its owner. */

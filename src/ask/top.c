@@ -3,7 +3,9 @@
 
 #include "analysis/names.h"
 #include "analysis/own_fold.h"
+#include "analysis/places.h"
 #include "analysis/top_keep.h"
+#include "ask/symbol_options.h"
 #include "ask/top_fields.h"
 #include "ask/top_same.h"
 #include "ask/top_who.h"
@@ -20,6 +22,7 @@ struct top {
     struct sp_selection with[SP_TOP_EXTRAS]; /* --with: the same question of other weights */
     size_t nwith;
     struct sp_thread_info info;  /* of threads and processes; else empty */
+    struct sp_places *places;    /* of lines, for programs; else NULL */
     struct sp_top_fields fields; /* of an event whose rows are its fields; else counted is NULL */
 };
 
@@ -207,6 +210,23 @@ static void top_put_other(struct top *x, struct sp_answer_table *t, const struct
     sp_put_text(x->a.out, t, SP_TOP_NAME, name.p, name.n);
 }
 
+/* A row by line is named "FUNCTION LINE". */
+static spaa_status top_put_source(struct top *x, struct sp_answer_table *t, const struct sp_top_row *r)
+{
+    struct sp_str name = sp_str_at(&x->t.names, r->name);
+    struct sp_source_place at;
+    if (!x->places || r->function == SP_NONE)
+        return SPAA_OK;
+    uint32_t skip = sp_pstr(x->t.profile, x->t.profile->functions.v[r->function].name).n + 1;
+    if (name.n <= skip)
+        return SPAA_OK;
+    spaa_status st =
+        sp_places_of_function(x->places, r->function, (struct sp_str){name.p + skip, name.n - skip}, &at);
+    if (!st)
+        sp_put_source(&x->a, t, SP_TOP_PATH, &at);
+    return st;
+}
+
 static int64_t known_or_null(int64_t v)
 {
     return v < 0 ? SP_ABSENT : v;
@@ -334,6 +354,8 @@ static void top_shape(struct top *x, struct sp_answer_table *t)
         sp_table_without(t, SP_TOP_PROCESS_NAME);
     else
         sp_top_without(t, SP_TOP_TID, SP_TOP_QUEUE);
+    if (!x->places)
+        sp_top_without(t, SP_TOP_PATH, SP_TOP_PATH + 1);
     if (x->by != SP_TOP_THREAD && x->by != SP_TOP_COMM)
         sp_top_without(t, SP_TOP_POOL, SP_TOP_POOL + 1);
 }
@@ -542,6 +564,11 @@ static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
         st = top_keep(x, x->a.q->options->rows);
     if (st)
         return st;
+    struct sp_symbol_opts symbols = sp_symbol_options(x->a.q->options);
+    if (x->by == SP_TOP_LINE && !x->a.q->brief && !x->a.q->sheet)
+        st = sp_places_new(x->a.s.profile, &symbols, d, &x->places);
+    if (st)
+        return st;
     top_with_facts(x);
     if (top_peaks_apart(x))
         sp_answer_line(x->a.out,
@@ -559,15 +586,16 @@ static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
     top_with_columns(x, t);
     top_key_columns(x, t);
     t->limit = limit;
-    for (size_t i = 0; i < x->t.rows.n; i++) {
+    for (size_t i = 0; !st && i < x->t.rows.n; i++) {
         if (i < limit) {
             top_put_row(x, t, i);
+            st = top_put_source(x, t, &x->t.rows.v[i]);
         } else {
             t->left_out++;
             t->left_out_sum += x->t.rows.v[i].self;
         }
     }
-    return top_next(x);
+    return st ? st : top_next(x);
 }
 
 /* The facts of the sum as a row, for CSV. */
@@ -642,6 +670,7 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
         st = sp_asked_end(&x.a);
     sp_top_free(&x.t);
     sp_thread_info_free(&x.info);
+    sp_places_free(x.places);
     for (size_t i = 0; i < x.nwith; i++)
         sp_selection_free(&x.with[i]);
     sp_asked_free(&x.a);

@@ -29,7 +29,8 @@ enum {
     SP_TOP_QUEUE,
     SP_TOP_PROCESS_NAME,
     SP_TOP_POOL,
-    SP_TOP_TAGS = SP_TOP_POOL + 2,
+    SP_TOP_PATH = SP_TOP_POOL + 2,
+    SP_TOP_TAGS = SP_TOP_PATH + 2,
     SP_TOP_NCOLUMNS
 };
 /* Of --sum. */

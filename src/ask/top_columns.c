@@ -44,6 +44,7 @@ static const struct sp_answer_column top_columns[] = {
     [SP_TOP_PROCESS_NAME] = {"process_name", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
                              .doc = "by process: its name"},
     SP_POOL_COLUMNS_OF(SP_TOP_POOL, SP_COL_SOMETIMES),
+    SP_SOURCE_COLUMNS_OF(SP_TOP_PATH, SP_COL_SOMETIMES),
     [SP_TOP_TAGS] = {"tags", SP_COL_TEXTS, .flags = SP_COL_CSV,
                      .doc = "of: unresolved, idle, wait, kernel, inlined, irq-enable"},
 };

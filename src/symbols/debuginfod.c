@@ -38,24 +38,13 @@ static struct sp_debuginfod *client_of(struct sp_symbols *s)
     }
     if (!c)
         return NULL;
-<<<<<<< HEAD
     c->library = sp_library_open("libdebuginfod.so.1");
     begin_fn begin = (begin_fn)sp_library_find(c->library, "debuginfod_begin");
     c->debuginfo = (find_fn)sp_library_find(c->library, "debuginfod_find_debuginfo");
     c->executable = (find_fn)sp_library_find(c->library, "debuginfod_find_executable");
+    c->source = (source_fn)sp_library_find(c->library, "debuginfod_find_source");
     c->end = (end_fn)sp_library_find(c->library, "debuginfod_end");
-    if (begin && c->debuginfo && c->executable && c->end)
-=======
-    c->library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
-    begin_fn begin = c->library ? (begin_fn)function(c->library, "debuginfod_begin") : NULL;
-    if (c->library) {
-        c->debuginfo = (find_fn)function(c->library, "debuginfod_find_debuginfo");
-        c->executable = (find_fn)function(c->library, "debuginfod_find_executable");
-        c->source = (source_fn)function(c->library, "debuginfod_find_source");
-        c->end = (end_fn)function(c->library, "debuginfod_end");
-    }
     if (begin && c->debuginfo && c->executable && c->source && c->end)
->>>>>>> f5fa9bb7 (annotate: the source of a function with the weight of each line)
         c->client = begin();
     if (!c->client) {
         sp_emit_hint(s->d, SP_W804, SP_AT_NOTHING, sp_library_hint("install libdebuginfod1"),

@@ -112,6 +112,17 @@ def test_ranges_have_text_path_and_compile_directory(tmp_path):
 
 
 @needs_tools
+def test_rows_of_lines_have_path_and_compile_directory_in_json(tmp_path):
+    profile, _, _ = build(tmp_path)
+    rows = ask("top", profile, "--by", "line")["rows"] + ask("function", profile, "sum")["lines"]
+    ours = [r for r in rows if "shop.cpp" in r["name"]]
+    assert {(r["path"], r["comp_dir"]) for r in ours} == {(str(tmp_path / "src" / "shop.cpp"), str(tmp_path))}
+    assert len(ours) > 4
+    assert all("path" not in r for r in ask("top", profile)["rows"])
+    assert str(tmp_path) not in run("top", profile, "--by", "line", code=0).out
+
+
+@needs_tools
 def test_the_whole_function_stands_once(tmp_path):
     profile, _, _ = build(tmp_path)
     out = run("annotate", profile, "sum", "--whole", "--context", "0", code=0).out

@@ -14,7 +14,7 @@ import pe_files
 import profiles
 from conftest import BIN, ask, parse, run
 
-COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "function", "stacks", "timeline", "whatif",
+COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "function", "annotate", "stacks", "timeline", "whatif",
             "flamegraph", "merge", "symbolize", "query", "upload", "dump", "spt", "waits", "sched", "leaks", "mcp", "formats",
             "skill", "demo", "config", "help"]
 VIEWS = ["info", "summary", "top", "tree"]
