@@ -7,7 +7,8 @@ from conftest import ask, parse, run
 
 TABLES = ["diagnostics", "dsos", "events", "frames", "functions", "header", "images", "intervals", "labels", "nodes", "process_images",
           "processes", "samples", "selection", "stack_frames", "stacks", "threads", "waits", "weights", "window_weights",
-          "windows", "ask_summary", "ask_top", "ask_tree", "ask_function", "ask_stacks", "ask_timeline", "ask_whatif", "ask_leaks",
+          "windows", "ask_summary", "ask_top", "ask_tree", "ask_function", "ask_annotate", "ask_stacks", "ask_timeline",
+          "ask_whatif", "ask_leaks",
           "ask_waits", "ask_sched", "ask_info"]
 
 

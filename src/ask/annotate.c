@@ -1,5 +1,6 @@
 /* annotate: the source of a function, with the weight of each line. */
 #include "ask/annotate.h"
+#include "ask/annotate_asm.h"
 
 #include "ask/symbol_options.h"
 
@@ -35,7 +36,12 @@ static spaa_status annotate_answer(struct sp_annotate *x)
     if (st)
         return st;
     sp_annotate_say(x);
-    sp_annotate_put(x);
+    if (asked->q->options->assembly)
+        st = sp_annotate_asm(x);
+    else
+        sp_annotate_put(x);
+    if (st)
+        return st;
     return sp_asked_end(asked);
 }
 
@@ -83,10 +89,10 @@ const struct sp_question sp_question_annotate = {
     .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_SOURCE | G_ROWS | G_OWN |
               G_ANSWER | G_BUDGET,
     .title = "the source of a function, with the weight of each line",
-    .examples =
-        "spaa annotate profile.spaa main\n"
-        "spaa annotate profile.spaa main --source-path /build/app=/home/me/app # built elsewhere\n"
-        "spaa annotate profile.spaa main --json --budget 800 # hot ranges, for agents",
+    .examples = "spaa annotate profile.spaa '/main|checksum/'\n"
+                "spaa annotate profile.spaa '/main|checksum/' --source-path /build/app=/home/me/app # built "
+                "elsewhere\n"
+                "spaa annotate profile.spaa '/main|checksum/' --json --budget 800 # hot ranges, for agents",
     .argument = true,
     .schema = "spaa.annotate/1",
     .facts = sp_annotate_facts,

@@ -29,6 +29,11 @@ spaa_status sp_annotate_choose(struct sp_annotate *x);
 /* The weight of a line; NULL: it has none. */
 const struct sp_annotated_line *sp_annotate_line(const struct sp_annotate *x, uint32_t file, uint32_t line);
 
+/* Whether a function as debug information names it is one of those that are asked about. */
+bool sp_annotate_is_asked(const struct sp_annotate *x, const char *func);
+/* Characters of the budget that there are for rows; SIZE_MAX: any. False: reported. */
+bool sp_annotate_room(const struct sp_annotate *x, size_t *out);
+
 /* annotate_ranges.c: tables. */
 extern const struct sp_table_decl *const sp_annotate_tables[];
 void sp_annotate_put(struct sp_annotate *x);

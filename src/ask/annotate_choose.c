@@ -61,7 +61,7 @@ static size_t choose_cost(const struct sp_annotate *x, const struct sp_annotate_
 }
 
 /* Characters for ranges; SIZE_MAX: any. False: reported. */
-static bool choose_room(const struct sp_annotate *x, size_t *out)
+bool sp_annotate_room(const struct sp_annotate *x, size_t *out)
 {
     long budget;
     size_t head = x->asked.q->brief ? HEAD_TEXT : HEAD_JSON;
@@ -99,7 +99,7 @@ static bool choose_lines(struct sp_annotate *x, size_t room)
 
 /* ---- the whole function ---- */
 
-static bool choose_is_asked(const struct sp_annotate *x, const char *func)
+bool sp_annotate_is_asked(const struct sp_annotate *x, const char *func)
 {
     const struct sp_profile *p = x->asked.s.profile;
     struct sp_str shown = sp_function_shown((struct sp_str){func, (uint32_t)strlen(func)});
@@ -118,7 +118,7 @@ static bool choose_scan(struct sp_annotate *x, struct sp_module *m, uint64_t sta
     end = end - start > SCAN_MAX ? start + SCAN_MAX : end;
     for (uint64_t at = start; at < end; at++) {
         size_t n = sp_module_resolve(m, at, r, DEEPEST), k = 0;
-        while (k < n && !choose_is_asked(x, r[k].func))
+        while (k < n && !sp_annotate_is_asked(x, r[k].func))
             k++;
         const char *line = k < n ? r[k].srcline : NULL;
         if (!line || line == last)
@@ -238,7 +238,7 @@ spaa_status sp_annotate_choose(struct sp_annotate *x)
     bool whole = x->asked.q->options->whole;
     spaa_status st = SPAA_OK;
     size_t room, limit = x->limit;
-    if (!choose_room(x, &room))
+    if (!sp_annotate_room(x, &room))
         return SPAA_ERR_USAGE;
     x->limit = whole ? SIZE_MAX : limit;
     bool ok =

@@ -1,5 +1,6 @@
 /* The tables of annotate: lines as they stand in the source for people, ranges of most weight for JSON. */
 #include "ask/annotate.h"
+#include "ask/annotate_asm.h"
 
 #include "analysis/short_name.h"
 
@@ -70,9 +71,11 @@ static const struct sp_table_decl
                   "lines of most weight with those around them, the heaviest first; total: of the heaviest "
                   "line"},
     lines = {"lines", line_columns, LINE_N, .of = "ranges", .doc = "its lines that have weight"},
-    inlined = {"inlined", in_columns, IN_N, .doc = "what is inlined at these lines, the heaviest first"},
+    inlined = {"inlines", in_columns, IN_N, .doc = "what is inlined at these lines, the heaviest first"},
     files = {"files", file_columns, FILE_N, .doc = "the source files, that of most weight first"};
-const struct sp_table_decl *const sp_annotate_tables[] = {&listing, &ranges, &lines, &inlined, &files, NULL};
+const struct sp_table_decl *const sp_annotate_tables[] = {
+    &listing,           &ranges, &lines, &inlined, &files, &sp_annotate_code, &sp_annotate_blocks,
+    &sp_annotate_insns, NULL};
 
 static void put_cstr(struct sp_annotate *x, struct sp_answer_table *t, size_t column, const char *s)
 {

@@ -25,6 +25,19 @@ const struct sp_answer_column sp_annotate_facts[] = {
     {"total_samples", SP_COL_COUNT, .doc = "samples of total"},
     {"no_line", SP_COL_WEIGHT, .doc = "of self: whose line is not known"},
     {"no_line_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"no_instructions", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
+     .doc = "--asm: why there are none; null: there are some"},
+    {"hint", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
+     .doc = "--asm: what helps then; null: nothing is known to"},
+    {"precise", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
+     .doc = "--asm: the event was asked to be at the instruction itself; else samples are behind it (skid)"},
+    {"no_instruction", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES,
+     .doc = "--asm: of self: at no instruction that is here"},
+    {"no_instruction_percent", SP_COL_PERCENT, .flags = SP_COL_SOMETIMES, .doc = "its share of the whole"},
+    {"instructions_with_weight", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
+     .doc = "--asm: how many have weight"},
+    {"instructions_shown", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
+     .doc = "--asm: how many of these, the heaviest, were asked for or had room"},
     {"lines_with_weight", SP_COL_COUNT, .doc = "how many lines have weight"},
     {"lines_shown", SP_COL_COUNT, .doc = "how many of these, the heaviest, were asked for or had room"},
     {0},
@@ -159,7 +172,7 @@ static void say_rest(struct sp_annotate *x)
         sp_answer_line_buf(x->asked.out, b);
         sp_buf_clear(b);
     }
-    if (x->chosen < x->known && !x->asked.q->options->whole)
+    if (x->chosen < x->known && !x->asked.q->options->whole && !x->asked.q->options->assembly)
         sp_answer_line(x->asked.out,
                        "the heaviest %zu of %zu lines with weight; -n N shows others, --whole all", x->chosen,
                        x->known);

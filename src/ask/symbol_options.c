@@ -7,6 +7,7 @@ struct sp_symbol_opts sp_symbol_options(const struct sp_options *o)
                                    .dsym = o->dsym,
                                    .kallsyms = o->kallsyms,
                                    .no_symbols = o->no_symbols != NULL,
+                                   .trust_maps = o->trust_maps != NULL,
                                    .debuginfod = o->debuginfod != NULL,
                                    .no_inline = o->no_inline != NULL,
                                    .no_debug = o->no_inline && o->no_lines,

@@ -384,6 +384,8 @@ static spaa_status read_elf(Elf *elf, struct sp_elf *out, struct sp_symtab *syms
         goto done;
     f.machine = eh.e_machine;
     f.little = eh.e_ident[EI_DATA] == ELFDATA2LSB;
+    out->machine = eh.e_machine;
+    out->big = !f.little;
     if (elf_getshdrnum(f.elf, &f.sections) || elf_getshdrstrndx(f.elf, &f.shstrndx))
         f.sections = f.shstrndx = 0;
     f.section = calloc(f.sections + 1, 1);

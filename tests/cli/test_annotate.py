@@ -89,9 +89,9 @@ def test_weights_of_lines_are_those_of_addr2line(tmp_path):
     got = {row["line"]: row["self"] for r in answer["ranges"] for row in r["lines"]}
     assert got == {k: v for k, v in lines.items() if k}
     there = collections.Counter()
-    for row in answer["inlined"]:
+    for row in answer["inlines"]:
         there[row["line"]] += row["self"]
-    assert there == inlined and "price" in {row["short"] for row in answer["inlined"]}
+    assert there == inlined and "price" in {row["short"] for row in answer["inlines"]}
     assert answer["self"] == sum(range(1, size + 1))
     assert answer["no_line"] == lines.get(0, 0)
 

@@ -1,0 +1,240 @@
+/*
+ * The instructions of the function with their weights, interleaved with lines and what is inlined.
+ *
+ * The weight of a leaf is at the instruction that it was recorded at, that of a caller at its call. Of a
+ * function that is inlined itself, the instructions are those of its copies, wherever they are.
+ */
+#include "ask/annotate_asm.h"
+
+#include <stdlib.h>
+
+/* ---- instructions ---- */
+
+/* Those of what a symbol covers that are of the function. */
+static spaa_status assembly_take(struct sp_asm *z, uint32_t number)
+{
+    struct sp_asm_part *part = &z->parts.v[number];
+    part->first = z->insns.n;
+    for (size_t i = 0; i < part->text.insns.n; i++) {
+        z->nr = sp_module_resolve(part->module, part->text.insns.v[i].addr, z->r, SP_ASM_DEEPEST);
+        size_t depth = 0;
+        while (depth < z->nr && !sp_annotate_is_asked(z->x, z->r[depth].func))
+            depth++;
+        if (depth == z->nr && z->nr)
+            continue;
+        struct sp_asm_insn x = {.part = number, .number = (uint32_t)i, .inlined = (uint32_t)depth};
+        x.srcline = z->nr ? z->r[0].srcline : NULL;
+        if (!sp_vec_push(&z->insns, x))
+            return sp_nomem(z->x->asked.q->diags);
+    }
+    part->n = z->insns.n - part->first;
+    return SPAA_OK;
+}
+
+static spaa_status assembly_part(struct sp_asm *z, struct sp_module *m, uint64_t at)
+{
+    struct sp_asm_part part = {.module = m};
+    if (!sp_module_extent(m, at, &part.start, &part.end, &part.symbol) || part.end <= part.start) {
+        z->why = z->why ? z->why : "nothing says where it begins and ends";
+        return SPAA_OK;
+    }
+    const char *why, *hint;
+    spaa_status st = sp_disassemble(m, part.start, part.end, &part.text, &why, &hint);
+    if (!st && why) {
+        z->why = why;
+        z->hint = hint;
+    }
+    if (st || !sp_vec_push(&z->parts, part)) {
+        sp_code_text_free(&part.text);
+        return st ? st : sp_nomem(z->x->asked.q->diags);
+    }
+    return assembly_take(z, (uint32_t)z->parts.n - 1);
+}
+
+static struct sp_asm_part *part_at(struct sp_asm *z, const struct sp_module *m, uint64_t at)
+{
+    for (size_t i = 0; i < z->parts.n; i++)
+        if (z->parts.v[i].module == m && at >= z->parts.v[i].start && at < z->parts.v[i].end)
+            return &z->parts.v[i];
+    return NULL;
+}
+
+/* The instruction that an address is in; NULL: none of the function. */
+static struct sp_asm_insn *insn_at(struct sp_asm *z, const struct sp_asm_part *part, uint64_t at)
+{
+    size_t lo = part->first, hi = part->first + part->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (sp_asm_insn(z, &z->insns.v[mid])->addr <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    struct sp_asm_insn *i = lo > part->first ? &z->insns.v[lo - 1] : NULL;
+    return i && at - sp_asm_insn(z, i)->addr < sp_asm_insn(z, i)->size ? i : NULL;
+}
+
+static spaa_status assembly_weigh(struct sp_asm *z)
+{
+    const struct sp_annotation *a = &z->x->a;
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; !st && i < a->code.n; i++) {
+        const struct sp_annotated_code *c = &a->code.v[i];
+        struct sp_module *m;
+        uint64_t at = c->at - c->call;
+        st = sp_places_module(z->x->a.places, c->dso, &m);
+        if (!st && m && !part_at(z, m, at))
+            st = assembly_part(z, m, at);
+        const struct sp_asm_part *part = !st && m ? part_at(z, m, at) : NULL;
+        struct sp_asm_insn *in = part ? insn_at(z, part, at) : NULL;
+        if (!in) {
+            z->lost += c->self;
+            continue;
+        }
+        in->self += c->self;
+        in->total = in->total + c->total < a->total ? in->total + c->total : a->total;
+        if (c->samples != SP_ABSENT)
+            in->samples += c->samples;
+    }
+    return st;
+}
+
+static void assembly_jumps(struct sp_asm *z)
+{
+    for (size_t i = 0; i < z->insns.n; i++) {
+        const struct sp_insn *from = sp_asm_insn(z, &z->insns.v[i]);
+        struct sp_asm_part *part = &z->parts.v[z->insns.v[i].part];
+        struct sp_asm_insn *to = from->jump && from->target ? insn_at(z, part, from->target) : NULL;
+        if (to && sp_asm_insn(z, to)->addr == from->target)
+            to->target = true;
+    }
+}
+
+/* ---- which are shown ---- */
+
+static int insn_by_weight(const void *va, const void *vb)
+{
+    const struct sp_asm_insn *x = *(const struct sp_asm_insn *const *)va,
+                             *y = *(const struct sp_asm_insn *const *)vb;
+    if (x->total != y->total)
+        return x->total > y->total ? -1 : 1;
+    if (x->self != y->self)
+        return x->self > y->self ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* What an instruction takes of a budget, in characters. */
+static size_t insn_cost(const struct sp_asm *z, size_t i)
+{
+    return strlen(sp_asm_text(z, &z->insns.v[i])) + (z->x->asked.q->brief ? 40 : 230);
+}
+
+static bool assembly_choose(struct sp_asm *z, size_t room)
+{
+    bool whole = z->x->asked.q->options->whole;
+    size_t n = 0, around = (size_t)z->x->context * 2;
+    struct sp_asm_insn **order = malloc((z->insns.n + 1) * sizeof *order);
+    for (size_t i = 0; order && i < z->insns.n; i++) {
+        z->insns.v[i].shown = whole;
+        if (z->insns.v[i].total || z->insns.v[i].self)
+            order[n++] = &z->insns.v[i];
+    }
+    if (order && n)
+        qsort(order, n, sizeof *order, insn_by_weight);
+    z->known = n;
+    z->chosen = whole ? n : 0;
+    for (size_t i = 0; order && !whole && i < n && i < z->x->limit; i++) {
+        size_t at = (size_t)(order[i] - z->insns.v), cost = 0;
+        const struct sp_asm_part *part = &z->parts.v[order[i]->part];
+        size_t first = at - part->first > around ? at - around : part->first;
+        size_t last = part->first + part->n - 1 - at > around ? at + around : part->first + part->n - 1;
+        for (size_t k = first; k <= last; k++)
+            cost += z->insns.v[k].shown ? 0 : insn_cost(z, k);
+        if (i && cost > room)
+            break;
+        room -= cost < room ? cost : room;
+        z->chosen++;
+        for (size_t k = first; k <= last; k++)
+            z->insns.v[k].shown = true;
+    }
+    bool ok = order != NULL;
+    free(order);
+    return ok;
+}
+
+/* ---- words ---- */
+
+/* Events whose samples are at the instruction itself, where the processor could do that. */
+static bool is_precise(struct sp_str event)
+{
+    const char *colon = event.n ? memrchr(event.p, ':', event.n) : NULL;
+    size_t n = colon ? (size_t)(event.p + event.n - colon) : 0;
+    bool clock =
+        (event.n > 4 && !memcmp(event.p, "cpu-", 4)) || (event.n > 5 && !memcmp(event.p, "task-", 5));
+    return n && !clock && (memmem(colon, n, "pp", 2) || memchr(colon, 'P', n));
+}
+
+static void assembly_say(struct sp_asm *z)
+{
+    struct sp_answer *out = z->x->asked.out;
+    const struct sp_selection *s = &z->x->asked.s;
+    struct sp_buf *b = &z->x->asked.b;
+    sp_fact_cstr(out, "no_instructions", z->insns.n ? NULL : z->why);
+    sp_fact_cstr(out, "hint", z->insns.n ? NULL : z->hint);
+    sp_fact_bool(out, "precise", is_precise(sp_pstr(s->profile, s->profile->events.v[s->event].name)));
+    sp_fact_weight(out, "no_instruction", 0, z->lost);
+    sp_fact_percent(out, "no_instruction_percent", 0, z->lost);
+    sp_fact_count(out, "instructions_with_weight", (int64_t)z->known);
+    sp_fact_count(out, "instructions_shown", (int64_t)z->chosen);
+    if (!z->insns.n) {
+        sp_answer_line(out, "no instructions: %s%s%s",
+                       z->why ? z->why : "frames have no addresses in a file that is here",
+                       z->hint ? ": " : "", z->hint ? z->hint : "");
+        return;
+    }
+    if (!is_precise(sp_pstr(s->profile, s->profile->events.v[s->event].name)))
+        sp_answer_line(
+            out, "skid: samples land some instructions behind the costly one, unless the event is precise "
+                 "(`perf record -e cycles:pp`)");
+    if (z->lost) {
+        sp_buf_clear(b);
+        sp_buf_puts(b, "at no instruction that is here: ");
+        sp_text_weight_of(b, s, z->lost);
+        sp_buf_puts(b, " of self");
+        sp_answer_line_buf(out, b);
+        sp_buf_clear(b);
+    }
+    if (z->chosen < z->known)
+        sp_answer_line(out,
+                       "the heaviest %zu of %zu instructions with weight; -n N shows others, --whole all",
+                       z->chosen, z->known);
+}
+
+static void assembly_free(struct sp_asm *z)
+{
+    for (size_t i = 0; i < z->parts.n; i++)
+        sp_code_text_free(&z->parts.v[i].text);
+    sp_vec_free(&z->parts);
+    sp_vec_free(&z->insns);
+}
+
+spaa_status sp_annotate_asm(struct sp_annotate *x)
+{
+    struct sp_asm *z = calloc(1, sizeof *z);
+    size_t room;
+    if (!z)
+        return sp_nomem(x->asked.q->diags);
+    z->x = x;
+    spaa_status st = sp_annotate_room(x, &room) ? assembly_weigh(z) : SPAA_ERR_USAGE;
+    if (!st) {
+        assembly_jumps(z);
+        st = assembly_choose(z, room) ? SPAA_OK : sp_nomem(x->asked.q->diags);
+    }
+    if (!st) {
+        assembly_say(z);
+        st = sp_annotate_asm_put(z) ? SPAA_OK : sp_nomem(x->asked.q->diags);
+    }
+    assembly_free(z);
+    free(z);
+    return st;
+}
