@@ -132,6 +132,10 @@ static void elf_read_sections(struct sp_elf_file *f, struct sp_elf *out)
             out->has_symtab = true;
         if (sh.sh_type == SHT_PROGBITS && (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
             out->has_dwarf = true;
+        size_t length = strlen(name);
+        out->go |= length >= 10 && !strcmp(name + length - 10, ".gopclntab");
+        if (!strcmp(name, ".text"))
+            out->text = sh.sh_addr;
         out->has_mini |= sh.sh_type == SHT_PROGBITS && !strcmp(name, ".gnu_debugdata");
     }
     out->has_mini = out->has_mini && !out->has_symtab;
@@ -385,6 +389,7 @@ static spaa_status read_elf(Elf *elf, struct sp_elf *out, struct sp_symtab *syms
     f.machine = eh.e_machine;
     f.little = eh.e_ident[EI_DATA] == ELFDATA2LSB;
     out->machine = eh.e_machine;
+    out->entry = eh.e_entry;
     out->big = !f.little;
     if (elf_getshdrnum(f.elf, &f.sections) || elf_getshdrstrndx(f.elf, &f.shstrndx))
         f.sections = f.shstrndx = 0;

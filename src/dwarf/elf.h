@@ -16,9 +16,11 @@ struct sp_elf {
     char build_id[2 * SP_BUILD_ID_MAX + 1]; /* lower-case hex; "" when there is none */
     char debuglink[256];                    /* a file name without directories; "" when there is none */
     uint32_t debuglink_crc;
-    uint16_t machine; /* EM_…; 0: not of an ELF file */
-    bool big;         /* big-endian */
-    bool has_symtab;  /* .symtab with something in it */
+    uint16_t machine;     /* EM_…; 0: not of an ELF file */
+    bool go;              /* .gopclntab is there */
+    uint64_t entry, text; /* where it begins to run; where .text is linked, 0: it has none */
+    bool big;             /* big-endian */
+    bool has_symtab;      /* .symtab with something in it */
     bool has_dwarf;
     bool has_mini; /* .gnu_debugdata, and no .symtab */
     bool macho;    /* an image of a Mach-O file: its UUID is the build-id, addresses count from its start */

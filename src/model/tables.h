@@ -95,9 +95,10 @@ struct sp_func_info {
 };
 
 enum sp_frame_flag {
-    SP_FRAME_IP = 1,         /* ip is set */
-    SP_FRAME_SYMOFF = 2,     /* symoff is set */
-    SP_FRAME_UNRESOLVED = 4, /* func is no symbol but the address in hex */
+    SP_FRAME_IP = 1,     /* ip is set */
+    SP_FRAME_SYMOFF = 2, /* symoff is set */
+    SP_FRAME_UNRESOLVED =
+        4, /* func is no symbol but the address in hex, or with symoff binary and start of its function */
     SP_FRAME_NO_SRCLINE = 8, /* srcline_resolved: false was stated */
     SP_FRAME_INLINED = 16,
     SP_FRAME_INFERRED = 32, /* in no recorded stack: of an edge (model/edges.h) */

@@ -7,8 +7,9 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
-#include "symbols/symbolize.h"
 #include "json/json.h"
+#include "model/identity.h"
+#include "symbols/symbolize.h"
 
 #include <stdlib.h>
 
@@ -382,12 +383,13 @@ spaa_status sp_binder_prepare(struct sp_binder *b, const struct sp_place *places
 spaa_status sp_binder_name(struct sp_binder *b, const struct sp_place *place, struct sp_named *out)
 {
     struct sp_module *m;
-    uint64_t look;
+    uint64_t look, start;
     spaa_status st = sp_binder_module(b, place->object, place->addr, &m);
     const struct object *o = &b->objects.v[place->object];
     if (st)
         return st;
     out->n = 0;
+    out->start = SP_NO_START;
     out->name = SP_STR_NONE;
     out->ip = place_ip(o, place, &look);
     out->moved = out->ip - look - place_back(place);
@@ -398,6 +400,8 @@ spaa_status sp_binder_name(struct sp_binder *b, const struct sp_place *place, st
         sp_module_missed(m);
     } else if (m && (o->is.kind != SP_OBJECT_UNMAPPED || sp_module_found(m))) {
         out->n = sp_module_resolve_code(m, place->code, look, out->frames, SP_NAMED_MAX);
+        if (!out->n && o->is.kind == SP_OBJECT_FILE && sp_module_unnamed(m, look, &start))
+            out->start = start + out->moved;
     }
     return SPAA_OK;
 }
@@ -414,6 +418,20 @@ uint32_t sp_unnamed(struct sp_profile *p, uint64_t ip)
 {
     char hex[2 + 16] = "0x";
     return sp_profile_str(p, hex, 2 + sp_hex_text(ip, hex + 2));
+}
+
+uint32_t sp_unnamed_function(struct sp_profile *p, uint32_t dso, uint64_t start)
+{
+    struct sp_str file = sp_base_name(sp_pstr(p, p->dsos.v[dso].name));
+    struct sp_buf b;
+    char hex[16];
+    sp_buf_init(&b, 64 << 10);
+    sp_buf_add(&b, file.p, file.n);
+    sp_buf_puts(&b, "+0x");
+    sp_buf_add(&b, hex, sp_hex_text(start, hex));
+    uint32_t name = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data, b.len);
+    sp_buf_free(&b);
+    return name;
 }
 
 /* A frame cut to what is kept of frames. */
@@ -523,7 +541,15 @@ spaa_status sp_binder_put(struct sp_binder *b, const struct sp_place *place, con
                                .kind = place->kind,
                                .extra_json = extra_json,
                                .flags = SP_FRAME_IP | SP_FRAME_UNRESOLVED};
-        uint32_t n = sp_binder_frame(b, &row, sp_unnamed(b->p, named->ip), dso_of(b, place->object, false));
+        uint32_t dso = dso_of(b, place->object, false), name = SP_STR_FAIL;
+        if (named->start != SP_NO_START && dso != SP_NONE) {
+            row.flags |= SP_FRAME_SYMOFF;
+            row.symoff = named->ip - named->start;
+            name = sp_unnamed_function(b->p, dso, named->start);
+        } else {
+            name = sp_unnamed(b->p, named->ip);
+        }
+        uint32_t n = sp_binder_frame(b, &row, name, dso);
         ok = n != SP_NONE && sp_vec_push(out, n);
     }
     return ok ? SPAA_OK : sp_nomem(b->d);

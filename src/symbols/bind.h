@@ -58,6 +58,8 @@ struct sp_place {
     bool is_return; /* what was called stands before it */
 };
 
+#define SP_NO_START UINT64_MAX
+
 /* What stands at a place. */
 #define SP_NAMED_MAX 64u
 struct sp_named {
@@ -65,6 +67,7 @@ struct sp_named {
     size_t n;                                /* 0: it has no name */
     uint32_t name; /* the profile's, that the physical function keeps; SP_STR_NONE: what was looked up */
     uint64_t ip;
+    uint64_t start; /* n 0: where the function that nobody names begins, as linked; SP_NO_START: not known */
     uint64_t moved; /* what makes addresses that were looked up (sp_resolved.start) addresses as linked */
 };
 
@@ -124,8 +127,9 @@ spaa_status sp_binder_put(struct sp_binder *b, const struct sp_place *place, con
  */
 uint32_t sp_binder_frame(struct sp_binder *b, const struct sp_frame *frame, uint32_t name, uint32_t dso);
 uint32_t sp_unknown_dso(struct sp_profile *p); /* `[unknown]`; SP_NONE: out of memory */
-/* "0x…" as the name of what has none. */
+/* "0x…" as the name of what has none, "orders+0x2d80" of a function that begins there. */
 uint32_t sp_unnamed(struct sp_profile *p, uint64_t ip);
+uint32_t sp_unnamed_function(struct sp_profile *p, uint32_t dso, uint64_t start);
 
 /*
  * A frame of a function that the symbolizer found where its file is linked, in a DSO of the profile: `frame`

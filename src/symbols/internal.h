@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/strtab.h"
+#include "dwarf/cfi.h"
 #include "dwarf/dwarf.h"
 #include "dwarf/elf.h"
 #include "dwarf/macho.h"
@@ -65,6 +66,8 @@ struct sp_module {
     uint64_t misses;
     struct sp_dwarf *dwarf; /* NULL: none, or not asked for yet */
     bool dwarf_tried;
+    struct sp_cfi *cfi; /* where functions without a name begin; NULL: none, or not asked for yet */
+    bool cfi_tried;
     struct sp_line_cache *cache; /* with dwarf, pdb */
     bool is_pe;                  /* file is an image of Windows; elf says the same of it */
     bool has_pdb;                /* debug is its PDB */
@@ -191,6 +194,9 @@ void sp_debuginfod_end(struct sp_symbols *s);
 /* minidebug.c: the symbols of the file's .gnu_debugdata. SPAA_ERR_NOMEM, SPAA_ERR_IO. */
 spaa_status sp_minidebug_add(struct sp_module *m);
 void sp_minidebug_end(struct sp_symbols *s);
+
+/* gopclntab.c: the functions of a Go program that is stripped. SPAA_ERR_NOMEM, SPAA_ERR_IO. */
+spaa_status sp_gopclntab_add(struct sp_module *m);
 
 /* vdso.c: the symbols of this process's [vdso], if it is the recorded one. SPAA_ERR_NOMEM. */
 spaa_status sp_vdso_add(struct sp_module *m);

@@ -61,6 +61,8 @@ spaa_status sp_load_elf(struct sp_module *m)
         st = add_elf(m, m->file);
     if (st == SPAA_OK && m->file && !m->debug && m->elf.has_mini)
         st = sp_minidebug_add(m);
+    if (st == SPAA_OK && m->file && !m->debug && m->elf.go && !m->elf.has_symtab)
+        st = sp_gopclntab_add(m);
     if (st == SPAA_OK && m->key.kind == SP_MODULE_KERNEL)
         m->shift = shift_to(m, load_text_of(&m->tab));
     if (st == SPAA_OK && !sp_symtab_finish(&m->tab, m->elf.macho ? SP_RULES_MACHO : SP_RULES_ELF))

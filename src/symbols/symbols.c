@@ -53,6 +53,7 @@ void sp_symbols_free(struct sp_symbols *s)
         sp_symtab_free(&s->modules.v[i]->tab);
         sp_elf_free(&s->modules.v[i]->elf);
         sp_dwarf_free(s->modules.v[i]->dwarf);
+        sp_cfi_free(s->modules.v[i]->cfi);
         sp_pdb_free(s->modules.v[i]->pdb);
         sp_jitdump_free(&s->modules.v[i]->jit);
     }

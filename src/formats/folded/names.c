@@ -206,6 +206,8 @@ bool sp_fold_name(struct sp_buf *out, const struct sp_profile *p, uint32_t frame
     size_t start = out->len;
     if (style->perf && (f->flags & SP_FRAME_UNRESOLVED))
         folded_put_unknown(out, p, frame, style->addrs);
+    else if (f->flags & SP_FRAME_UNRESOLVED && f->flags & SP_FRAME_SYMOFF) /* not to be taken for a name */
+        sp_buf_printf(out, "0x%llx", (unsigned long long)f->ip);
     else if (style->printed)
         sp_buf_add(out, symbol.p, symbol.n);
     else
