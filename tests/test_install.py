@@ -250,6 +250,11 @@ def test_exports_are_what_the_headers_declare(shared):
     assert all(s.startswith("spaa_") for s in symbols)
 
 
+def test_what_is_loaded_when_it_is_used_need_not_be_there_to_build(pkg_config):
+    """Else pkg-config finds nothing where the packages of libcurl and capstone for development are missing."""
+    assert not {"-lcurl", "-lcapstone", "-ldebuginfod", "-llzma"} & set(pkg_config("--libs", "--static"))
+
+
 def test_versions_agree(pkg_config, installed, shared):
     """What meson.build says is what everything says."""
     with open(os.path.join(ROOT, "meson.build"), encoding="utf-8") as f:
