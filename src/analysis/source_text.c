@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "io/file.h"
+#include "symbols/paths.h"
 #include "symbols/source_path.h"
 
 #include <limits.h>
@@ -90,14 +91,14 @@ static spaa_status source_given(struct search *x, const struct sp_source_opts *h
     return st;
 }
 
+/* NULL: where it was. Debug information may be a stranger's: no device, and nothing outside of the folder. */
 static spaa_status source_recorded(struct search *x, const char *root)
 {
-    if (!x->at->path || !root)
+    if (x->out->from || !x->at->path || !sp_is_recorded_path(x->at->path))
         return SPAA_OK;
-    sp_buf_clear(&x->b);
-    sp_buf_puts(&x->b, root);
-    sp_buf_puts(&x->b, x->at->path);
-    return source_try(x, SP_SOURCE_RECORDED);
+    const char *path =
+        root ? sp_path_below(&x->b, root, "%s", x->at->path) : sp_path(&x->b, "%s", x->at->path);
+    return *path ? source_try(x, SP_SOURCE_RECORDED) : SPAA_OK;
 }
 
 static spaa_status source_of_server(struct search *x)
@@ -160,9 +161,9 @@ spaa_status sp_source_read(const struct sp_source_place *at, const struct sp_sou
     if (!st)
         st = source_given(&x, how, false);
     if (!st)
-        st = source_recorded(&x, how->symfs);
+        st = how->symfs ? source_recorded(&x, how->symfs) : SPAA_OK;
     if (!st)
-        st = source_recorded(&x, "");
+        st = source_recorded(&x, NULL);
     if (!st)
         st = source_of_server(&x);
     if (!st && (x.b.nomem || !source_split(out)))

@@ -12,6 +12,7 @@
 #include "dwarf/macho.h"
 #include "dwarf/symtab.h"
 #include "symbols/jitdump.h"
+#include "symbols/paths.h"
 #include "symbols/symbols.h"
 
 /* Why a module has no symbols, or not all. */
@@ -151,17 +152,7 @@ bool sp_module_copy(struct sp_module *m, uint64_t copy, const char *plain, struc
 
 /* paths.c */
 const char *sp_module_keep(struct sp_module *m, const char *s); /* a copy, or NULL */
-/* A file name, "" when it would be too long for one; the text is valid until the next use of b. */
-const char *sp_path(struct sp_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Frees what paths were made in; SPAA_ERR_NOMEM if one could not be, and nothing worse was known. */
-/* The same below a folder, and nowhere else, whatever links there are (io/file.h); "": it is not there. */
-const char *sp_path_below(struct sp_buf *b, const char *root, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-/*
- * Names of mappings that look like paths and are none: their files are of other things, or devices. Nor is
- * one that goes up: no kernel records that.
- */
-bool sp_is_recorded_path(const char *p);
 spaa_status sp_path_end(struct sp_buf *b, spaa_status st);
 
 /* find.c */

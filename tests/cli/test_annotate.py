@@ -149,6 +149,23 @@ def test_moved_sources_are_found_where_they_are_said_to_be(tmp_path):
 
 
 @needs_tools
+def test_a_source_is_read_where_it_may_be(tmp_path):
+    """Debug information may be a stranger's: below --symfs no link leads out, and devices are no sources."""
+    profile, _, _ = build(tmp_path)
+    source = tmp_path / "src" / "shop.cpp"
+    root = tmp_path / "root"
+    (root / str(source.parent).lstrip("/")).mkdir(parents=True)
+    shutil.copy(tmp_path / "shop", root / str(tmp_path / "shop").lstrip("/"))
+    copy = root / str(source).lstrip("/")
+    copy.symlink_to("/etc/passwd")
+    file = ask("annotate", profile, "sum", "--symfs", root)["files"][0]
+    assert (file["source"], file["read"]) == ("recorded", str(source))
+    copy.unlink()
+    shutil.copy(source, copy)
+    assert ask("annotate", profile, "sum", "--symfs", root)["files"][0]["read"] == str(copy)
+
+
+@needs_tools
 def test_a_source_that_is_newer_is_said(tmp_path):
     profile, _, _ = build(tmp_path)
     later = os.stat(tmp_path / "shop").st_mtime + 100
