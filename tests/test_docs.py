@@ -136,3 +136,50 @@ def test_diagnostic_codes_in_the_documentation_exist():
     for path in PAGES:
         with open(path, encoding="utf-8") as f:
             assert set(re.findall(r"SPAA-[FELWI]\d{3}", f.read())) <= known, path
+
+
+# ---- links, and the walk through a reader ------------------------------------------------------------
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def linked_pages():
+    top = [os.path.join(ROOT, n) for n in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+    return [os.path.join(DOCS, n) for n in sorted(os.listdir(DOCS)) if n.endswith(".md")] + top
+
+
+def anchor(heading):
+    """As sites that show Markdown make it of a heading's text."""
+    text = re.sub(r"\]\([^)]*\)", "", heading).strip().lower().replace("[", "")
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+def prose(path):
+    with open(path, encoding="utf-8") as f:
+        return BLOCK.sub("", f.read())
+
+
+@pytest.mark.parametrize("page", linked_pages(), ids=lambda p: os.path.relpath(p, ROOT))
+def test_links_lead_to_what_is_there(page):
+    for target in LINK.findall(re.sub(r"`[^`\n]*`", "", prose(page))):
+        if re.match(r"https?:", target):
+            continue
+        path, _, part = target.partition("#")
+        to = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+        assert os.path.exists(to), (target, "is not there")
+        if part:
+            headings = [anchor(h) for h in re.findall(r"^#+ (.*)$", prose(to), re.M)]
+            assert part in headings, (target, "has no such heading")
+
+
+def test_the_walk_through_a_reader_shows_what_it_is():
+    """The code that CONTRIBUTING.md shows stands in the reader, or in the table of formats."""
+    with open(os.path.join(ROOT, "CONTRIBUTING.md"), encoding="utf-8") as f:
+        shown = [m[2] for m in BLOCK.finditer(f.read()) if m[1] == "c"]
+    source = ""
+    for name in ("pmp/reader.c", "formats.def"):
+        with open(os.path.join(ROOT, "src", "formats", name), encoding="utf-8") as f:
+            source += f.read()
+    assert len(shown) == 6
+    for code in shown:
+        assert code in source, code
