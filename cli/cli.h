@@ -35,6 +35,7 @@ struct cli {
     size_t told;                    /* of them, notes and warnings that the answer has told */
     struct progress *progress;      /* NULL: none is shown */
     struct deadline *deadline;      /* NULL: none */
+    struct pager *pager;            /* NULL: none */
 };
 
 /* options.c: fills options and files. EXIT_FINE, EXIT_USAGE or EXIT_IO. */

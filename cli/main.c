@@ -4,6 +4,7 @@
 #include "config.h"
 #include "deadline.h"
 #include "inside.h"
+#include "pager.h"
 #include "progress.h"
 #include "signals.h"
 #include "sptdump.h"
@@ -59,6 +60,8 @@ static void answering(void *arg)
     progress_clear(c->progress);
     deadline_stop(c->deadline);
     c->deadline = NULL;
+    if (c->pager)
+        pager_begin(c->pager);
 }
 
 /* The seconds that a query may take, reading included; 0: any. */
@@ -92,6 +95,7 @@ static int run_with(struct cli *c, struct spaa_run_options *o)
 {
     struct spaa_run_result result = {.size = sizeof result, .exit_code = EXIT_IO};
     struct progress bar;
+    struct pager pager;
     struct spaa_watch watch;
     struct winsize w;
     if (isatty(1))
@@ -105,10 +109,14 @@ static int run_with(struct cli *c, struct spaa_run_options *o)
         o->watch = &watch;
     }
     c->deadline = deadline_start(c, time_limit(c));
+    pager_want(&pager);
+    c->pager = &pager;
     if (c->command.of_program)
         cli_run_program(c, o, &result);
     else
         spaa_run_fd(o, 1, &result, &c->diags);
+    pager_end(&pager);
+    c->pager = NULL;
     deadline_stop(c->deadline);
     progress_clear(c->progress);
     c->progress = NULL;

@@ -32,8 +32,9 @@ static void progress_show(struct progress *p, const struct spaa_progress *now)
                 (unsigned long long)now->whole, bar, (unsigned long long)(now->done * 100 / now->whole));
     } else if (now->whole) {
         draw_bar(bar, now->done, now->whole);
-        fprintf(stderr, "\r\033[Kspaa: %s %s [%s] %3llu%%", now->what, name, bar,
-                (unsigned long long)(now->done * 100 / now->whole));
+        fprintf(stderr, "\r\033[Kspaa: %s %s [%s] %3llu%%, %.0f MB/s", now->what, name, bar,
+                (unsigned long long)(now->done * 100 / now->whole),
+                (double)now->done / 1e6 / progress_seconds(&p->began));
     } else {
         fprintf(stderr, "\r\033[Kspaa: %s %s, %.1f s", now->what, name, progress_seconds(&p->began));
     }
