@@ -18,11 +18,13 @@ CROSS = $(if $(filter $(ARCH),$(shell uname -m)),,--cross-file tools/cross/$(ARC
 # Not the programs that are recorded: their lines are what tests expect.
 SOURCES = $$({ find include src cli fuzz tests/unit tests/oom -name '*.[ch]'; find bench tests -maxdepth 1 -name '*.[ch]'; } | sort)
 PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
+TIDY = $$(find src cli -name '*.c' | sort)
 SANITIZE = address,undefined
+ASAN_TESTS ?= tests
 ASAN_CC = $(if $(shell command -v clang),clang,gcc)
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test asan tsan fuzz bench cover format lint goldens install install-strip uninstall static dist package package-test clean tools configured
+.PHONY: all help setup demo test asan tsan fuzz bench bench-full check check-all cover format lint goldens install install-strip uninstall static dist package package-test clean tools configured
 
 all: $(B)/build.ninja tools ## build build/spaa (the default)
 	@$(NINJA) -C $(B) --quiet
@@ -68,7 +70,7 @@ asan: ## every test under the address and undefined-behaviour sanitizers (build-
 	    -Db_lundef=false -Ddefault_library=static -Dc_args=-fno-sanitize-recover=all >/dev/null
 	@$(NINJA) -C build-asan --quiet
 	@$(MESON) test -C build-asan --no-rebuild --print-errorlogs --timeout-multiplier 10
-	@SPAA_BIN=$(CURDIR)/build-asan/spaa $(PYTEST) tests
+	@SPAA_BIN=$(CURDIR)/build-asan/spaa $(PYTEST) $(ASAN_TESTS)
 
 tsan: ## what threads may do at the same time, under their sanitizer (build-tsan/)
 	@tools/setup test
@@ -81,10 +83,21 @@ fuzz: ## every fuzzer for FUZZ_SECONDS (20) each (build-fuzz/)
 	@tools/setup test
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run
 
-bench: ## measure against the peers installed here
+bench: ## measure against the peers installed here, in the quick form: a minute or two
+	@tools/setup bench
+	@$(MAKE) --no-print-directory all
+	@$(PYTHON) bench/run.py --quick
+
+bench-full: ## the same on inputs of full size: a quarter of an hour
 	@tools/setup bench
 	@$(MAKE) --no-print-directory all
 	@$(PYTHON) bench/run.py
+
+check: ## what a change must pass: test, lint, sanitizers, a minute of fuzzing, with the time of each (tools/check)
+	@tools/check
+
+check-all: ## besides, every test under the sanitizers, the build with clang, coverage, measurements with their history
+	@tools/check test lint asan-all tsan fuzz clang cover bench
 
 cover: ## line coverage of the tests (build-cover/)
 	@tools/setup test
@@ -100,11 +113,11 @@ format: ## clang-format every C file in place
 	@tools/setup dev
 	@clang-format -i $(SOURCES)
 
-lint: ## clang-format (check only) and clang-tidy
+lint: ## clang-format (check only) and clang-tidy of all of src and cli, or of the files of TIDY
 	@tools/setup dev
 	@$(MAKE) --no-print-directory all
 	@clang-format --dry-run -Werror $(SOURCES)
-	@clang-tidy -p $(B) --quiet $$(find src cli -name '*.c' | sort) 2>/dev/null
+	@[ -z "$(TIDY)" ] || clang-tidy -p $(B) --quiet $(TIDY) 2>/dev/null
 
 goldens: ## write the golden files of the tests anew: read the diff before committing
 	@tools/setup test
@@ -147,4 +160,4 @@ package-test: ## packages in a bare Debian, lintian, static programs, archives: 
 	@$(PYTEST) -rs packaging
 
 clean: ## remove everything built
-	@rm -rf build build-asan build-cover build-fuzz build-static-* dist
+	@rm -rf build build-asan build-clang build-cover build-fuzz build-tsan build-static-* dist

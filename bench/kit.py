@@ -95,6 +95,10 @@ class Machine:
         self.scale = 10 if args.quick else 1
         self.programs = {}
 
+    def say(self, text):
+        """Where it is, for who waits: once a group where nobody sees lines that are written over."""
+        print(f"\r\033[K{text}" if sys.stderr.isatty() else text, file=sys.stderr, flush=True)
+
     def log(self, text):
         if sys.stderr.isatty():
             print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

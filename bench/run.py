@@ -19,6 +19,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 from kit import HERE, ROOT, Check, Machine, Row
 from measure import Failed
@@ -60,12 +61,26 @@ def machine_facts(before):
             "load_before": round(before[0], 2), "load_after": round(os.getloadavg()[0], 2)}
 
 
+def add_history(path, args, facts, rows, broken):
+    """One line: when, of what, where, and every ratio; rates of different machines cannot be compared."""
+    git = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%h %cI"], capture_output=True, text=True, check=False)
+    commit, _, at = git.stdout.strip().partition(" ")
+    ratios = {f"{r.group}: {r.what}": round(r.ratio, 2) for r in rows if isinstance(r, Row) and r.ratio}
+    missed = [r.what for r in rows if r.met() is False]
+    line = {"schema": "spaa.bench.history/1", "commit": commit or None, "committed": at or None, "quick": args.quick, "machine": facts,
+            "ratios": ratios, "missed": missed, "failed": broken}
+    with open(path, "a", encoding="utf-8") as f:
+        f.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what is being measured then ends, too
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--quick", action="store_true", help="a tenth of the size, three runs")
     ap.add_argument("--only", nargs="+", choices=list(GROUPS), metavar="GROUP", help=", ".join(GROUPS))
     ap.add_argument("--json", metavar="FILE", help="write every single run here too")
+    ap.add_argument("--history", metavar="FILE", nargs="?", const=os.path.join(HERE, "history.jsonl"),
+                    help="add a line with the ratios here (default bench/history.jsonl)")
     ap.add_argument("--spaa", default=os.path.join(ROOT, "build", "spaa"), help="the tool (default build/spaa)")
     ap.add_argument("--flamegraph", metavar="DIR", help="a checkout of FlameGraph")
     ap.add_argument("--data", default=os.path.join(ROOT, "build", "bench-data"), help="where inputs are made and kept")
@@ -73,7 +88,9 @@ def main():
     before = os.getloadavg()
     m = Machine(args)
     rows, broken = [], []
-    for name in args.only or GROUPS:
+    begun = time.monotonic()
+    for i, name in enumerate(args.only or GROUPS):
+        m.say(f"[{i + 1}/{len(args.only or GROUPS)}] {name}, after {time.monotonic() - begun:.0f} s")
         try:
             rows += GROUPS[name](m)
         except Failed as e:
@@ -91,6 +108,8 @@ def main():
             json.dump({"schema": "spaa.bench/1", "quick": args.quick, "machine": facts, "failed": broken,
                        "rows": [r.as_json() for r in rows]}, f, indent=1)
             f.write("\n")
+    if args.history:
+        add_history(args.history, args, facts, rows, broken)
     return 1 if broken or any(isinstance(r, Check) and not r.met() for r in rows) else 0
 
 

@@ -20,8 +20,8 @@
  * the profile apart and puts it together again spaa_profile_write    (_fd, _memory) likewise; sorts the
  * samples spaa_profile_free
  *
- * A thread that calls what reads or asks needs 256 KiB of stack: with less left it is SPAA_ERR_LIMIT. Threads of the
- * library's own have 2 MiB each, whatever `ulimit -s` says.
+ * A thread that calls what reads or asks needs 256 KiB of stack: with less left it is SPAA_ERR_LIMIT. Threads
+ * of the library's own have 2 MiB each, whatever `ulimit -s` says.
  *
  * Results of queries are copies, and need no profile. Rows of an answer are made of the profile while they
  * are looked at: an answer and its profile are for one thread at a time.

@@ -7,9 +7,9 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
-#include "json/json.h"
 #include "model/identity.h"
 #include "symbols/symbolize.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 
