@@ -14,11 +14,13 @@
  * be read by any number of threads at a time by the functions that take it as const. The others need it
  * alone, so that no other call about it or about an answer of it runs meanwhile:
  *
- *     spaa_ask              gives stacks ids, sorts the samples in their temporary file, and may tell stacks
- * of a SPAA file apart anew: their numbers are others then spaa_query            gives stacks ids, sorts and
- * maps the samples spaa_profile_sample   sorts and maps the samples, when it is first called spaa_merge takes
- * the profile apart and puts it together again spaa_profile_write    (_fd, _memory) likewise; sorts the
- * samples spaa_profile_free
+ * - spaa_ask gives stacks ids, sorts the samples in their temporary file, and may tell stacks of a SPAA file
+ *   apart anew: their numbers are others then;
+ * - spaa_query gives stacks ids, sorts and maps the samples;
+ * - spaa_profile_sample sorts and maps the samples, when it is first called;
+ * - spaa_merge takes the profile apart and puts it together again;
+ * - spaa_profile_write (_fd, _memory) sorts the samples, likewise;
+ * - spaa_profile_free.
  *
  * A thread that calls what reads or asks needs 256 KiB of stack: with less left it is SPAA_ERR_LIMIT. Threads
  * of the library's own have 2 MiB each, whatever `ulimit -s` says.
