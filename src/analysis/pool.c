@@ -72,7 +72,7 @@ static uint32_t shape_of(struct builder *b, struct sp_str name)
             sp_buf_ch(&b->text, name.p[i]);
         else if (!i || !pool_is_digit(name.p[i - 1]))
             sp_buf_ch(&b->text, '0');
-    return b->text.failed ? SP_STR_FAIL : sp_intern(&b->out.names, sp_buf_cstr(&b->text), b->text.len);
+    return b->text.failed ? SP_STR_FAIL : sp_intern(&b->out.names, sp_buf_text(&b->text), b->text.len);
 }
 
 /* Facts are one for each thread record, in their order. NULL: there is none, or one of any input. */
@@ -434,7 +434,7 @@ static bool pool_show(struct builder *b, struct sp_pool *x, bool pid, bool sourc
         sp_buf_add(&b->text, from.p, from.n);
     }
     sp_buf_ch(&b->text, ')');
-    x->name = b->text.failed ? SP_STR_FAIL : sp_intern(&b->out.names, sp_buf_cstr(&b->text), b->text.len);
+    x->name = b->text.failed ? SP_STR_FAIL : sp_intern(&b->out.names, sp_buf_text(&b->text), b->text.len);
     return x->name != SP_STR_FAIL;
 }
 

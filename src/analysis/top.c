@@ -139,7 +139,7 @@ static bool add_row(struct builder *b, uint32_t number)
     for (size_t k = 0; ok && k < b->keys.n; k++)
         ok = add_key(b, &r, k, group_of(b, number, k, at));
     if (ok && b->keys.n > 1) {
-        r.name = sp_intern(&b->t.names, sp_buf_cstr(&b->text), b->text.len);
+        r.name = sp_intern(&b->t.names, sp_buf_text(&b->text), b->text.len);
         ok = !b->text.failed && r.name != SP_STR_FAIL;
     }
     if (r.function != SP_NONE)

@@ -145,7 +145,7 @@ uint32_t sp_top_group_of_frame(struct sp_top_keys *x, size_t k, uint32_t frame)
         sp_buf_add(&x->text, t, sp_hex_text(f->ip, t));
     }
     struct sp_top_group g = {f->function, p->functions.v[f->function].dso, SP_NONE, 0, frame_tags(f)};
-    return x->text.failed ? SP_NONE : group_for(x, key, g, sp_buf_cstr(&x->text), x->text.len);
+    return x->text.failed ? SP_NONE : group_for(x, key, g, sp_buf_text(&x->text), x->text.len);
 }
 
 /* ---- of contexts ---- */
@@ -258,5 +258,5 @@ uint32_t sp_top_group_of_context(struct sp_top_keys *x, size_t k, uint32_t conte
         comm_text(x, context);
     unsigned tags = by == SP_TOP_STATE ? state_tags(sp_pstr(p, c->state)) : 0;
     struct sp_top_group g = {SP_NONE, SP_NONE, context, 0, tags};
-    return t->failed ? SP_NONE : group_for(x, key, g, sp_buf_cstr(t), t->len);
+    return t->failed ? SP_NONE : group_for(x, key, g, sp_buf_text(t), t->len);
 }

@@ -74,7 +74,7 @@ void sp_diff_say_name(struct sp_buf *out, struct sp_str name)
     struct sp_buf b;
     sp_buf_init(&b, 0);
     sp_short_name(&b, name.p, name.n, SP_SHORTEST);
-    sp_diff_say_within(out, (struct sp_str){sp_buf_cstr(&b), (uint32_t)b.len}, false);
+    sp_diff_say_within(out, (struct sp_str){sp_buf_text(&b), (uint32_t)b.len}, false);
     out->failed |= b.failed;
     sp_buf_free(&b);
 }

@@ -281,7 +281,7 @@ static void fact_headline(const struct diff_answer *a, const struct sp_diff_row 
         sp_diff_say_named(a, r, &b);
     else
         sp_diff_say_whole(a, &b);
-    sp_fact_text(a->out, "text", sp_buf_cstr(&b), b.len);
+    sp_fact_text(a->out, "text", sp_buf_text(&b), b.len);
     sp_fact_cstr(a->out, "id", r && *r->id ? r->id : NULL);
     if (r) {
         fact_name(a, "function", r->function);
@@ -398,7 +398,7 @@ static void fact_method(const struct diff_answer *a)
     sp_diff_say_method(a, &b);
     sp_answer_open(out, "method", '{');
     sp_fact_cstr(out, "name", sp_diff_method_names[d->method]);
-    sp_fact_text(out, "text", sp_buf_cstr(&b), b.len);
+    sp_fact_text(out, "text", sp_buf_text(&b), b.len);
     sp_fact_bool(out, "establishes", sp_diff_establishes(d->method));
     sp_fact_cstr(out, "cost_per", per[d->per]);
     sp_fact_cstr(out, "tested",
@@ -450,7 +450,7 @@ static void fact_limit(const struct diff_answer *a, const struct sp_limit *l)
     sp_fact_cstr(out, "verdict", sp_limit_verdict_names[l->verdict]);
     sp_fact_cstr(out, "unit", l->points ? "points" : "percent");
     sp_fact_count(out, "judged", (int64_t)l->judged);
-    sp_fact_text(out, "text", sp_buf_cstr(&b), b.len);
+    sp_fact_text(out, "text", sp_buf_text(&b), b.len);
     sp_answer_open(out, "cases", '[');
     for (size_t k = 0; k < l->cases.n && k < (a->compact ? 3 : a->limit); k++)
         fact_case(a, &l->cases.v[k]);
@@ -482,7 +482,7 @@ void sp_diff_put_facts(struct diff_answer *a)
     sp_buf_init(&b, 0);
     sp_diff_say_summary(a, &b);
     sp_fact_cstr(a->out, "verdict", sp_diff_headline_word(d));
-    sp_fact_text(a->out, "summary", sp_buf_cstr(&b), b.len);
+    sp_fact_text(a->out, "summary", sp_buf_text(&b), b.len);
     a->out->failed |= b.failed;
     sp_buf_free(&b);
     fact_headlines(a);

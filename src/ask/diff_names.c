@@ -25,7 +25,7 @@ void sp_diff_say_row(const struct sp_diff *d, const struct sp_diff_row *r, bool 
     struct sp_buf b;
     sp_buf_init(&b, 0);
     names_put(d, r, r->said, &b);
-    sp_diff_say_within(out, (struct sp_str){sp_buf_cstr(&b), (uint32_t)b.len}, again && !r->said);
+    sp_diff_say_within(out, (struct sp_str){sp_buf_text(&b), (uint32_t)b.len}, again && !r->said);
     if (r->said == WITH_HANDLE && *r->id)
         sp_buf_printf(out, " %s", r->id);
     out->failed |= b.failed;
@@ -55,7 +55,7 @@ bool sp_diff_tell_apart(struct sp_diff *d)
             v[i].row = sp_diff_row_at(d, i);
             sp_buf_clear(&b);
             names_put(d, v[i].row, v[i].row->said, &b);
-            v[i].text = b.failed ? SP_STR_FAIL : sp_intern(&d->strs, sp_buf_cstr(&b), b.len);
+            v[i].text = b.failed ? SP_STR_FAIL : sp_intern(&d->strs, sp_buf_text(&b), b.len);
             ok = v[i].text != SP_STR_FAIL;
         }
         if (ok && n)

@@ -40,8 +40,8 @@ static void report_facts(struct sp_info *x, struct sp_span fields, struct sp_buf
         if (!report_pair(pair, key, &x->b))
             continue;
         sp_answer_open(x->out, "", '[');
-        sp_fact_text(x->out, "name", sp_buf_cstr(key), key->len);
-        sp_fact_text(x->out, "value", sp_buf_cstr(&x->b), x->b.len);
+        sp_fact_text(x->out, "name", sp_buf_text(key), key->len);
+        sp_fact_text(x->out, "value", sp_buf_text(&x->b), x->b.len);
         sp_answer_close(x->out);
     }
     sp_answer_close(x->out);

@@ -92,7 +92,7 @@ static void put_path(struct sp_leaks_asked *x, struct sp_answer_table *t, const 
         sp_short_name(b, name.p, name.n, x->x->q->brief ? SP_SHORTEST : SP_WHOLE_NAME);
         sp_buf_puts(b, i + 1 < n ? " <" : "");
         path[i].n = b->len;
-        path[i].p = b->failed ? NULL : sp_arena_dup(&x->x->out->arena, sp_buf_cstr(b), b->len);
+        path[i].p = b->failed ? NULL : sp_arena_dup(&x->x->out->arena, sp_buf_text(b), b->len);
         x->x->out->failed |= !path[i].p;
     }
     x->x->out->failed |= !path;

@@ -102,7 +102,7 @@ static bool said_name_long(struct sp_said_names *n, const struct sp_asked *x)
         if (text.n > LONG_NAME && !one->has_handle && sp_handle_text(&x->handles, one->function, handle)) {
             sp_buf_add(&b, text.p, text.n);
             sp_buf_printf(&b, " %s", handle);
-            one->text = b.failed ? SP_STR_FAIL : sp_intern(&n->texts, sp_buf_cstr(&b), b.len);
+            one->text = b.failed ? SP_STR_FAIL : sp_intern(&n->texts, sp_buf_text(&b), b.len);
             ok = one->text != SP_STR_FAIL;
         }
         sp_buf_free(&b);

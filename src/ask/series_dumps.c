@@ -111,7 +111,7 @@ static void put_words(struct sp_series *s, struct sp_answer_table *t, const stru
         sp_buf_ch(b, ' ');
         sp_short_name(b, name.p, name.n, SP_SHORTEST);
         words[said].n = b->len;
-        words[said].p = sp_arena_dup(&s->out->arena, sp_buf_cstr(b), b->len);
+        words[said].p = sp_arena_dup(&s->out->arena, sp_buf_text(b), b->len);
         s->out->failed |= b->failed || !words[said].p;
         said++;
     }

@@ -78,7 +78,7 @@ void sp_series_facts(struct sp_series *s)
     sp_buf_clear(b);
     sp_series_sparkline(b, h, SIZE_MAX, s->rank);
     a->failed |= b->failed;
-    sp_fact_text(a, "series.sparkline", sp_buf_cstr(b), b->len);
+    sp_fact_text(a, "series.sparkline", sp_buf_text(b), b->len);
 }
 
 /* ---- the whole in a line ---- */
@@ -141,7 +141,7 @@ static void doubt(struct sp_series *s, enum sp_line_style style)
 {
     struct sp_answer *a = s->out;
     struct sp_buf *b = &s->x.b;
-    struct sp_value_text t = {sp_arena_dup(&a->arena, sp_buf_cstr(b), b->len), b->len};
+    struct sp_value_text t = {sp_arena_dup(&a->arena, sp_buf_text(b), b->len), b->len};
     a->failed |= b->failed || !t.p || !sp_vec_push(&s->doubts, t);
     sp_answer_line_of(a, style, b);
     sp_buf_clear(b);

@@ -297,7 +297,7 @@ static void put_head(struct sp_summary *x)
     put_gaps(x);
     sp_buf_clear(&x->x.b);
     sp_summary_head_text(&x->x.b, x);
-    sp_fact_text(a, "headline", sp_buf_cstr(&x->x.b), x->x.b.len);
+    sp_fact_text(a, "headline", sp_buf_text(&x->x.b), x->x.b.len);
     a->failed |= x->x.b.failed;
     sp_buf_clear(&x->x.b);
     sp_fact_count(a, "threads", (int64_t)p->threads.n);

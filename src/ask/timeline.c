@@ -230,7 +230,7 @@ static void put_facts(struct timeline *x)
     sp_buf_clear(b);
     sparkline(x, 1, b);
     a->failed |= b->failed;
-    sp_fact_text(a, "sparkline", sp_buf_cstr(b), b->len);
+    sp_fact_text(a, "sparkline", sp_buf_text(b), b->len);
     sp_timeline_memory_facts(&x->memory);
 }
 

@@ -165,10 +165,10 @@ static int64_t memory_at_peak(const struct sp_timeline_memory *m)
 
 void sp_timeline_memory_facts(struct sp_timeline_memory *m)
 {
-    struct sp_answer *a = m->x->out;
-    const struct sp_levels *l = &m->l;
     if (!m->on)
         return;
+    struct sp_answer *a = m->x->out;
+    const struct sp_levels *l = &m->l;
     if (l->of_level) {
         int64_t at_peak = memory_at_peak(m);
         sp_fact_weight(a, "level.end", 0, l->end);

@@ -41,7 +41,7 @@ bool sp_buf_reserve(struct sp_buf *b, size_t more)
         want = b->len + more;
     if (want > b->max)
         want = b->max;
-    char *p = realloc(b->data, want);
+    char *p = realloc(b->data, want + 1); /* always room for a NUL */
     if (!p) {
         b->failed = b->nomem = true;
         return false;
@@ -105,7 +105,7 @@ bool sp_buf_i64(struct sp_buf *b, int64_t v)
 
 const char *sp_buf_cstr(struct sp_buf *b)
 {
-    if (!sp_buf_reserve(b, 1))
+    if (b->failed || !b->data)
         return "";
     b->data[b->len] = '\0';
     return b->data;

@@ -32,8 +32,13 @@ bool sp_buf_printf(struct sp_buf *b, const char *fmt, ...) __attribute__((format
 bool sp_buf_vprintf(struct sp_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 bool sp_buf_u64(struct sp_buf *b, uint64_t v);
 bool sp_buf_i64(struct sp_buf *b, int64_t v);
-/* A NUL after the content (not counted); returns the content, or "" when out of memory. */
+/* The content with a NUL after it (not counted); "" where an append failed, so that half a path is none. */
 const char *sp_buf_cstr(struct sp_buf *b);
+/* The content, `len` bytes, never NULL; whether an append failed or not. */
+static inline const char *sp_buf_text(const struct sp_buf *b)
+{
+    return b->data ? b->data : "";
+}
 
 static inline bool sp_buf_add(struct sp_buf *b, const void *p, size_t n)
 {

@@ -175,7 +175,7 @@ static bool arguments_params(struct arguments *a, struct sp_span raw)
         for (const char *p = ok ? text : ""; *p; p++)
             sp_buf_puts(&b, quoted && *p == '\'' ? "''" : (const char[]){*p, 0});
         sp_buf_puts(&b, quoted ? "'" : "");
-        const char *copy = ok ? sp_arena_dup(&a->out->texts, sp_buf_cstr(&b), b.len) : NULL;
+        const char *copy = ok ? sp_arena_dup(&a->out->texts, sp_buf_text(&b), b.len) : NULL;
         ok = ok && ((copy && !b.failed) || arguments_nomem(a)) && take_option(a, "param", copy);
     }
     sp_json_free(&j);

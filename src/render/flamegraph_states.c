@@ -169,7 +169,7 @@ unsigned sp_flame_state_legend(struct sp_flame *f, unsigned y, bool draws)
                           SP_FLAME_STATE_LETTERS[entry], x, at - 11);
         if (draws) {
             sp_buf_printf(&f->b, "<text class=\"m\" x=\"%u\" y=\"%u\">", box ? x + 28 : x, at);
-            sp_xml_text(&f->b, sp_buf_cstr(&words), words.len);
+            sp_xml_text(&f->b, sp_buf_text(&words), words.len);
             sp_buf_puts(&f->b, "</text>\n");
         }
         x += wide;

@@ -30,9 +30,9 @@ static bool facts_set(struct reader *r, const struct sp_fact *f, void *row, stru
     bool nomem = false, set = sp_fact_decode(&b, raw, &nomem);
     *ok = !nomem;
     if (set && f->type == SP_FACT_ADDRESS) {
-        set = sp_fact_address_of((struct sp_span){sp_buf_cstr(&b), b.len}, to);
+        set = sp_fact_address_of((struct sp_span){sp_buf_text(&b), b.len}, to);
     } else if (set) {
-        uint32_t s = sp_profile_str(r->p, sp_buf_cstr(&b), b.len);
+        uint32_t s = sp_profile_str(r->p, sp_buf_text(&b), b.len);
         *ok = s != SP_STR_FAIL;
         *(uint32_t *)to = *ok ? s : SP_STR_NONE;
     }

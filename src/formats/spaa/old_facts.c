@@ -61,7 +61,7 @@ bool sp_old_context(struct reader *r, struct sp_context *c)
     sp_buf_init(&others, 0);
     sp_buf_init(&rest, 0);
     if (sp_fact_decode(&text, raw, &nomem))
-        c->wait = sp_hang_wait(r->p, sp_pstr(r->p, c->state), (struct sp_span){sp_buf_cstr(&text), text.len});
+        c->wait = sp_hang_wait(r->p, sp_pstr(r->p, c->state), (struct sp_span){sp_buf_text(&text), text.len});
     ok = !nomem && c->wait != SP_NONE;
     if (ok && c->wait) {
         ok = sp_facts_split(r, old_span(sp_pstr(r->p, c->extra_json)), "x_spindump", &object, &others) &&
