@@ -106,7 +106,10 @@ static int find_keys(struct upload *u, const char **region)
     spaa_status st = sp_aws_read(&u->aws, run->diags);
     if (st)
         return sp_run_exit(run, st);
-    *region = run->v.region ? run->v.region : sp_aws_region(&u->aws);
+    const char *other = NULL;
+    *region = run->v.region ? run->v.region : sp_aws_region(&u->aws, &other);
+    if (other)
+        sp_emit(run->diags, SP_W487, SP_AT_NOTHING, "%.63s; used is %.63s", other, *region);
     if (!*region) {
         sp_emit(run->diags, SP_E462, SP_AT_NOTHING, " ");
         return SP_EXIT_USAGE;

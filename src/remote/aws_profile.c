@@ -1,9 +1,14 @@
 #include "remote/aws_profile.h"
 
+#include "remote/ini.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <pwd.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_MAX ((size_t)4 << 20)
@@ -27,171 +32,175 @@ void sp_aws_free(struct sp_aws *a)
     }
 }
 
-/* ---- INI as Python's configparser reads it ---- */
-
-static struct sp_span trimmed(const char *p, const char *end)
-{
-    while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
-        p++;
-    while (end > p && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r' || end[-1] == '\n'))
-        end--;
-    return (struct sp_span){p, (size_t)(end - p)};
-}
-
-struct ini {
-    const char *p, *end;
-    struct sp_span section, key, value; /* key n 0: a section begins */
-};
-
-static const char *line_end(const char *p, const char *end)
-{
-    const char *nl = memchr(p, '\n', (size_t)(end - p));
-    return nl ? nl : end;
-}
-
-static bool is_nothing(struct sp_span line)
-{
-    return !line.n || *line.p == '#' || *line.p == ';';
-}
-
-/* Where the value that begins on the line before `p` ends: lines that are indented more belong to it. */
-static const char *ini_value_end(const char *p, const char *end, size_t indent, const char **next)
-{
-    const char *last = p;
-    for (const char *nl; p < end; p = nl + (nl < end)) {
-        nl = line_end(p, end);
-        struct sp_span line = trimmed(p, nl);
-        bool nothing = is_nothing(line);
-        if (!nothing && (size_t)(line.p - p) <= indent)
-            break;
-        if (!nothing)
-            last = nl;
-        *next = nl + (nl < end);
-    }
-    return last;
-}
-
-/* The next section or setting; false: that was all. Lines that are neither are passed over. */
-static bool ini_next(struct ini *i)
-{
-    while (i->p < i->end) {
-        const char *p = i->p, *nl = line_end(p, i->end), *close;
-        struct sp_span line = trimmed(p, nl);
-        i->p = nl + (nl < i->end);
-        if (is_nothing(line))
-            continue;
-        if (*line.p == '[' && (close = memrchr(line.p, ']', line.n))) {
-            i->section = trimmed(line.p + 1, close);
-            i->key.n = 0;
-            return true;
-        }
-        size_t n = 0;
-        while (n < line.n && line.p[n] != '=' && line.p[n] != ':')
-            n++;
-        i->key = trimmed(line.p, line.p + n);
-        if (n == line.n || !i->key.n)
-            continue;
-        const char *stop = ini_value_end(i->p, i->end, (size_t)(line.p - p), &i->p);
-        i->value = trimmed(line.p + n + 1, stop > nl ? stop : nl);
-        return true;
-    }
-    return false;
-}
-
-/* `NAME`, or `KIND NAME`, `KIND "NAME"`; the default profile needs no kind. */
-static bool is_section(struct sp_span s, const char *kind, const char *name)
-{
-    size_t k = kind ? strlen(kind) : 0;
-    if (!kind || (strcmp(name, "default") == 0 && strcmp(kind, "profile") == 0 && sp_span_is(s, name)))
-        return sp_span_is(s, name);
-    if (s.n <= k || memcmp(s.p, kind, k) != 0 || (s.p[k] != ' ' && s.p[k] != '\t'))
-        return false;
-    s = trimmed(s.p + k, s.p + s.n);
-    if (s.n >= 2 && (*s.p == '"' || *s.p == '\'') && s.p[s.n - 1] == *s.p)
-        s = (struct sp_span){s.p + 1, s.n - 2};
-    return sp_span_is(s, name);
-}
-
-bool sp_ini_find(const char *text, size_t n, const char *kind, const char *name, const char *key,
-                 struct sp_span *value)
-{
-    struct ini i = {.p = text, .end = text + n};
-    bool in = false, found = false;
-    while (ini_next(&i)) {
-        if (!i.key.n) {
-            in = is_section(i.section, kind, name);
-            found = found || (in && !key);
-        } else if (in && key && i.key.n == strlen(key) && strncasecmp(i.key.p, key, i.key.n) == 0) {
-            *value = i.value;
-            found = true;
-        }
-    }
-    return found;
-}
-
 /* ---- the files ---- */
 
-static spaa_status read_text(const char *path, struct sp_buf *out, struct sp_diags *d)
+/* $NAME and ${NAME}, as os.path.expandvars does it: of a variable that is not set the name stays. */
+static void expand_variables(const struct sp_aws *a, const char *path, struct sp_buf *out)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return SPAA_ERR_NOT_FOUND;
-    for (;;) {
-        if (out->len > FILE_MAX || !sp_buf_reserve(out, 64 << 10)) {
-            close(fd);
-            return out->len > FILE_MAX ? SPAA_ERR_LIMIT : sp_nomem(d);
+    while (*path) {
+        size_t before = strcspn(path, "$"), n = 0;
+        sp_buf_add(out, path, before);
+        path += before;
+        if (!*path)
+            return;
+        const char *name = path + 1, *end;
+        if (*name == '{' && (end = strchr(name, '}'))) {
+            n = (size_t)(end - ++name);
+            end++;
+        } else {
+            while (isalnum((unsigned char)name[n]) || name[n] == '_')
+                n++;
+            end = name + n;
         }
+        char *wanted = strndup(name, n);
+        const char *v = wanted && n ? a->get(wanted, a->arg) : NULL;
+        out->failed = out->failed || !wanted;
+        if (v)
+            sp_buf_puts(out, v);
+        else
+            sp_buf_add(out, path, (size_t)(end - path));
+        free(wanted);
+        path = end;
+    }
+}
+
+/* The folder of ~ or ~NAME; NULL: nobody has that name. Lent. */
+static const char *home_of(const struct sp_aws *a, const char *name)
+{
+    const char *home = *name ? NULL : a->get("HOME", a->arg);
+    const struct passwd *one = home ? NULL : *name ? getpwnam(name) : getpwuid(getuid());
+    return home ? home : one ? one->pw_dir : NULL;
+}
+
+/* ~ at the start, as os.path.expanduser does it. */
+static void expand_home(const struct sp_aws *a, const char *path, struct sp_buf *out)
+{
+    size_t n = strcspn(path, "/");
+    char *name = *path == '~' ? strndup(path + 1, n - 1) : NULL;
+    const char *home = name ? home_of(a, name) : NULL;
+    out->failed = out->failed || (*path == '~' && !name);
+    if (home) {
+        sp_buf_puts(out, home);
+        while (out->len && out->data[out->len - 1] == '/')
+            out->len--;
+        path += n;
+    }
+    sp_buf_puts(out, home && !*path && !out->len ? "/" : path);
+    free(name);
+}
+
+/* Opens it as botocore does, which passes over what is no file or cannot be opened; -1: *why, or not there.
+ */
+static int open_text(const char *path, const char **why, bool *missing)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    *missing = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
+    *why = fd < 0 ? strerror(errno) : "it is no regular file";
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static spaa_status read_text(int fd, struct sp_buf *out, const char **why)
+{
+    for (;;) {
+        *why = "it has more than 4 MiB";
+        if (out->len > FILE_MAX)
+            return SPAA_ERR_LIMIT;
+        if (!sp_buf_reserve(out, 64 << 10))
+            return SPAA_ERR_NOMEM;
         ssize_t n = read(fd, out->data + out->len, 64 << 10);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0) {
-            close(fd);
+        *why = strerror(errno);
+        if (n <= 0)
             return n < 0 ? SPAA_ERR_IO : SPAA_OK;
-        }
         out->len += (size_t)n;
     }
 }
 
-/* One of the two files: the environment's, or the one in the home directory. */
-static spaa_status read_one(struct sp_aws *a, const char *variable, const char *name, struct sp_buf *text,
-                            struct sp_diags *d)
+struct file {
+    const char *variable, *usual, *what;
+};
+static const struct file credentials_file = {"AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials",
+                                             "credentials file"},
+                         config_file = {"AWS_CONFIG_FILE", "~/.aws/config", "config file"};
+
+static spaa_status read_path(const struct file *f, const char *path, bool named, struct sp_buf *text,
+                             struct sp_diags *d)
 {
-    const char *path = sp_aws_variable(a, variable), *home = sp_aws_variable(a, "HOME");
-    struct sp_buf at;
-    sp_buf_init(&at, 0);
-    if (path && path[0] == '~' && path[1] == '/' && home)
-        sp_buf_printf(&at, "%s%s", home, path + 1);
-    else if (path)
-        sp_buf_puts(&at, path);
-    else if (home)
-        sp_buf_printf(&at, "%s/.aws/%s", home, name);
-    spaa_status st = at.failed ? sp_nomem(d) : at.len ? read_text(sp_buf_cstr(&at), text, d) : SPAA_OK;
-    if (st && st != SPAA_ERR_NOMEM) {
-        text->len = 0;
-        if (path)
-            sp_emit(d, SP_E001, SP_AT_NOTHING, "%s: %s", path, strerror(errno));
-        st = SPAA_OK;
+    const char *why;
+    uint64_t line = 0;
+    bool missing;
+    int fd = open_text(path, &why, &missing);
+    if (fd < 0) {
+        if (named)
+            sp_emit(d, SP_W486, SP_AT_NOTHING, "%s: %s: %s", f->variable, path, why);
+        else if (!missing)
+            sp_emit(d, SP_W486, SP_AT_NOTHING, "%s: %s: %s", f->what, path, why);
+        return SPAA_OK;
     }
+    spaa_status st = read_text(fd, text, &why);
+    close(fd);
+    if (!st && text->len)
+        st = sp_ini_check(text->data, text->len, &line, &why);
+    if (st == SPAA_ERR_NOMEM)
+        return sp_nomem(d);
+    if (st && line)
+        sp_emit_hint(d, SP_E461, SP_AT_NOTHING,
+                     "no other keys are taken instead; botocore refuses the file, too",
+                     "%s: %s:%" PRIu64 ": %s", f->what, path, line, why);
+    else if (st)
+        sp_emit_hint(d, SP_E461, SP_AT_NOTHING, "no other keys are taken instead", "%s: %s: %s", f->what,
+                     path, why);
+    return st ? SPAA_ERR_IO : SPAA_OK;
+}
+
+/* One of the two files: the environment's, where that is empty none, or the one in the home directory. */
+static spaa_status read_one(struct sp_aws *a, const struct file *f, struct sp_buf *text, struct sp_diags *d)
+{
+    const char *named = a->get(f->variable, a->arg);
+    struct sp_buf path, at;
+    sp_buf_init(&path, 64 << 10);
+    sp_buf_init(&at, 64 << 10);
+    expand_variables(a, named ? named : f->usual, &path);
+    expand_home(a, sp_buf_cstr(&path), &at);
+    sp_buf_cstr(&at);
+    spaa_status st = path.failed || at.failed ? sp_nomem(d)
+                     : at.len                 ? read_path(f, at.data, named, text, d)
+                                              : SPAA_OK;
+    sp_buf_free(&path);
     sp_buf_free(&at);
     return st;
 }
 
+static bool has_profile(const struct sp_aws *a)
+{
+    return (a->credentials.len &&
+            sp_ini_find(a->credentials.data, a->credentials.len, NULL, a->profile, NULL, NULL)) ||
+           (a->config.len && sp_ini_find(a->config.data, a->config.len, "profile", a->profile, NULL, NULL));
+}
+
 spaa_status sp_aws_read(struct sp_aws *a, struct sp_diags *d)
 {
-    const char *first = sp_aws_variable(a, "AWS_DEFAULT_PROFILE"),
-               *second = sp_aws_variable(a, "AWS_PROFILE");
-    spaa_status st = read_one(a, "AWS_SHARED_CREDENTIALS_FILE", "credentials", &a->credentials, d);
+    const char *first = a->get("AWS_DEFAULT_PROFILE", a->arg), *second = a->get("AWS_PROFILE", a->arg),
+               *name = first ? first : second, *variable = first ? "AWS_DEFAULT_PROFILE" : "AWS_PROFILE";
+    spaa_status st = read_one(a, &credentials_file, &a->credentials, d);
     if (!st)
-        st = read_one(a, "AWS_CONFIG_FILE", "config", &a->config, d);
-    if (first || second)
-        a->profile = first ? first : second;
-    if (st || !(first || second) ||
-        (a->credentials.len &&
-         sp_ini_find(a->credentials.data, a->credentials.len, NULL, a->profile, NULL, NULL)) ||
-        (a->config.len && sp_ini_find(a->config.data, a->config.len, "profile", a->profile, NULL, NULL)))
+        st = read_one(a, &config_file, &a->config, d);
+    if (name)
+        a->profile = name;
+    if (st || !name || has_profile(a))
         return st;
-    sp_emit_hint(d, SP_E461, SP_AT_NOTHING, first ? "AWS_DEFAULT_PROFILE names it" : "AWS_PROFILE names it",
-                 "there is no profile \"%s\"", a->profile);
+    if (*name)
+        sp_emit_hint(d, SP_E461, SP_AT_NOTHING, "", "there is no profile \"%s\", which %s names", name,
+                     variable);
+    else
+        sp_emit_hint(d, SP_E461, SP_AT_NOTHING, "unset it for the default profile",
+                     "%s is set, and empty: there is no such profile", variable);
     return SPAA_ERR_USAGE;
 }
 
@@ -222,15 +231,15 @@ bool sp_aws_configured(const struct sp_aws *a, const char *variable, const char 
     return s.n != 0;
 }
 
-const char *sp_aws_region(struct sp_aws *a)
+const char *sp_aws_region(struct sp_aws *a, const char **other)
 {
+    const char *last = sp_aws_variable(a, "AWS_REGION");
     sp_buf_clear(&a->region);
-    const char *v = sp_aws_variable(a, "AWS_REGION");
-    if (v)
-        sp_buf_puts(&a->region, v);
-    else
-        sp_aws_configured(a, "AWS_DEFAULT_REGION", "region", &a->region);
-    return a->region.len ? sp_buf_cstr(&a->region) : NULL;
+    if (!sp_aws_configured(a, "AWS_DEFAULT_REGION", "region", &a->region) && last)
+        sp_buf_puts(&a->region, last);
+    const char *region = a->region.len ? sp_buf_cstr(&a->region) : NULL;
+    *other = region && last && strcmp(last, region) != 0 ? last : NULL;
+    return region;
 }
 
 /* `endpoint_url` of the nested settings that a section [services NAME] has for a service. */
@@ -242,15 +251,8 @@ static bool service_endpoint(const struct sp_aws *a, const char *service, struct
         return false;
     memcpy(name, s.p, s.n);
     name[s.n] = '\0';
-    if (!sp_ini_find(a->config.data, a->config.len, "services", name, service, &nested))
-        return false;
-    struct ini i = {.p = nested.p, .end = nested.p + nested.n};
-    while (ini_next(&i))
-        if (i.key.n == 12 && strncasecmp(i.key.p, "endpoint_url", 12) == 0) {
-            *url = i.value;
-            return true;
-        }
-    return false;
+    return sp_ini_find(a->config.data, a->config.len, "services", name, service, &nested) &&
+           sp_ini_nested(nested, "endpoint_url", url);
 }
 
 bool sp_aws_endpoint(const struct sp_aws *a, const char *service, struct sp_buf *out)

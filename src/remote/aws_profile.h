@@ -1,6 +1,7 @@
 /*
- * What the environment and the two files of AWS tools (INI: ~/.aws/credentials and ~/.aws/config) say of one
- * profile, by botocore's rules: settings of both are one profile's, those of the credentials file first.
+ * What the environment and the two files of AWS tools (remote/ini.h: ~/.aws/credentials, ~/.aws/config) say
+ * of one profile, by botocore's rules: settings of both are one profile's, those of the credentials file
+ * first.
  */
 #ifndef SP_AWS_PROFILE_H
 #define SP_AWS_PROFILE_H
@@ -25,8 +26,9 @@ void sp_aws_init(struct sp_aws *a, sp_getenv get, void *arg);
 void sp_aws_free(struct sp_aws *a); /* wipes the texts */
 /*
  * Reads the files: AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE, else those of the home directory. One
- * that cannot be read is as one that is not there, reported where the environment names it. SPAA_ERR_USAGE,
- * reported: AWS_DEFAULT_PROFILE or AWS_PROFILE names a profile that is in neither.
+ * that cannot be opened is as one that is not there, reported where the environment names it. SPAA_ERR_IO,
+ * reported: one cannot be understood; SPAA_ERR_USAGE, reported: AWS_DEFAULT_PROFILE or AWS_PROFILE names a
+ * profile that is in neither.
  */
 spaa_status sp_aws_read(struct sp_aws *a, struct sp_diags *d);
 
@@ -38,16 +40,15 @@ enum sp_aws_file { SP_AWS_CREDENTIALS = 1, SP_AWS_CONFIG = 2, SP_AWS_BOTH = 3 };
 bool sp_aws_setting(const struct sp_aws *a, enum sp_aws_file in, const char *key, struct sp_span *value);
 /* The variable, else the setting, appended where one has a value; false: neither. */
 bool sp_aws_configured(const struct sp_aws *a, const char *variable, const char *key, struct sp_buf *out);
-/* The profile's region, or NULL: AWS_REGION, AWS_DEFAULT_REGION, the setting. */
-const char *sp_aws_region(struct sp_aws *a);
+/*
+ * The region, or NULL: AWS_DEFAULT_REGION, the profile's, as botocore; last AWS_REGION, which that does not
+ * know. *other: AWS_REGION, where it says something else; else NULL.
+ */
+const char *sp_aws_region(struct sp_aws *a, const char **other);
 /*
  * The URL that the environment or the profile gives for a service ("STS"): AWS_ENDPOINT_URL_STS,
  * AWS_ENDPOINT_URL, `endpoint_url` of the profile's `services`, of the profile; false: none.
  */
 bool sp_aws_endpoint(const struct sp_aws *a, const char *service, struct sp_buf *out);
-
-/* For tests: the setting of an INI text's section, "NAME", or "KIND NAME" where a kind is given. */
-bool sp_ini_find(const char *text, size_t n, const char *kind, const char *name, const char *key,
-                 struct sp_span *value);
 
 #endif

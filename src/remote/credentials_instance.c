@@ -166,6 +166,8 @@ static spaa_status ask(struct service *s, struct sp_aws_keys *k, struct sp_diags
     sp_buf_init(&keys, 128 << 10);
     spaa_status st = SPAA_OK;
     if (get_text(s, ROLES, "", &role)) {
+        while (role.len && (role.data[role.len - 1] == '\n' || role.data[role.len - 1] == '\r'))
+            role.len--; /* some stand-ins end the line */
         if (!is_role(sp_buf_cstr(&role)))
             st = sp_aws_fail(d, source, "", "the answer is no name of a role");
         else if (!get_text(s, ROLES, role.data, &keys))

@@ -162,10 +162,10 @@ def serve():
 
 
 def environment(**more):
-    env = {k: "" for k in os.environ if k.startswith("AWS_")}
-    env.update({"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "",
-                "AWS_REGION": "eu-west-1", "AWS_DEFAULT_REGION": "", "HOME": "/nowhere", "AWS_CONFIG_FILE": "",
-                "AWS_SHARED_CREDENTIALS_FILE": "", "AWS_EC2_METADATA_DISABLED": "true", "no_proxy": "*", "http_proxy": "", "https_proxy": ""})
+    """Without any of AWS's variables but these; None: not set."""
+    env = {k: None for k in os.environ if k.startswith("AWS_")}
+    env.update({"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_DEFAULT_REGION": "eu-west-1", "HOME": "/nowhere",
+                "AWS_EC2_METADATA_DISABLED": "true", "no_proxy": "*", "http_proxy": "", "https_proxy": ""})
     env.update(more)
     return env
 
@@ -346,7 +346,8 @@ def test_what_is_invalid_is_sent_by_force(serve):
 def watch(server, *more):
     """The lines of standard error, each with the time when it came, and the exit code."""
     p = subprocess.Popen([BIN, "upload", "codeguru", "-", "--group", "g", "--endpoint", server.url, *more], stdin=subprocess.PIPE,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **environment()})
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env={k: v for k, v in {**os.environ, **environment()}.items() if v is not None})
     began = time.monotonic()
     p.stdin.write(PROFILE.encode())
     p.stdin.close()
@@ -424,7 +425,7 @@ def test_credentials_of_files(serve, tmp_path):
     (tmp_path / "cred").write_text("[default]\naws_access_key_id=no\naws_secret_access_key=no\n[work]\n"
                                    "aws_access_key_id = %s\naws_secret_access_key = %s\naws_session_token=%s\n" % (KEY, SECRET, TOKEN))
     (tmp_path / "conf").write_text("[profile work]\nregion = us-west-2\n")
-    files = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_REGION": "", "AWS_PROFILE": "work",
+    files = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_DEFAULT_REGION": None, "AWS_PROFILE": "work",
              "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "cred"), "AWS_CONFIG_FILE": str(tmp_path / "conf")}
     server = serve(DONE, region="us-west-2", token=TOKEN)
     upload(server, env=environment(**files))
@@ -435,7 +436,7 @@ def test_credentials_of_files(serve, tmp_path):
     home.mkdir(parents=True)
     shutil.copy(tmp_path / "cred", home / "credentials")
     shutil.copy(tmp_path / "conf", home / "config")
-    files.update(AWS_SHARED_CREDENTIALS_FILE="", AWS_CONFIG_FILE="", HOME=str(tmp_path / "home"))
+    files.update(AWS_SHARED_CREDENTIALS_FILE=None, AWS_CONFIG_FILE=None, HOME=str(tmp_path / "home"))
     upload(serve(DONE, region="us-west-2", token=TOKEN), env=environment(**files))
     answer = upload(None, code=2, env=environment(**dict(files, AWS_PROFILE="wrok")))
     assert '"wrok"' in answer.err
@@ -444,7 +445,7 @@ def test_credentials_of_files(serve, tmp_path):
 def test_what_is_missing_is_named():
     env = environment(AWS_ACCESS_KEY_ID="")
     assert "SPAA-E461" in upload(None, code=3, env=env).err
-    assert "SPAA-E462" in upload(None, code=2, env=environment(AWS_REGION="")).err
+    assert "SPAA-E462" in upload(None, code=2, env=environment(AWS_DEFAULT_REGION="")).err
     run("upload", "codeguru", "-", stdin=PROFILE, env=environment(), code=2)
     run("upload", "codeguru", "-", "--group", "a b", stdin=PROFILE, env=environment(), code=2)
     run("upload", "codeguru", "-", "--group", "g", "--profile-token", "a/b", stdin=PROFILE, env=environment(), code=2)

@@ -18,7 +18,7 @@ import urllib.parse
 
 import pytest
 
-from conftest import BIN, parse, run
+from conftest import BIN, parse, run, unwrapped
 from test_upload import PROFILE, environment, signature
 
 ROLE = "arn:aws:iam::123456789012:role/profiler"
@@ -97,7 +97,7 @@ def host():
 def bare(tmp_path, **more):
     """An environment without any source."""
     env = {k: v for k, v in environment().items() if not k.startswith("AWS_")}
-    env.update({"AWS_REGION": "eu-west-1", "AWS_DEFAULT_REGION": "eu-west-1", "AWS_EC2_METADATA_DISABLED": "true", "HOME": str(tmp_path),
+    env.update({"AWS_DEFAULT_REGION": "eu-west-1", "AWS_EC2_METADATA_DISABLED": "true", "HOME": str(tmp_path),
                 "AWS_CONFIG_FILE": str(tmp_path / "config"), "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "credentials")})
     env.update({k: str(v) for k, v in more.items() if v is not None})
     return env
@@ -139,6 +139,7 @@ def botocore_version():
 def found(env, host, keys, source, since=(0,), token=True):
     """spaa signs with these keys, says which source they are of, keeps the secrets; botocore finds the same."""
     answer = upload(env, host, "--retry-delay", "1")
+    assert "SPAA-E" not in answer.err
     method, path, headers, body = host.requests[-1]
     who = re.fullmatch(r"AWS4-HMAC-SHA256 Credential=([^/]+)/.+, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})", headers["authorization"])
     key, signed, got = who.groups()
@@ -227,6 +228,98 @@ def test_files(host, tmp_path):
     refused(bare(tmp_path), host, "credentials file: aws_access_key_id is there, aws_secret_access_key is not")
     assert not botocore_version() or botocores(bare(tmp_path)) is None
     refused(bare(tmp_path, AWS_PROFILE="gone"), host, 'there is no profile "gone"', code=2)
+
+
+GOOD = "[default]\naws_access_key_id = AKIAFILE\naws_secret_access_key = secret\n"
+
+
+@pytest.mark.parametrize("name", ["credentials", "config"])
+@pytest.mark.parametrize("text, line, reason", [
+    (b"\xef\xbb\xbf" + GOOD.encode(), 1, "byte order mark"), (GOOD.encode("utf-16"), 1, "UTF-16"), (GOOD.encode("utf-16-be"), 1, "UTF-16"),
+    (GOOD.encode() + b"# caf\xe9\n", 4, "not UTF-8"), (GOOD[10:].encode(), 1, "before the first [section]"),
+    (2 * GOOD.encode(), 4, "section is there twice"), (GOOD.encode() + b"\nAWS_secret_access_key = x\n", 5, "key is there twice"),
+    (GOOD.encode() + b"[other]\nsecret\n", 5, "neither"), (GOOD.encode() + b"= secret\n", 4, "no key"), (b"[default\n" + GOOD[10:].encode(), 1, "no end"),
+    (GOOD.encode().replace(b"_id = ", b"_id =\n  "), 3, "nested"), (GOOD.encode() + b"\r[default]", 5, "twice")])
+def test_a_file_that_botocore_refuses_is_the_end(host, tmp_path, name, text, line, reason):
+    """Whatever other source there is: one before it, one behind it."""
+    (tmp_path / name).write_bytes(text)
+    k, e = Keys("pod"), Keys("env")
+    host.routes["GET /v2/credentials/x"] = (200, k.json())
+    env = container(tmp_path, host)
+    for more in ({}, {"AWS_ACCESS_KEY_ID": e.id, "AWS_SECRET_ACCESS_KEY": e.secret}):
+        said = refused({**env, **more}, host, "%s file: " % name, "%s:%d: " % (tmp_path / name, line), secrets=["secret\n", *secrets_of(k, e)])
+        assert reason in unwrapped(said.err) and not host.requests
+        assert not botocore_version() or text.find(b"\0") == 0 or botocores({**env, **more}) is None
+
+
+def test_settings_that_sections_share(host, tmp_path):
+    """[DEFAULT] of configparser, and profiles of one name, of which the last counts."""
+    a, b = Keys("cred"), Keys("conf")
+    files(tmp_path, "[DEFAULT]\naws_secret_access_key = %s\n[default]\naws_access_key_id = %s\n" % (a.secret, a.id))
+    found(bare(tmp_path), host, a, "credentials file", token=False)
+    files(tmp_path, "[ default ]\n" + pair(a), "[default]\n" + pair(a) + "[profile 'default']\n" + pair(b))
+    found(bare(tmp_path), host, b, "config file")
+    files(tmp_path, "[x]\n", "[default]\n" + pair(b) + "[profile default]\nregion = eu-west-1\n")
+    assert "none were found" in upload(bare(tmp_path), host, "--dry-run").out
+    assert not botocore_version() or botocores(bare(tmp_path)) is None
+
+
+@pytest.mark.parametrize("name", ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"])
+def test_a_profile_without_a_name_is_none(host, tmp_path, name):
+    k = Keys("cred")
+    files(tmp_path, "[default]\n" + pair(k) + "[work]\n" + pair(k))
+    env = bare(tmp_path, **{"AWS_PROFILE": "work", name: ""})
+    refused(env, host, name + " is set, and empty", code=2)
+    assert not botocore_version() or botocores(env) is None
+
+
+@pytest.mark.parametrize("path", ["$HOME/my keys", "${HOME}/my keys", "~/my keys", "$UNKNOWN/../my keys", "$HOME/${NAME}", "${HOME/my keys"])
+def test_the_path_of_a_file_is_expanded(host, tmp_path, path):
+    k = Keys("cred")
+    (tmp_path / "my keys").write_text("[default]\n" + pair(k))
+    if "UNKNOWN" in path or path == "${HOME/my keys":
+        (tmp_path / path.split("/")[0]).mkdir()
+        os.rename(tmp_path / "my keys", tmp_path / path)
+        path = str(tmp_path / path)
+    found(bare(tmp_path, AWS_SHARED_CREDENTIALS_FILE=path, NAME="my keys"), host, k, "credentials file")
+
+
+def test_a_file_that_is_not_there_is_told_and_passed_over(host, tmp_path):
+    """So does botocore, without a word."""
+    k = Keys("pod")
+    host.routes["GET /v2/credentials/x"] = (200, k.json())
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws" / "credentials").write_text("[default]\n" + pair(Keys("cred")))
+    for path, why in ((tmp_path / "none", "No such file"), (tmp_path, "no regular file"), ("/dev/zero", "no regular file"), ("", None)):
+        env = {**container(tmp_path, host, AWS_SHARED_CREDENTIALS_FILE=path), "AWS_CONFIG_FILE": ""}
+        found(env, host, k, "container")
+        said = upload(env, host).err
+        assert said.count("SPAA-W486") == (why is not None) and (why or "") in said
+    # of the home directory's a missing one is usual, another cause is not
+    del env["AWS_SHARED_CREDENTIALS_FILE"]
+    (tmp_path / ".aws" / "credentials").unlink()
+    assert "SPAA-W486" not in upload(env, host).err
+    (tmp_path / ".aws" / "credentials").mkdir()
+    assert "no regular file" in upload(env, host).err
+
+
+def test_the_region_is_botocores(host, tmp_path):
+    """AWS_REGION, which botocore does not read, counts last, and is told where it says something else."""
+    k = Keys("env")
+    keys = {"AWS_ACCESS_KEY_ID": k.id, "AWS_SECRET_ACCESS_KEY": k.secret}
+    files(tmp_path, "[x]\n", "[default]\nregion = r-file\n")
+    env = {**bare(tmp_path, **keys), "AWS_DEFAULT_REGION": "r-default", "AWS_REGION": "r-last"}
+
+    def region(env):
+        answer = upload(env, host, "--dry-run", "--json")
+        codes = [d["code"] for d in parse(answer.out)["diagnostics"]]
+        return parse(answer.out)["region"], "SPAA-W487" in codes
+    assert region(env) == ("r-default", True)
+    del env["AWS_DEFAULT_REGION"]
+    assert region(env) == ("r-file", True)
+    (tmp_path / "config").write_text("[default]\n")
+    assert region(env) == ("r-last", False)
+    assert parse(upload(env, host, "--dry-run", "--json", "--region", "r-given").out)["region"] == "r-given"
 
 
 def test_web_identity(host, tmp_path):
@@ -334,6 +427,13 @@ def test_instance(host, tmp_path, version):
     found(bare(tmp_path, AWS_EC2_METADATA_DISABLED="false"), host, k, "instance metadata")
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_role_with_the_end_of_its_line(host, tmp_path, end):
+    k = Keys("ec2")
+    metadata(host, k, role=b"my-role" + end)
+    found(instance(host, tmp_path), host, k, "instance metadata")
+
+
 def test_instance_behind_a_proxy(host, tmp_path):
     """Whatever the environment says of proxies: they would answer with their own keys."""
     k = Keys("ec2")
@@ -360,8 +460,10 @@ def test_instance_fails(host, tmp_path):
         metadata(host, k, answer=answer)
         said = refused(instance(host, tmp_path), host, "instance metadata: ", secrets=secrets_of(k))
         assert re.search(words, said.err)
-    metadata(host, k, role=b"../../../secret")
-    refused(instance(host, tmp_path), host, "instance metadata: the answer is no name of a role")
+    for role in (b"../../../secret", b"my-role\nother", b"\n"):
+        metadata(host, k, role=role)
+        assert not botocore_version() or botocores(instance(host, tmp_path)) is None
+        refused(instance(host, tmp_path), host, "instance metadata: the answer is no name of a role")
     host.routes["GET /latest/meta-data/iam/security-credentials/"] = (404, b"") # an instance without a role
     refused(instance(host, tmp_path), host, "no AWS credentials")
     host.requests.clear()

@@ -2,6 +2,7 @@
  */
 #include "remote/codeguru.h"
 #include "remote/credentials.h"
+#include "remote/ini.h"
 #include "remote/sigv4.h"
 
 #include <setjmp.h>
@@ -213,13 +214,58 @@ static void settings_of_files(void **state)
         {config, "profile", "none", "region", NULL},
         {"[profile 'a b']\nregion : x\n", "profile", "a b", "region", "x"},
         {"[services s]\nsts =\n  # no\n  endpoint_url = u\n\n", "services", "s", "sts",
-         "# no\n  endpoint_url = u"},
-        {"[default]\nregion=a\nregion=b\nx", "profile", "default", "region", "b"},
+         "\n  # no\n  endpoint_url = u"},
+        {"[default]\nregion=a\n[profile 'default']\nregion=b", "profile", "default", "region", "b"},
+        {"[default]\nregion=a\n[profile default]\n", "profile", "default", "region", NULL},
+        {"[DEFAULT]\nregion=a\n[profile x]\n", "profile", "x", "region", "a"},
+        {"[DEFAULT]\nregion=a\n[profile x]\nregion=b", "profile", "x", "region", "b"},
+        {"[DEFAULT]\nregion=a\n", NULL, "DEFAULT", "region", NULL},
+        {"[profile a\\'b]\rregion=a\r", "profile", "a'b", "region", "a"},
+        {"[profile a\"b\\\"\\c\"]\nregion=a", "profile", "ab\"\\c", "region", "a"},
+        {"[profile 'a]\nregion=a", "profile", "'a", "region", NULL},
+        {"[profile a b]\nregion=a", "profile", "a", "region", NULL},
+        {"[ default ]\nregion=a", NULL, "default", "region", NULL},
+        {"[default]\nregion=a\n  b\n", NULL, "default", "region", "a\n  b"},
         {"[default]\nregion=", "profile", "default", "region", ""},
         {"[default\nregion=a", "profile", "default", "region", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_setting(cases[i].text, cases[i].kind, cases[i].name, cases[i].key, cases[i].want);
+}
+
+/* What configparser and botocore refuse, and what they take. */
+static void files_that_are_refused(void **state)
+{
+    (void)state;
+    struct {
+        const char *text;
+        uint64_t line; /* 0: fine */
+    } cases[] = {
+        {"", 0},
+        {"# x\n\n[a]\nk=v\n[b]\nk=v\n", 0},
+        {"[a]\nk=v\n  more\n\n  and more = x\nl:\n  n = 1\n  # c\n  m=\n", 0},
+        {"[DEFAULT]\nk=v\n[DEFAULT]\nl=v\n", 0},
+        {"\xef\xbb\xbf[a]\nk=v\n", 1},
+        {"\xff\xfe[", 1},
+        {"[a]\nk=v\n# \xe9\n", 3},
+        {"k=v\n[a]\n", 1},
+        {"# x\r\n[a]\r\nk=v\r\nK = w\r\n", 4},
+        {"[a]\nk=v\n\n[b]\n[a]\n", 5},
+        {"[DEFAULT]\nk=v\n[DEFAULT]\nk=v\n", 4},
+        {"[a]\nk=v\nword\n", 3},
+        {"[a]\n=v\n", 2},
+        {"[a\nk=v\n", 1},
+        {"[]\n", 1},
+        {"[a]\nk=\n  x = y\n\n  z\n", 5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t line = 77;
+        const char *why = NULL;
+        spaa_status st = sp_ini_check(cases[i].text, strlen(cases[i].text), &line, &why);
+        assert_int_equal(st, cases[i].line ? SPAA_ERR_INPUT : SPAA_OK);
+        assert_int_equal(line, cases[i].line);
+        assert_int_equal(why != NULL, cases[i].line != 0);
+    }
 }
 
 static const char *variables(const char *name, void *arg)
@@ -252,7 +298,9 @@ static void the_environment_comes_first(void **state)
     sp_aws_init(&a, variables, env);
     sp_aws_keys_init(&k);
     assert_int_equal(sp_aws_read(&a, &d), SPAA_OK);
-    assert_string_equal(sp_aws_region(&a), "r1");
+    const char *other = NULL;
+    assert_string_equal(sp_aws_region(&a, &other), "r1");
+    assert_null(other);
     assert_int_equal(sp_aws_keys_find(&a, "r1", &k, &d), SPAA_OK);
     check(&k.access_key, "ID");
     check(&k.token, "");
@@ -266,7 +314,7 @@ static void the_environment_comes_first(void **state)
     sp_aws_init(&a, variables, nothing);
     assert_int_equal(sp_aws_read(&a, &d), SPAA_ERR_USAGE);
     sp_aws_free(&a);
-    nothing[4] = NULL;
+    nothing[4] = NULL; /* AWS_PROFILE is the last */
     sp_aws_init(&a, variables, nothing);
     sp_aws_keys_init(&k);
     assert_int_equal(sp_aws_read(&a, &d), SPAA_OK);
@@ -335,6 +383,7 @@ int main(void)
         cmocka_unit_test(the_published_signatures),
         cmocka_unit_test(values_are_trimmed_and_paths_encoded_twice),
         cmocka_unit_test(settings_of_files),
+        cmocka_unit_test(files_that_are_refused),
         cmocka_unit_test(the_environment_comes_first),
         cmocka_unit_test(requests),
         cmocka_unit_test(tokens_are_random_uuids),
