@@ -1,12 +1,13 @@
 /*
  * Writes samples without branches as llvm-bolt takes them (-data FILE), what `perf2bolt -nl` makes of them:
  *
- *     no_lbr cycles
+ *     no_lbr cycles:             the event, with the colon that `perf script` sets behind its name
  *     1 main 1a 12               a function by its symbol, an offset in it in hex, how often
  *     1 walk/list.c/1 4 3        a local one has the name of its file, and which of that name it is
  *
  * Stubs of the procedure linkage table are NAME@PLT. Functions are those of the binary's symbol table:
- * samples in what has no name are left out.
+ * samples in what has no name are left out. With branches the format counts falls from one basic block to the
+ * next, too, which perf2bolt finds by disassembling: these are written by `bolt`, for it to do so.
  */
 #include "formats/common/branches/branches.h"
 
@@ -86,7 +87,7 @@ static void write_places(const struct place *v, size_t n, struct sp_output *out)
     }
 }
 
-/* The event's name as one word. */
+/* The event's name as one word, as perf2bolt takes it over from `perf script`. */
 static void write_event(const struct sp_profile *p, uint32_t event, struct sp_output *out)
 {
     struct sp_str name = event == SP_NONE ? (struct sp_str){"", 0} : sp_pstr(p, p->events.v[event].name);
@@ -96,7 +97,7 @@ static void write_event(const struct sp_profile *p, uint32_t event, struct sp_ou
         char t = c <= ' ' || c == 127 ? '_' : (char)c;
         sp_write(out, &t, 1);
     }
-    sp_puts(out, name.n ? "\n" : "samples\n");
+    sp_puts(out, name.n ? ":\n" : "samples:\n");
 }
 
 static spaa_status fdata_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,

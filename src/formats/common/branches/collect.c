@@ -19,7 +19,7 @@ struct taker {
     struct sp_diags *d;
     struct sp_branches *out;
     uint32_t samples_metric, missed_metric;
-    uint64_t outside, backwards, split, no_address, odd;
+    uint64_t outside, backwards, split, no_address, odd, unwanted;
 };
 
 enum what { NOTHING, BRANCH, TRACE, SAMPLE };
@@ -228,12 +228,24 @@ static bool taker_add_sample(struct taker *t, const struct sp_frame *leaf, uint6
     return push(&t->out->samples, row);
 }
 
+/* Of branches that the format has no lines for: how many begin or end in the binary. */
+static uint64_t taker_unwanted(struct taker *t, uint32_t stack, uint32_t event)
+{
+    const struct sp_frame *ends[ENDS_MAX];
+    uint32_t n = taker_ends(t->p, stack, ends);
+    if (n != 2 || (dso_of(t->p, ends[0]) != t->out->dso && dso_of(t->p, ends[1]) != t->out->dso))
+        return 0;
+    return taker_count(t, stack, BRANCH, event);
+}
+
 static bool taker_add_stack(struct taker *t, uint32_t stack)
 {
     const struct sp_profile *p = t->p;
     uint32_t event = p->contexts.v[p->stacks.v[stack].context].event, other = sp_stack_linked(p, stack);
     const struct sp_frame *ends[ENDS_MAX];
     enum what what = taker_what(t, event);
+    if (!what && event != SP_NONE && sp_str_is(sp_pstr(p, p->events.v[event].name), SP_LBR))
+        t->unwanted += taker_unwanted(t, stack, event);
     if (!what || (p->stacks.v[stack].type == SP_USER_STACK && other != SP_NONE))
         return true; /* its kernel record has the leaf */
     uint32_t n = taker_ends(p, stack, ends);
@@ -320,6 +332,11 @@ static spaa_status taker_report(struct taker *t)
     taker_say(t, t->split, SP_I863, "traces that end in another binary than they begin in");
     taker_say(t, t->backwards, SP_I863,
               "traces that end before they begin: branches between were not recorded");
+    if (t->unwanted)
+        sp_emit_hint(
+            t->d, SP_L862, SP_AT_NOTHING,
+            "`--to bolt`, then `perf2bolt -pa`, which finds the blocks that branches and ranges are of",
+            "%" PRIu64 " branches: these are samples alone", t->unwanted);
     taker_say(t, t->outside, SP_I863, "branches from or to other binaries, which the format does not have");
     if (!b->branches.n && !b->ranges.n && !b->samples.n)
         return taker_refuse(t);
