@@ -33,12 +33,12 @@ def test_what_is_valid():
 
 
 @pytest.mark.parametrize("text, code, field, words", [
-    (profile(start=None), "E466", "start", "no start or no end"), (profile(end="x"), "E467", "end", "no number"),
+    (profile(start=None), "E466", "start", "it has no start"), (profile(end=None), "E466", "end", "it has no end"), (profile(end="x"), "E467", "end", "no number"),
     (profile(end=1711234566000), "E466", "end", "before it starts"), (profile(start=1), "E466", "start", "before 2015"),
     (profile(end=1000 * int(time.time() + 3600)), "E466", "end", "in the future"), (profile(end=10 ** 30), "E466", "end", "in the future"),
-    (profile({"counts": {"RUNNABLE": -2}}), "E466", 'callgraph.children["main"].counts', "-2 (RUNNABLE of `main`)"),
+    (profile({"counts": {"RUNNABLE": -2}}), "E466", 'callgraph.children["main"].counts["RUNNABLE"]', "-2 (RUNNABLE of `main`)"),
     (profile({"counts": {"RUNNABLE": 0}}), "E466", "callgraph", "empty"), (profile(callgraph={}), "E466", "callgraph", "empty"),
-    (profile({"counts": {"RUNNABLE": "3"}}), "E467", 'callgraph.children["main"].counts', 'a count of "3"'),
+    (profile({"counts": {"RUNNABLE": "3"}}), "E467", 'callgraph.children["main"].counts["RUNNABLE"]', 'a count of "3"'),
     (profile({"counts": [3]}), "E467", 'callgraph.children["main"].counts', "no object"),
     (profile({"counts": {"RUNNABLE": 1}, "children": [{}]}), "E467", 'callgraph.children["main"].children', "an array"),
     (profile({"counts": {"RUNNABLE": 1}, "children": {"f": 3}}), "E467", 'callgraph.children["main"].children["f"]', "no object"),
@@ -49,13 +49,61 @@ def test_what_is_valid():
     (profile(agent=[]), "E467", "agentMetadata", "no object"),
     (profile(agent={**AGENT, "numTimesSampled": "3"}), "E467", "agentMetadata.numTimesSampled", "no number"),
     (profile(agent={**AGENT, "durationInMs": -1}), "E467", "agentMetadata.durationInMs", "negative"),
-    (profile(agent={**AGENT, "sampleWeights": {"RUNNABLE": -1}}), "E467", "agentMetadata.sampleWeights", "negative"),
-    (profile(agent={**AGENT, "sampleWeights": {"RUNNABLE": "1"}}), "E467", "agentMetadata.sampleWeights", "no number"),
+    (profile(agent={**AGENT, "sampleWeights": {"RUNNABLE": -1}}), "E467", 'agentMetadata.sampleWeights["RUNNABLE"]', "negative"),
+    (profile(agent={**AGENT, "sampleWeights": {"RUNNABLE": "1"}}), "E467", 'agentMetadata.sampleWeights["RUNNABLE"]', "no number"),
     (profile(agent={**AGENT, "fleetInfo": {"hostType": 1}}), "E467", "agentMetadata.fleetInfo.hostType", "no string"),
     (profile(callgraph=[], x=1), "E467", "callgraph", "no object")])
 def test_errors(text, code, field, words):
     valid, found = findings(text, 1, "--from", "codeguru")
     assert not valid and any(c == code and f == field and words in m for c, f, m in found), found
+
+
+NODE = 'callgraph.children["main"]'
+
+
+@pytest.mark.parametrize("value, count", [(2 ** 63, None), (2 ** 64, None), (10 ** 30, None), (1e300, None), (2 ** 63 - 1, 1)])
+def test_counts_that_no_tool_can_add_up(value, count):
+    """One alone, or the first that makes the sum too large."""
+    node = {"counts": {"RUNNABLE": value}}
+    if count:
+        node["children"] = {"f": {"counts": {"RUNNABLE": count}}}
+    valid, found = findings(profile(node), 1)
+    assert not valid and [(c, f) for c, f, _ in found] == [("E466", NODE + ('.children["f"]' if count else "") + '.counts["RUNNABLE"]')], found
+    assert findings(profile({"counts": {"RUNNABLE": 2 ** 63 - 1}}), 0) == (True, [])
+
+
+@pytest.mark.parametrize("kind", ["x", None, [1], True])
+def test_a_time_of_the_wrong_kind_is_one_error(kind):
+    text = json.dumps(profile()).replace("1711234567000", json.dumps(kind), 1)
+    assert [(c, f) for c, f, _ in findings(text, 1)[1]] == [("E467", "start")]
+
+
+@pytest.mark.parametrize("was, now, field", [
+    ('"start": 1711234567000', '"start": 1711234567000, "start": 1711234567000', "start"),
+    ('"end": 1711234577000', '"end": 1, "end": 1711234577000', "end"),
+    ('"callgraph": {', '"callgraph": {"counts": {"RUNNABLE": 1}}, "callgraph": {', "callgraph"),
+    ('"agentMetadata": {', '"agentMetadata": {}, "agentMetadata": {', "agentMetadata"),
+    ('"counts": {', '"counts": {"RUNNABLE": 5}, "counts": {', NODE + ".counts"),
+    ('"counts": {', '"counts": {"RUNNABLE": 5, ', NODE + '.counts["RUNNABLE"]'),
+    ('"counts": {', '"children": {}, "children": {}, "counts": {', NODE + ".children"),
+    ('"counts": {', '"file": "a", "file": "a", "counts": {', NODE + ".file"),
+    ('"counts": {', '"line": [1], "line": [1], "counts": {', NODE + ".line"),
+    ('"sampleWeights": {', '"sampleWeights": {"RUNNABLE": 1.0, ', 'agentMetadata.sampleWeights["RUNNABLE"]'),
+    ('"durationInMs": 10000', '"durationInMs": 10000, "durationInMs": 1', "agentMetadata.durationInMs"),
+    ('"hostType": "m5"', '"hostType": "m5", "hostType": "m6"', "agentMetadata.fleetInfo.hostType")])
+def test_members_that_stand_twice(was, now, field):
+    """Who reads the first sees another profile than who reads the last; unknown ones may be anything."""
+    text = json.dumps(profile()).replace(was, now, 1)
+    valid, found = findings(text, 1)
+    assert not valid and [(c, f) for c, f, _ in found] == [("E488", field)], found
+    unknown = json.dumps(profile({"counts": {"RUNNABLE": 3}, "x": 1})).replace('"x": 1', '"x": 1, "x": 2')
+    assert findings(unknown, 0) == (True, [])
+
+
+def test_of_two_call_graphs_the_first_is_read():
+    text = json.dumps(profile()).replace('"callgraph": {', '"callgraph": {"counts": {"RUNNABLE": 1}}, "callgraph": {', 1)
+    answer = run("top", "-", stdin=text)
+    assert "whole 1 sample" in answer.out and "SPAA-L300" in answer.err and "stands twice" in answer.err
 
 
 @pytest.mark.parametrize("text, code, words", [
@@ -89,7 +137,7 @@ def test_places_and_deep_graphs():
     answer = parse(run("validate", "-", "--json", stdin=text, code=1).out)
     found = next(f for f in answer["findings"] if f["code"] == "SPAA-E466")
     assert found["line"] == text[:text.index(": -1")].count("\n") + 1 and text.encode()[found["offset"]:][:2] == b"-1"
-    assert found["path"].startswith('callgraph.children["main"].children["g"].children["f399"]…(') and found["path"].endswith('.children["f0"].counts')
+    assert found["path"].startswith('callgraph.children["main"].children["g"].children["f399"]…(') and found["path"].endswith('.children["f0"].counts["RUNNABLE"]')
     deep = '{"start":1711234567000,"end":1711234577000,"agentMetadata":{},"callgraph":' + '{"children":{"a":' * 100000 + '{"counts":{"X":1}}' + "}}" * 100000 + "}"
     assert findings(deep, 0)[0]
 

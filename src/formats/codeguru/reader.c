@@ -257,6 +257,9 @@ static bool codeguru_member(struct reader *r, struct sp_span key, spaa_status *s
         return sp_json_fail(&r->j, "out of memory");
     if (!sp_json_skip(&r->j, &raw))
         return false;
+    if (sp_str_is(sp_pstr(r->p, name), "callgraph") && *raw.p == '{')
+        sp_emit(r->d, SP_L300, SP_AT((uint64_t)(raw.p - r->j.start)),
+                "`callgraph` stands twice: the first is used");
     reader_codeguru_keep(r, (struct sp_span){sp_pstr(r->p, name).p, sp_pstr(r->p, name).n}, raw);
     return true;
 }

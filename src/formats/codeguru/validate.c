@@ -12,10 +12,14 @@
 #define NOTE_EVERY ((size_t)1 << 20)
 #define SHOWN      3 /* levels of a path, at either end */
 
+enum member { COUNTS, CHILDREN, PLACE_FILE, PLACE_LINE, MEMBERS };
+static const char *const member_names[MEMBERS] = {"counts", "children", "file", "line"};
+
 struct level {
     uint32_t name; /* SP_NONE: the root */
     bool in_children;
-    size_t children; /* where its children's names begin */
+    unsigned members; /* bits of those that were there: enum member */
+    size_t children;  /* where its children's names begin */
 };
 
 struct child {
@@ -29,23 +33,21 @@ struct walk {
     size_t noted; /* up to where it was said how far the walk is */
     SP_VEC(struct level) levels;
     SP_VEC(struct child) children;
-    SP_VEC(uint32_t) seen; /* by name: the search for names that stand twice that met it last */
-    uint32_t searches;
     bool counted; /* some count is not zero */
 };
 
 /* ---- findings ---- */
 
-static void path_level(const struct walk *w, size_t i, struct sp_buf *out)
+static void path_key(const struct walk *w, uint32_t number, struct sp_buf *out)
 {
-    struct sp_str name = sp_str_at(&w->c->names, w->levels.v[i].name);
-    sp_buf_puts(out, ".children[");
+    struct sp_str name = sp_str_at(&w->c->names, number);
+    sp_buf_ch(out, '[');
     sp_json_string(out, name.p, name.n < 60 ? name.n : 60);
     sp_buf_puts(out, name.n < 60 ? "]" : "…]");
 }
 
-/* callgraph.children["main"].children["f"].counts; deep ones are shortened. */
-static const char *path_of(const struct walk *w, const char *last, struct sp_buf *out)
+/* callgraph.children["main"].children["f"].counts["RUNNABLE"]; deep ones are shortened. key SP_NONE: none. */
+static const char *path_of(const struct walk *w, const char *last, uint32_t key, struct sp_buf *out)
 {
     sp_buf_clear(out);
     sp_buf_puts(out, "callgraph");
@@ -54,34 +56,52 @@ static const char *path_of(const struct walk *w, const char *last, struct sp_buf
             sp_buf_printf(out, "…(%zu levels)", w->levels.n - 2 * SHOWN - 1);
             i = w->levels.n - SHOWN;
         }
-        path_level(w, i, out);
+        sp_buf_puts(out, ".children");
+        path_key(w, w->levels.v[i].name, out);
     }
     sp_buf_printf(out, "%s%s", *last ? "." : "", last);
+    if (key != SP_NONE)
+        path_key(w, key, out);
     return sp_buf_cstr(out);
+}
+
+static void find_at_key(struct walk *w, enum sp_code code, const char *at, const char *last, uint32_t key,
+                        const char *hint, const char *text)
+{
+    struct sp_buf path;
+    sp_buf_init(&path, 1 << 16);
+    sp_cg_find(w->c, code, at, sp_cg_wanted(w->c, code) ? path_of(w, last, key, &path) : NULL, hint, "%s",
+               text);
+    sp_buf_free(&path);
 }
 
 static void find_in_node(struct walk *w, enum sp_code code, const char *at, const char *last,
                          const char *hint, const char *text)
 {
-    struct sp_buf path;
-    sp_buf_init(&path, 1 << 16);
-    sp_cg_find(w->c, code, at, sp_cg_wanted(w->c, code) ? path_of(w, last, &path) : NULL, hint, "%s", text);
-    sp_buf_free(&path);
+    find_at_key(w, code, at, last, SP_NONE, hint, text);
 }
 
 /* ---- nodes ---- */
 
-static bool count_of(struct sp_cg_check *c, uint32_t name, struct sp_span number)
+static const char whole[] = "counts are samples: whole, not negative, and less than 2^63";
+
+static bool count_of(struct walk *w, const char *at, uint32_t name, struct sp_span number)
 {
+    struct sp_cg_check *c = w->c;
+    struct sp_cg_counter *counter;
     int64_t v;
     size_t i = 0;
     while (i < c->counters.n && c->counters.v[i].name != name)
         i++;
-    if (i == c->counters.n && !sp_vec_push(&c->counters, ((struct sp_cg_counter){name, 0})))
+    if (i == c->counters.n && !sp_vec_push(&c->counters, ((struct sp_cg_counter){.name = name})))
         return false;
-    if (sp_parse_i64(number.p, number.p + number.n, &v) == number.n &&
-        __builtin_add_overflow(c->counters.v[i].sum, v, &c->counters.v[i].sum))
-        c->counters.v[i].sum = INT64_MAX;
+    counter = &c->counters.v[i];
+    if (sp_parse_i64(number.p, number.p + number.n, &v) == number.n && !counter->too_much &&
+        __builtin_add_overflow(counter->sum, v, &counter->sum)) {
+        counter->sum = INT64_MAX;
+        counter->too_much = true;
+        find_at_key(w, SP_E466, at, "counts", name, whole, "the counts up to here add up to 2^63 or more");
+    }
     return true;
 }
 
@@ -94,40 +114,52 @@ static struct sp_str here(const struct walk *w)
     return s;
 }
 
-static bool check_count(struct walk *w, struct sp_span key)
+static void judge_count(struct walk *w, uint32_t name, struct sp_span raw, bool number, bool *zero)
+{
+    char text[300];
+    struct sp_str counter = sp_str_at(&w->c->names, name), leaf = here(w);
+    int64_t v = 1;
+    unsigned scale = 0;
+    bool fits = number && sp_parse_scaled(raw.p, raw.n, &v, &scale);
+    *zero = !v;
+    snprintf(text, sizeof text, "a count of %.*s (%.*s of `%.*s`)", (int)(raw.n < 40 ? raw.n : 40), raw.p,
+             (int)(counter.n < 60 ? counter.n : 60), counter.p, (int)leaf.n, leaf.p);
+    if (!number)
+        find_at_key(w, SP_E467, raw.p, "counts", name, NULL, text);
+    else if (*raw.p == '-' && v)
+        find_at_key(w, SP_E466, raw.p, "counts", name, whole, text);
+    else if (!fits && sp_text_double(raw.p, raw.n) >= 0x1p63)
+        find_at_key(w, SP_E466, raw.p, "counts", name, whole, text);
+    else if (!fits || scale)
+        find_at_key(w, SP_W483, raw.p, "counts", name, NULL, text);
+}
+
+static bool check_count(struct walk *w, uint32_t search, struct sp_span key)
 {
     struct sp_cg_check *c = w->c;
     struct sp_span raw;
-    char text[300];
+    bool number = sp_json_type(&c->j) == SP_JSON_NUMBER, zero;
+    const char *at = c->j.p;
     uint32_t name = sp_intern(&c->names, key.p, key.n);
-    bool number = sp_json_type(&c->j) == SP_JSON_NUMBER;
     if (name == SP_STR_FAIL)
         return sp_json_fail(&c->j, "out of memory");
     if (!sp_json_skip(&c->j, &raw))
         return false;
-    struct sp_str counter = sp_str_at(&c->names, name), leaf = here(w);
-    int64_t v = 1;
-    unsigned scale = 0;
-    bool fits = number && sp_parse_scaled(raw.p, raw.n, &v, &scale);
-    snprintf(text, sizeof text, "a count of %.*s (%.*s of `%.*s`)", (int)(raw.n < 40 ? raw.n : 40), raw.p,
-             (int)(counter.n < 60 ? counter.n : 60), counter.p, (int)leaf.n, leaf.p);
-    if (!number)
-        find_in_node(w, SP_E467, raw.p, "counts", NULL, text);
-    else if (*raw.p == '-' && v)
-        find_in_node(w, SP_E466, raw.p, "counts", "counts are samples: whole, and not negative", text);
-    else if (fits && scale)
-        find_in_node(w, SP_W483, raw.p, "counts", NULL, text);
-    w->counted = w->counted || (number && v);
-    return !number || !v || count_of(c, name, raw) || sp_json_fail(&c->j, "out of memory");
+    if (sp_cg_again(c, search, name))
+        find_at_key(w, SP_E488, at, "counts", name, NULL, "a counter");
+    judge_count(w, name, raw, number, &zero);
+    w->counted = w->counted || (number && !zero);
+    return !number || zero || count_of(w, raw.p, name, raw) || sp_json_fail(&c->j, "out of memory");
 }
 
 static bool check_counts(struct walk *w)
 {
     struct sp_json *j = &w->c->j;
+    uint32_t search = ++w->c->searches;
     if (!sp_json_object(j))
         return false;
     for (struct sp_span key; sp_json_key(j, &key);)
-        if (!check_count(w, key))
+        if (!check_count(w, search, key))
             return false;
     return !j->error;
 }
@@ -151,31 +183,42 @@ static bool check_lines(struct walk *w)
     return true;
 }
 
+/* Which one it is, or MEMBERS: any other. One that was there already is found. */
+static enum member member_of(struct walk *w, struct sp_span key)
+{
+    struct level *l = &w->levels.v[w->levels.n - 1];
+    unsigned m = 0;
+    while (m < MEMBERS && !sp_span_is(key, member_names[m]))
+        m++;
+    if (m < MEMBERS && l->members & 1u << m)
+        find_in_node(w, SP_E488, w->c->j.p, member_names[m], NULL, member_names[m]);
+    l->members |= m < MEMBERS ? 1u << m : 0;
+    return m;
+}
+
 static bool check_member(struct walk *w, struct sp_span key)
 {
     struct sp_json *j = &w->c->j;
-    struct level *l = &w->levels.v[w->levels.n - 1];
     struct sp_span raw;
     enum sp_json_type type = sp_json_type(j);
-    bool counts = sp_span_is(key, "counts"), children = sp_span_is(key, "children"),
-         file = sp_span_is(key, "file");
-    if (counts && type == SP_JSON_OBJECT)
+    enum member m = member_of(w, key);
+    if (m == COUNTS && type == SP_JSON_OBJECT)
         return check_counts(w);
-    if (children && type == SP_JSON_OBJECT) {
-        l->in_children = true;
+    if (m == CHILDREN && type == SP_JSON_OBJECT) {
+        w->levels.v[w->levels.n - 1].in_children = true;
         return sp_json_object(j);
     }
-    if (sp_span_is(key, "line"))
+    if (m == PLACE_LINE)
         return check_lines(w);
     if (!sp_json_skip(j, &raw))
         return false;
-    if (children && type == SP_JSON_ARRAY)
+    if (m == CHILDREN && type == SP_JSON_ARRAY)
         find_in_node(w, SP_E467, raw.p, "children", "{\"NAME\":{…}}: children have their names as keys",
                      "`children` is an array, not an object");
-    else if (counts || children)
-        find_in_node(w, SP_E467, raw.p, counts ? "counts" : "children", NULL,
-                     counts ? "`counts` is no object" : "`children` is no object");
-    else if (file && type != SP_JSON_STRING && type != SP_JSON_NULL)
+    else if (m == COUNTS || m == CHILDREN)
+        find_in_node(w, SP_E467, raw.p, member_names[m], NULL,
+                     m == COUNTS ? "`counts` is no object" : "`children` is no object");
+    else if (m == PLACE_FILE && type != SP_JSON_STRING && type != SP_JSON_NULL)
         find_in_node(w, SP_E467, raw.p, "file", NULL, "`file` is no string");
     return true;
 }
@@ -198,9 +241,6 @@ static spaa_status open_child(struct walk *w, struct sp_span key)
     struct child child = {(size_t)(j->p - j->start), sp_intern(&w->c->names, key.p, key.n)};
     if (child.name == SP_STR_FAIL)
         return sp_nomem(w->c->d);
-    while (w->seen.n <= child.name)
-        if (!sp_vec_push(&w->seen, 0))
-            return sp_nomem(w->c->d);
     if (!sp_vec_push(&w->children, child))
         return sp_nomem(w->c->d);
     bool object = sp_json_type(j) == SP_JSON_OBJECT;
@@ -216,15 +256,14 @@ static spaa_status open_child(struct walk *w, struct sp_span key)
 static void close_level(struct walk *w)
 {
     struct level *l = &w->levels.v[w->levels.n - 1];
-    uint32_t search = ++w->searches;
+    uint32_t search = ++w->c->searches;
     for (size_t i = l->children; i < w->children.n; i++) {
         struct child *child = &w->children.v[i];
         char text[200];
         struct sp_str t = sp_str_at(&w->c->names, child->name);
         snprintf(text, sizeof text, "`%.*s`", (int)(t.n < 100 ? t.n : 100), t.p);
-        if (w->seen.v[child->name] == search)
+        if (sp_cg_again(w->c, search, child->name))
             find_in_node(w, SP_W475, w->c->j.start + child->at, "children", NULL, text);
-        w->seen.v[child->name] = search;
     }
     w->children.n = l->children;
     w->levels.n--;
@@ -263,23 +302,31 @@ struct top {
     struct sp_cg_time start, end;
     struct sp_span agent;
     const char *graph; /* NULL: there is none */
+    unsigned members;  /* bits of those that were there */
 };
+
+enum { START, END, CALLGRAPH, AGENT, TOP };
+static const char *const top_names[TOP] = {"start", "end", "callgraph", "agentMetadata"};
 
 static spaa_status check_top_member(struct walk *w, struct top *t, struct sp_span key)
 {
     struct sp_json *j = &w->c->j;
     struct sp_span raw;
-    if (sp_span_is(key, "start"))
-        sp_cg_check_time(w->c, "start", &t->start);
-    else if (sp_span_is(key, "end"))
-        sp_cg_check_time(w->c, "end", &t->end);
-    else if (sp_span_is(key, "callgraph") && !t->graph) {
+    unsigned m = 0;
+    while (m < TOP && !sp_span_is(key, top_names[m]))
+        m++;
+    if (m < TOP && t->members & 1u << m)
+        sp_cg_find(w->c, SP_E488, j->p, top_names[m], NULL, "%s", top_names[m]);
+    t->members |= m < TOP ? 1u << m : 0;
+    if (m == START || m == END) {
+        sp_cg_check_time(w->c, top_names[m], m == START ? &t->start : &t->end);
+    } else if (m == CALLGRAPH && !t->graph) {
         t->graph = j->p;
         if (sp_json_type(j) == SP_JSON_OBJECT)
             return check_graph(w);
         if (sp_json_skip(j, &raw))
             sp_cg_find(w->c, SP_E467, raw.p, "callgraph", NULL, "`callgraph` is no object");
-    } else if (sp_json_skip(j, &raw) && sp_span_is(key, "agentMetadata")) {
+    } else if (sp_json_skip(j, &raw) && m == AGENT) {
         t->agent = raw;
     }
     return SPAA_OK;
@@ -319,7 +366,7 @@ static spaa_status check_text(struct walk *w)
                    c->j.error ? c->j.error : "something follows the profile");
     else
         check_rest(w, &t);
-    return SPAA_OK;
+    return c->nomem ? sp_nomem(c->d) : SPAA_OK;
 }
 
 spaa_status sp_cg_validate(struct sp_input *in, struct sp_diags *d)
@@ -338,6 +385,6 @@ spaa_status sp_cg_validate(struct sp_input *in, struct sp_diags *d)
     sp_vec_free(&c.counters);
     sp_vec_free(&w.levels);
     sp_vec_free(&w.children);
-    sp_vec_free(&w.seen);
+    sp_vec_free(&c.seen);
     return st;
 }

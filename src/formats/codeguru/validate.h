@@ -8,6 +8,7 @@
 struct sp_cg_counter {
     uint32_t name; /* number in `names` */
     int64_t sum;   /* of whole counts, capped */
+    bool too_much; /* it was capped */
 };
 
 struct sp_cg_check {
@@ -15,6 +16,9 @@ struct sp_cg_check {
     struct sp_json j;
     struct sp_strtab names; /* of nodes and counters */
     SP_VEC(struct sp_cg_counter) counters;
+    SP_VEC(uint32_t) seen; /* by number in `names`: the search for names that stand twice that met it last */
+    uint32_t searches;     /* begin one with ++ */
+    bool nomem;
     const char *line_at; /* how far lines were counted, and how many there were */
     uint64_t lines;
 };
@@ -25,8 +29,12 @@ void sp_cg_find(struct sp_cg_check *c, enum sp_code code, const char *at, const 
 /* Whether reports with this code are still kept: paths need not be made for others. */
 bool sp_cg_wanted(const struct sp_cg_check *c, enum sp_code code);
 
+/* Whether this search met the name with this number before. Out of memory: noted in `nomem`. */
+bool sp_cg_again(struct sp_cg_check *c, uint32_t search, uint32_t name);
+
 struct sp_cg_time {
     const char *at; /* NULL: the member is not there, or is no number */
+    bool no_number; /* it is there, and was found to be none */
     int64_t ms;
 };
 /* start or end, the cursor at its value. */

@@ -29,6 +29,7 @@ bool sp_cg_check_time(struct sp_cg_check *c, const char *name, struct sp_cg_time
     bool number = sp_json_type(&c->j) == SP_JSON_NUMBER;
     if (!sp_json_skip(&c->j, &raw))
         return false;
+    t->no_number = !number;
     if (!number) {
         sp_cg_find(c, SP_E467, raw.p, name, NULL, "`%s` is no number", name);
     } else if (!sp_parse_scaled(raw.p, raw.n, &t->ms, &scale)) {
@@ -49,9 +50,15 @@ void sp_cg_check_times(struct sp_cg_check *c, const struct sp_cg_time *start, co
     static const char hint[] = "--start MS says when it was taken (milliseconds since 1970, or now)";
     int64_t now = 1000 * (int64_t)time(NULL);
     char a[40], b[40];
+    bool no_start = !start->at && !start->no_number, no_end = !end->at && !end->no_number;
+    if (no_start || no_end)
+        sp_cg_find(c, SP_E466, c->j.start, no_start ? "start" : "end", hint, "it has no %s",
+                   !no_end     ? "start"
+                   : !no_start ? "end"
+                               : "start and no end");
     if (!start->at || !end->at)
-        sp_cg_find(c, SP_E466, c->j.start, start->at ? "end" : "start", hint, "it has no start or no end");
-    else if (end->ms < start->ms)
+        return;
+    if (end->ms < start->ms)
         sp_cg_find(c, SP_E466, end->at, "end", hint, "it ends (%s) before it starts (%s)", iso(end->ms, b),
                    iso(start->ms, a));
     else if (start->ms < YEAR_2015)
@@ -117,18 +124,30 @@ static bool is_kind(enum kind kind, enum sp_json_type type)
 /* {"RUNNABLE":16.0}: any names. */
 static void check_weights(struct sp_cg_check *c, struct sp_span raw)
 {
+    static const char object[] = "agentMetadata.sampleWeights";
     struct sp_json j;
     struct sp_span key, v;
+    struct sp_buf path;
+    uint32_t search = ++c->searches;
     sp_json_init(&j, raw.p, raw.n);
+    sp_buf_init(&path, 4096);
     for (sp_json_object(&j); sp_json_key(&j, &key);) {
-        bool number = sp_json_type(&j) == SP_JSON_NUMBER;
+        bool number = sp_json_type(&j) == SP_JSON_NUMBER,
+             again = sp_cg_again(c, search, sp_intern(&c->names, key.p, key.n));
+        sp_buf_clear(&path);
+        sp_buf_printf(&path, "%s[", object);
+        sp_json_string(&path, key.p, key.n < 60 ? key.n : 60);
+        sp_buf_puts(&path, key.n < 60 ? "]" : "…]");
         if (!sp_json_skip(&j, &v))
             break;
+        if (again)
+            sp_cg_find(c, SP_E488, v.p, sp_buf_cstr(&path), NULL, "a weight");
         if (!number)
-            sp_cg_find(c, SP_E467, v.p, "agentMetadata.sampleWeights", NULL, "a weight that is no number");
+            sp_cg_find(c, SP_E467, v.p, sp_buf_cstr(&path), NULL, "a weight that is no number");
         else
-            check_number(c, v, "agentMetadata.sampleWeights");
+            check_number(c, v, sp_buf_cstr(&path));
     }
+    sp_buf_free(&path);
     sp_json_free(&j);
 }
 
@@ -138,6 +157,7 @@ static void check_object(struct sp_cg_check *c, struct sp_span raw, const char *
     struct sp_json j;
     struct sp_span key, v;
     char path[120];
+    uint32_t there = 0; /* bits of `members` */
     sp_json_init(&j, raw.p, raw.n);
     for (sp_json_object(&j); sp_json_key(&j, &key);) {
         const struct member *m = known(object, key);
@@ -147,6 +167,9 @@ static void check_object(struct sp_cg_check *c, struct sp_span raw, const char *
         if (!m)
             continue;
         snprintf(path, sizeof path, "agentMetadata%s%s.%s", *object ? "." : "", object, m->name);
+        if (there & UINT32_C(1) << (m - members))
+            sp_cg_find(c, SP_E488, v.p, path, NULL, "%s", path);
+        there |= UINT32_C(1) << (m - members);
         if (!is_kind(m->kind, type))
             sp_cg_find(c, SP_E467, v.p, path, NULL, "%s is no %s", path,
                        m->kind == TEXT     ? "string"

@@ -33,3 +33,15 @@ void sp_cg_find(struct sp_cg_check *c, enum sp_code code, const char *at, const 
     else
         sp_emit(c->d, code, where, "%s", text);
 }
+
+bool sp_cg_again(struct sp_cg_check *c, uint32_t search, uint32_t name)
+{
+    bool fine = name != SP_STR_FAIL;
+    while (fine && c->seen.n <= name)
+        fine = sp_vec_push(&c->seen, 0);
+    c->nomem = c->nomem || !fine;
+    if (!fine || c->seen.v[name] == search)
+        return fine;
+    c->seen.v[name] = search;
+    return false;
+}
