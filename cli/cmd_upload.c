@@ -191,9 +191,9 @@ static spaa_status validate(struct upload *u)
     struct sp_input *in = NULL;
     struct sp_diags found;
     sp_diags_init(&found);
-    spaa_status st = sp_input_memory(u->body, u->body_n, "<body>", &found, &in);
+    spaa_status st = u->made ? sp_input_memory(u->body, u->body_n, "<body>", &found, &in) : SPAA_OK;
     if (!st)
-        st = sp_format_by_name("codeguru")->validate(in, &found);
+        st = sp_format_by_name("codeguru")->validate(in ? in : u->in, &found);
     bool bad = sp_diags_count(&found, SP_ERROR) != 0;
     if (st || (bad && !run->v.force))
         sp_diags_merge(run->diags, &found);

@@ -188,6 +188,18 @@ def test_a_profile_is_sent_as_it_is(serve):
     assert "my-group" in answer.out and "tok-1" in answer.out and answer.err == ""
 
 
+@pytest.mark.parametrize("text, reason", [(b"\xef\xbb\xbf" + PROFILE.encode(), "byte order mark"), (PROFILE.encode("utf-16"), "UTF-16"),
+                                          (b"> " + PROFILE.encode(), "quoted")])
+def test_what_stands_around_the_json_is_not_left_out_in_silence(serve, text, reason):
+    """What is sent is the file's bytes, or nothing."""
+    server = serve(DONE)
+    answer = upload(server, stdin=text, code=3)
+    assert "SPAA-E466" in answer.err and reason in answer.err and not server.requests
+    assert run("validate", "-", stdin=text, code=1).out.startswith("invalid: 1 error")
+    upload(server, "--force", stdin=text)
+    assert server.requests[0][3] == PROFILE.encode()
+
+
 def test_json_answer(serve):
     got = parse(upload(serve(DONE), "--json", "--profile-token", "t").out)
     assert got == {"schema": "spaa.upload/1", "sent": True, "group": "my-group", "region": "eu-west-1", "profile_token": "t",
@@ -294,8 +306,8 @@ YEAR_2015 = 1420070400000
     (body(start=1711234567), "before 2015"), # seconds
     (body(end=NOW + 3600000), "in the future"), (body(start=NOW + 3600000, end=NOW + 3660000), "in the future"),
     (body(end=10 ** 18), "in the future"),
-    (body(start=1711234577000, end=1711234567000), "before it starts"), (body(start=None), "no start"), (body(end=None), "no start or no end"),
-    (body(start="2024-03-23T22:56:07Z"), "no start"),
+    (body(start=1711234577000, end=1711234567000), "before it starts"), (body(start=None), "no start"), (body(end=None), "no end"),
+    (body(start="2024-03-23T22:56:07Z"), "`start` is no number"),
     (body(counts={"WAITING": -2}), "-2 (WAITING of `f`)"), (body(counts={"WAITING": 5, "IDLE": -0.5}), "-0.5 (IDLE of `f`)"),
     (body(counts={"WAITING": -10 ** 30}), "a count of -1000"),
     (body(callgraph={}), "empty"), (body(callgraph={"children": {"main": {"counts": {"RUNNABLE": 0}}}}), "empty"),
@@ -304,10 +316,10 @@ def test_what_the_service_would_not_take_is_not_sent(serve, text, words):
     server = serve(DONE)
     for more in ((), ("--dry-run",), ("--host-type", "m5")):
         answer = upload(server, *more, stdin=text, code=3)
-        assert words in answer.err and "SPAA-E466" in answer.err
+        assert words in answer.err and ("SPAA-E467" if "no number" in words else "SPAA-E466") in answer.err
         assert answer.out == ""
     error = parse(upload(server, "--json", stdin=text, code=3).out)["error"]
-    assert error["code"] == "SPAA-E466" and words in error["message"]
+    assert error["code"] in ("SPAA-E466", "SPAA-E467") and words in error["message"]
     assert server.calls == 0
 
 

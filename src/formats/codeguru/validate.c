@@ -369,16 +369,31 @@ static spaa_status check_text(struct walk *w)
     return c->nomem ? sp_nomem(c->d) : SPAA_OK;
 }
 
+/* Readers take off what stands around the text; a service is sent JSON, which has nothing of it. */
+static void check_wrapping(struct sp_cg_check *c, unsigned wrapping)
+{
+    if (wrapping)
+        sp_cg_find(c, SP_E466, c->j.start, NULL, "`spaa convert FILE -o NEW` writes it without",
+                   wrapping & SP_WRAP_UTF16 ? "the text is UTF-16: JSON is UTF-8"
+                   : wrapping & SP_WRAP_MARK
+                       ? "the text begins with a byte order mark, which JSON does not have"
+                       : "the text is quoted: its lines begin with `>`");
+}
+
 spaa_status sp_cg_validate(struct sp_input *in, struct sp_diags *d)
 {
     const unsigned char *p;
     size_t n;
-    spaa_status st = sp_input_whole(in, &p, &n);
+    unsigned wrapping = 0;
+    spaa_status st = sp_input_wrapping(in, &wrapping);
+    if (!st)
+        st = sp_input_whole(in, &p, &n);
     if (st)
         return st;
     struct sp_cg_check c = {.d = d, .line_at = (const char *)p};
     struct walk w = {.c = &c, .in = in};
     sp_json_init(&c.j, (const char *)p, n);
+    check_wrapping(&c, wrapping);
     st = sp_strtab_init(&c.names) ? check_text(&w) : sp_nomem(d);
     sp_json_free(&c.j);
     sp_strtab_free(&c.names);

@@ -22,6 +22,8 @@ static const char *iso(int64_t ms, char out[static 40])
     return out;
 }
 
+static const char hint[] = "--start MS says when it was taken (milliseconds since 1970, or now)";
+
 bool sp_cg_check_time(struct sp_cg_check *c, const char *name, struct sp_cg_time *t)
 {
     struct sp_span raw;
@@ -31,7 +33,7 @@ bool sp_cg_check_time(struct sp_cg_check *c, const char *name, struct sp_cg_time
         return false;
     t->no_number = !number;
     if (!number) {
-        sp_cg_find(c, SP_E467, raw.p, name, NULL, "`%s` is no number", name);
+        sp_cg_find(c, SP_E467, raw.p, name, hint, "`%s` is no number", name);
     } else if (!sp_parse_scaled(raw.p, raw.n, &t->ms, &scale)) {
         t->at = raw.p;
         t->ms = *raw.p == '-' ? INT64_MIN : INT64_MAX;
@@ -47,7 +49,6 @@ bool sp_cg_check_time(struct sp_cg_check *c, const char *name, struct sp_cg_time
 
 void sp_cg_check_times(struct sp_cg_check *c, const struct sp_cg_time *start, const struct sp_cg_time *end)
 {
-    static const char hint[] = "--start MS says when it was taken (milliseconds since 1970, or now)";
     int64_t now = 1000 * (int64_t)time(NULL);
     char a[40], b[40];
     bool no_start = !start->at && !start->no_number, no_end = !end->at && !end->no_number;
