@@ -197,7 +197,7 @@ static spaa_status find_places(struct symbolizer *z)
     return SPAA_OK;
 }
 
-/* A frame as it was, in a DSO that may have gained something. */
+/* A frame as it was, in a DSO that may have gained something: with its file, ips are addresses as linked. */
 static bool put_old(struct symbolizer *z, uint32_t frame)
 {
     struct sp_frame row = z->frames.v[frame];
@@ -207,6 +207,10 @@ static bool put_old(struct symbolizer *z, uint32_t frame)
         row.info = z->functions.v[row.function].info;
     if (object == SP_NONE)
         return false;
+    const struct sp_object *o = sp_binder_object_at(z->binder, object);
+    struct sp_place at = {.addr = row.ip, .object = object, .code = SP_MODULE_LATEST, .kind = row.kind};
+    if (o->kind == SP_OBJECT_FILE && o->place.ips == SP_DSO_FILE_OFFSET && row.flags & SP_FRAME_IP)
+        sp_binder_linked(z->binder, &at, &row.ip);
     if (z->moved[frame] == SP_NONE)
         z->moved[frame] = sp_binder_frame(z->binder, &row, name, sp_binder_dso(z->binder, object));
     return z->moved[frame] != SP_NONE && sp_vec_push(&z->run, z->moved[frame]);
