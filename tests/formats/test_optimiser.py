@@ -134,6 +134,42 @@ def test_bolts_samples_are_by_symbol(made):
     assert "no sample is in a function with a name" in err
 
 
+# As perf 6.12 prints -F +dsoff: the offset in the file, of whole runs of inlined frames.
+DSOFF = """prog 10/10 [000] 0.000100: 1 cycles:
+\t    555500001804 tiny (inlined)
+\t    555500001804 hot+0x4 (/opt/prog+0x804)
+\t    7f0000000100 [unknown] (/opt/lib.so+0x100)
+\tffffffff81000100 entry+0x0 ([kernel.kallsyms]+0xffffffff81000100)
+
+prog 10/10 [000] 0.000101: 1 cycles:
+\t    555500001804 tiny (inlined)
+\t    555500001804 hot+0x4 (/opt/prog+0x804)
+
+prog 10/10 [000] 0.000102: 1 cycles:
+\t    555500001842 [unknown] (/opt/prog (deleted)+0x842)
+
+"""
+
+
+def test_offsets_of_perf_scripts_text_are_those_in_the_file(made):
+    (made / "t.txt").write_text(DSOFF)
+    rows = [json.loads(x) for x in convert(made / "t.txt", "spaa", "--frames", "address")[0].splitlines()]
+    dsos = {r["id"]: r["name"] for r in rows if r["type"] == "dso"}
+    frames = sorted((dsos[r["dso"]], r["ip"], r["func"]) for r in rows if r["type"] == "frame")
+    assert frames == [("/opt/lib.so", "0x100", "0x100"), ("/opt/prog", "0x804", "hot"), ("/opt/prog", "0x804", "tiny"), ("/opt/prog", "0x842", "0x842"),
+                      ("[kernel]", "0xffffffff81000100", "entry")]
+    assert convert(made / "t.txt", "autofdo", "--frames", "address")[0] == "0\n2\n804:2\n842:1\n0\n"
+    # with the file they are addresses as linked, and get the names there, for SPT too
+    run("convert", made / "t.txt", "--frames", "address", "-o", made / "t.spaa")
+    run("symbolize", made / "t.spaa", "--symfs", made / "symfs", "-o", made / "named.spaa")
+    assert "cold" in run("top", made / "named.spaa").out
+    run("convert", made / "named.spaa", "-o", made / "t.spt", code=0)
+    assert convert(made / "t.spt", "folded")[0].splitlines() == ["0x1804 2", "0x1842 1"]
+    # without them the text has where the program was loaded
+    (made / "no.txt").write_text(re.sub(r"\+0x[0-9a-f]+\)", ")", DSOFF))
+    assert "perf script -F +dsoff" in run("convert", made / "no.txt", "--frames", "address", "-o", made / "no.spt", code=3).err
+
+
 @pytest.mark.parametrize("to", ["profgen", "autofdo", "bolt", "fdata"])
 def test_the_same_comes_through_spaa(made, to):
     run("convert", made / "x.perf.data", "--symfs", made / "symfs", "-q", "-o", made / "x.spaa", code=0)

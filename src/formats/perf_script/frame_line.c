@@ -73,13 +73,12 @@ bool sp_ps_frame_line(const char *p, const char *end, struct sp_ps_frame *f)
     while (end > p && sp_ps_blank(end[-1]))
         end--;
     f->dso = (struct sp_ps_text){NULL, 0};
-    f->has_symoff = f->inlined = false;
+    f->has_symoff = f->has_dsoff = f->inlined = false;
     const char *group = perf_script_last_group(p, end);
     if (group) {
-        uint64_t ignored;
         f->dso = (struct sp_ps_text){group + 1, (size_t)(end - group - 2)};
         f->inlined = perf_script_span_equals(f->dso, "inlined");
-        perf_script_strip_offset(&f->dso, &ignored); /* -F +dsoff */
+        f->has_dsoff = perf_script_strip_offset(&f->dso, &f->dsoff);
         if (perf_script_ends_with(f->dso, " (deleted)"))
             f->dso.n -= strlen(" (deleted)");
         end = group;
@@ -198,6 +197,7 @@ void sp_ps_classify_dso(struct sp_ps_text dso, uint64_t ip, struct sp_ps_dso *ou
         out->kernel = !perf_script_user_bracket(dso);
     } else {
         out->kernel = perf_script_kernel_file(dso, ip);
+        out->is_file = !out->kernel;
     }
 }
 

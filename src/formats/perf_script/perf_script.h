@@ -57,8 +57,8 @@ struct sp_ps_frame {
     uint64_t ip;
     struct sp_ps_text symbol; /* n 0: unknown */
     struct sp_ps_text dso;    /* as printed, " (deleted)" and "+0xoff" stripped; p NULL: none printed */
-    bool has_symoff, inlined;
-    uint64_t symoff;
+    bool has_symoff, has_dsoff, inlined;
+    uint64_t symoff, dsoff; /* dsoff: of -F +dsoff, the offset in the file */
 };
 
 bool sp_ps_frame_line(const char *p, const char *end, struct sp_ps_frame *f);
@@ -74,6 +74,7 @@ bool sp_ps_trimmed_source(const char *p, const char *end);
 struct sp_ps_dso {
     struct sp_ps_text name; /* the model's: "[kernel]", "[jit]", "[anon]", or as printed */
     bool kernel, unknown, jit;
+    bool is_file; /* a program, a library: offsets in it mean something */
     bool renamed; /* the printed name cannot be told from the model's */
 };
 
