@@ -147,11 +147,13 @@ static void id_cell(struct sp_table *t, const struct sp_rsds *r)
 
 static int cmd_spt_answer_rows(struct sp_run *run, const struct matcher *m)
 {
-    static const struct sp_table_column columns[] = {{"verdict", false, SP_CUT_NEVER},
-                                                     {"binary", false, SP_CUT_FIRST},
-                                                     {"its GUID and age", false, SP_CUT_NEVER},
-                                                     {"in the trace", false, SP_CUT_FIRST},
-                                                     {"GUID and age there", false, SP_CUT_NEVER}};
+    /* Into a pipe or a file paths go whole: scripts take them from there. */
+    const enum sp_table_cut cut = run->width ? SP_CUT_FIRST : SP_CUT_NEVER;
+    const struct sp_table_column columns[] = {{"verdict", false, SP_CUT_NEVER},
+                                              {"binary", false, cut},
+                                              {"its GUID and age", false, SP_CUT_NEVER},
+                                              {"in the trace", false, cut},
+                                              {"GUID and age there", false, SP_CUT_NEVER}};
     struct sp_table t;
     sp_table_init(&t, columns, 5);
     for (size_t i = 0; i < m->found.n; i++) {

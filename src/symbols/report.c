@@ -127,7 +127,7 @@ static const char *say_why_file(const struct sp_module *m, struct sp_buf *b, str
             return say_wanted_image(m, hint);
         return "pass `--symfs DIR` with the files of the recorded machine as they were then";
     case SP_WHY_NOT_ELF:
-        sp_buf_printf(b, "%s is neither an ELF file nor a Mach-O image that can be read", m->other);
+        sp_buf_printf(b, "%s is neither an ELF, a Mach-O nor a PE file that can be read", m->other);
         return "pass `--symfs DIR` with a copy of the recorded machine's files";
     case SP_WHY_STRIPPED:
         sp_buf_puts(b, "it is stripped, and no debug file was found");

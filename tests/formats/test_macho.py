@@ -118,7 +118,7 @@ def test_what_is_not_read_is_said(tmp_path):
     assert names(found) == {CODE: None} and "no file with its UUID was found" in said
     assert "dyld_shared_cache_arm64e, a dyld shared cache, is not read" in said
     found, said = looked_up(tmp_path, "kernel", UUID, [CODE], "--dsym", tmp_path)
-    assert names(found) == {CODE: None} and "neither an ELF file nor a Mach-O image that can be read" in said
+    assert names(found) == {CODE: None} and "neither an ELF, a Mach-O nor a PE file that can be read" in said
 
 
 # ---- debug information: that of an ELF file, which says the same ----

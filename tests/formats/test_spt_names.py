@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import subprocess
 import uuid
 
@@ -127,6 +128,11 @@ def test_match(tmp_path):
     assert first["guid"] == "{0F8FAD5B-D9CB-469F-A165-70867728950E}" and first["machine"] == "x64"
     assert first["pdb"] == "C:\\build\\app.pdb" and first["program"]["hits"] == 19
     text = run("spt", "match", path, *paths.values(), code=0).out
+    assert all(str(p) in text for p in paths.values()) and "C:" not in text # whole, for scripts
+    long = tmp_path / ("a-folder-with-a-long-name-" * 5)
+    long.mkdir()
+    shutil.copy(paths["app.exe"], long / "app.exe")
+    assert str(long / "app.exe") in run("spt", "match", path, long / "app.exe", code=0).out
     assert "match" in text and "age differs" in text and "without a match:\n  ntoskrnl.exe" in text
     run("spt", "match", path, paths["older.exe"], paths["text"], code=1)
     run("spt", "match", path, tmp_path / "missing", code=1)

@@ -479,7 +479,7 @@ static void test_the_report_names_the_worst_and_counts_the_rest(void **state)
                                        "4 more modules with 19 addresses"};
     for (size_t i = 0; i < 6; i++)
         assert_non_null(strstr(said(w, SP_I320, i)->message, want[i]));
-    assert_non_null(strstr(said(w, SP_I320, 0)->message, "neither an ELF file nor a Mach-O image"));
+    assert_non_null(strstr(said(w, SP_I320, 0)->message, "neither an ELF, a Mach-O nor a PE file"));
     assert_non_null(strstr(said(w, SP_I320, 1)->message, "stripped"));
     assert_non_null(strstr(said(w, SP_I320, 1)->hint, "--debug-dir DIR"));
     assert_non_null(strstr(said(w, SP_I320, 2)->message, "not found"));
