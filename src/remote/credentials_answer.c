@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,6 +34,33 @@ enum sp_http_result sp_aws_fetch(const struct sp_aws_request *q, struct sp_http_
         sp_aws_wipe(&answer->body);
         nanosleep(&pause, NULL);
     }
+}
+
+bool sp_aws_not_fine(long status)
+{
+    return status != 200;
+}
+
+spaa_status sp_aws_ask(const struct sp_aws_request *q, const struct sp_aws_asked *x, struct sp_aws_keys *k,
+                       struct sp_diags *d)
+{
+    struct sp_http_response answer;
+    char why[256] = "";
+    enum sp_http_result result = sp_aws_fetch(q, &answer, why);
+    spaa_status st = result == SP_HTTP_NOMEM ? sp_nomem(d)
+                     : result != SP_HTTP_DONE
+                         ? sp_aws_fail(d, x->source, x->hint, "%.200s: %s", x->where, why)
+                         : x->take(x, &answer, k, d);
+    sp_aws_wipe(&answer.body);
+    return st;
+}
+
+bool sp_aws_is_url(const char *url, const char *never)
+{
+    for (const char *c = url; *c; c++)
+        if (*c <= ' ' || *c > '~' || *c == '\\' || *c == '"' || strchr(never, *c))
+            return false;
+    return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
 }
 
 /* "2026-01-31T12:00:00", then a fraction or none, then "Z", "+00:00" or nothing: UTC. */

@@ -39,11 +39,7 @@ static bool host_of(const char *url, char host[static 256])
 {
     const char *p = strstr(url, "://");
     size_t n = strcspn(p ? p + 3 : "", "/?#");
-    for (const char *c = url; *c; c++)
-        if (*c <= ' ' || *c > '~' || *c == '\\' || *c == '"')
-            return false;
-    if (!p || !n || memchr(p + 3, '@', n) ||
-        (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0))
+    if (!p || !n || memchr(p + 3, '@', n) || !sp_aws_is_url(url, ""))
         return false;
     p += 3;
     const char *close = *p == '[' ? memchr(p, ']', n) : NULL;
@@ -54,11 +50,6 @@ static bool host_of(const char *url, char host[static 256])
     memcpy(host, p, n);
     host[n] = '\0';
     return true;
-}
-
-static bool not_fine(long status)
-{
-    return status != 200;
 }
 
 static spaa_status read_token(const struct sp_aws *a, struct sp_buf *token, struct sp_diags *d)
@@ -77,38 +68,34 @@ static spaa_status read_token(const struct sp_aws *a, struct sp_buf *token, stru
     return st ? st : token->failed ? sp_nomem(d) : SPAA_OK;
 }
 
+static spaa_status take(const struct sp_aws_asked *x, const struct sp_http_response *answer,
+                        struct sp_aws_keys *k, struct sp_diags *d)
+{
+    if (answer->status == 200)
+        return sp_aws_take_json(k, &answer->body, "Token", true, source, d);
+    return sp_aws_fail(d, source,
+                       answer->status == 401 || answer->status == 403
+                           ? "AWS_CONTAINER_AUTHORIZATION_TOKEN or its file is not what the address wants"
+                           : "",
+                       "%s answered with HTTP %ld", x->where, answer->status);
+}
+
 static spaa_status ask(const struct sp_aws *a, const char *url, const char *host, const struct sp_buf *token,
                        struct sp_aws_keys *k, struct sp_diags *d)
 {
     struct sp_http_header headers[] = {{"accept", "application/json"}, {"authorization", token->data}};
-    struct sp_aws_request q = {.method = "GET",
-                               .url = url,
-                               .headers = headers,
-                               .nheaders = token->len ? 2 : 1,
-                               .ca_file = a->ca_file,
-                               .direct = true,
-                               .timeout_ms = TIMEOUT,
-                               .tries = TRIES,
-                               .pause_ms = PAUSE,
-                               .again = not_fine};
-    struct sp_http_response answer;
-    char why[256] = "";
-    spaa_status st;
-    enum sp_http_result result = sp_aws_fetch(&q, &answer, why);
-    if (result == SP_HTTP_NOMEM)
-        st = sp_nomem(d);
-    else if (result != SP_HTTP_DONE)
-        st = sp_aws_fail(d, source, "", "%s: %s", host, why);
-    else if (answer.status != 200)
-        st = sp_aws_fail(d, source,
-                         answer.status == 401 || answer.status == 403
-                             ? "AWS_CONTAINER_AUTHORIZATION_TOKEN or its file is not what the address wants"
-                             : "",
-                         "%s answered with HTTP %ld", host, answer.status);
-    else
-        st = sp_aws_take_json(k, &answer.body, "Token", true, source, d);
-    sp_aws_wipe(&answer.body);
-    return st;
+    const struct sp_aws_request q = {.method = "GET",
+                                     .url = url,
+                                     .headers = headers,
+                                     .nheaders = token->len ? 2 : 1,
+                                     .ca_file = a->ca_file,
+                                     .direct = true,
+                                     .timeout_ms = TIMEOUT,
+                                     .tries = TRIES,
+                                     .pause_ms = PAUSE,
+                                     .again = sp_aws_not_fine};
+    const struct sp_aws_asked x = {.source = source, .where = host, .hint = "", .take = take};
+    return sp_aws_ask(&q, &x, k, d);
 }
 
 spaa_status sp_aws_from_container(struct sp_aws *a, struct sp_aws_keys *k, struct sp_diags *d)

@@ -71,11 +71,7 @@ static spaa_status base_address(const struct sp_aws *a, struct service *s, struc
     if (!sp_aws_configured(a, "AWS_EC2_METADATA_SERVICE_ENDPOINT", "ec2_metadata_service_endpoint", &s->base))
         sp_buf_puts(&s->base, six ? ENDPOINT_V6 : ENDPOINT);
     const char *url = sp_buf_cstr(&s->base);
-    bool fine = strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
-    for (const char *c = url; *c; c++)
-        fine =
-            fine && *c > ' ' && *c <= '~' && *c != '"' && *c != '\\' && *c != '@' && *c != '?' && *c != '#';
-    if (!st && !fine) {
+    if (!st && !sp_aws_is_url(url, "@?#")) {
         sp_emit(d, SP_E037, SP_AT_NOTHING,
                 "AWS_EC2_METADATA_SERVICE_ENDPOINT needs http://HOST or https://HOST, not \"%.200s\"", url);
         st = SPAA_ERR_USAGE;
@@ -83,11 +79,6 @@ static spaa_status base_address(const struct sp_aws *a, struct service *s, struc
     if (s->base.len && s->base.data[s->base.len - 1] != '/')
         sp_buf_ch(&s->base, '/');
     return st;
-}
-
-static bool not_fine(long status)
-{
-    return status != 200;
 }
 
 static bool token_again(long status)
@@ -111,7 +102,7 @@ static enum sp_http_result get(const struct service *s, const char *method, cons
                                .direct = true,
                                .timeout_ms = 1000 * (long)s->timeout,
                                .tries = (unsigned)s->tries,
-                               .again = *method == 'P' ? token_again : not_fine};
+                               .again = *method == 'P' ? token_again : sp_aws_not_fine};
     enum sp_http_result result = sp_aws_fetch(&q, answer, why);
     sp_buf_free(&url);
     return result;

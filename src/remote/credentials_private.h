@@ -35,7 +35,22 @@ struct sp_aws_request {
 /* The last try's answer; *why (256 bytes) says why there is none. Free the body in any case. */
 enum sp_http_result sp_aws_fetch(const struct sp_aws_request *q, struct sp_http_response *answer,
                                  char why[static 256]);
+bool sp_aws_not_fine(long status);  /* for `again`: anything but 200 */
 void sp_aws_wipe(struct sp_buf *b); /* and frees it */
+
+/* Whose keys an answer has. */
+struct sp_aws_asked {
+    const char *source, *where, *hint; /* who is asked, and what helps when nobody answers */
+    const struct sp_buf *token;        /* what was sent as proof */
+    /* Takes the keys out of an answer of any status; reports why there are none. */
+    spaa_status (*take)(const struct sp_aws_asked *x, const struct sp_http_response *answer,
+                        struct sp_aws_keys *k, struct sp_diags *d);
+};
+/* Asks, and has what comes taken. */
+spaa_status sp_aws_ask(const struct sp_aws_request *q, const struct sp_aws_asked *x, struct sp_aws_keys *k,
+                       struct sp_diags *d);
+/* http:// or https://, and nothing that no URL has, nor any of `never`. */
+bool sp_aws_is_url(const char *url, const char *never);
 
 /*
  * Keys out of a JSON object {"AccessKeyId","SecretAccessKey","Token","Expiration"}; `token` is that member's

@@ -44,7 +44,7 @@ static bool element(const struct sp_buf *xml, const char *after, const char *nam
     return out->len != 0;
 }
 
-static spaa_status take(struct sp_aws_keys *k, const struct sp_buf *xml, struct sp_diags *d)
+static spaa_status take_xml(struct sp_aws_keys *k, const struct sp_buf *xml, struct sp_diags *d)
 {
     struct sp_buf until;
     const char *missing = NULL;
@@ -87,6 +87,12 @@ static spaa_status refused(const struct sp_http_response *answer, const struct s
     return st;
 }
 
+static spaa_status take(const struct sp_aws_asked *x, const struct sp_http_response *answer,
+                        struct sp_aws_keys *k, struct sp_diags *d)
+{
+    return answer->status == 200 ? take_xml(k, &answer->body, d) : refused(answer, x->token, d);
+}
+
 static bool busy(long status)
 {
     return status == 429 || status >= 500;
@@ -97,30 +103,22 @@ static spaa_status ask(const struct sp_aws *a, const char *url, const struct sp_
 {
     static const struct sp_http_header type = {"content-type",
                                                "application/x-www-form-urlencoded; charset=utf-8"};
-    struct sp_aws_request q = {.method = "POST",
-                               .url = url,
-                               .headers = &type,
-                               .nheaders = 1,
-                               .body = body,
-                               .ca_file = a->ca_file,
-                               .timeout_ms = TIMEOUT,
-                               .tries = TRIES,
-                               .pause_ms = PAUSE,
-                               .again = busy};
-    struct sp_http_response answer;
-    char why[256] = "";
-    spaa_status st;
-    enum sp_http_result result = sp_aws_fetch(&q, &answer, why);
-    if (result == SP_HTTP_NOMEM)
-        st = sp_nomem(d);
-    else if (result != SP_HTTP_DONE)
-        st = sp_aws_fail(d, source, "AWS_ENDPOINT_URL_STS names another address", "%.150s: %s", url, why);
-    else if (answer.status != 200)
-        st = refused(&answer, token, d);
-    else
-        st = take(k, &answer.body, d);
-    sp_aws_wipe(&answer.body);
-    return st;
+    const struct sp_aws_request q = {.method = "POST",
+                                     .url = url,
+                                     .headers = &type,
+                                     .nheaders = 1,
+                                     .body = body,
+                                     .ca_file = a->ca_file,
+                                     .timeout_ms = TIMEOUT,
+                                     .tries = TRIES,
+                                     .pause_ms = PAUSE,
+                                     .again = busy};
+    const struct sp_aws_asked x = {.source = source,
+                                   .where = url,
+                                   .hint = "AWS_ENDPOINT_URL_STS names another address",
+                                   .token = token,
+                                   .take = take};
+    return sp_aws_ask(&q, &x, k, d);
 }
 
 static spaa_status address(const struct sp_aws *a, const char *region, struct sp_buf *url, struct sp_diags *d)
@@ -128,13 +126,11 @@ static spaa_status address(const struct sp_aws *a, const char *region, struct sp
     if (!sp_aws_endpoint(a, "STS", url))
         sp_buf_printf(url, "https://sts.%s.amazonaws.com%s", region,
                       strncmp(region, "cn-", 3) == 0 ? ".cn" : "");
-    const char *p = sp_buf_cstr(url);
-    bool fine = strncmp(p, "http://", 7) == 0 || strncmp(p, "https://", 8) == 0;
-    for (; *p; p++)
-        fine = fine && *p > ' ' && *p <= '~' && *p != '@' && *p != '?' && *p != '#';
-    return url->failed ? sp_nomem(d)
-           : fine      ? SPAA_OK
-                       : sp_aws_fail(d, source, "https://HOST", "the endpoint URL of STS is none");
+    if (sp_buf_cstr(url), url->failed)
+        return sp_nomem(d);
+    return sp_aws_is_url(url->data, "@?#")
+               ? SPAA_OK
+               : sp_aws_fail(d, source, "https://HOST", "the endpoint URL of STS is none");
 }
 
 /* The variable, even an empty one; else the profile's setting. */
