@@ -18,6 +18,8 @@ enum {
     SECTIONS_MAX = 65535, /* their numbers have 16 bits */
     NAMED_MAX = 1 << 20,  /* bytes of names of streams */
     PUBLICS_HEADER = 28,
+    FASTLINK = 0x494e494d, /* "MINI": MinimalDebugInfo */
+    DBI_OLDEST = 19970606, /* version 6.0: before it lists have other forms */
 };
 
 /* The number of the stream of this name; 0: there is none. `t`: the table behind the info stream's header. */
@@ -53,6 +55,23 @@ static void open_names(struct sp_pdb *p, const unsigned char *table, uint32_t n)
     p->names_size = size < there ? size : there;
 }
 
+/* What stands behind the named streams: numbers of what the linker did (LLVM's PDB_FeatureSig). */
+static bool open_has_feature(const unsigned char *t, uint32_t n, uint32_t feature)
+{
+    uint64_t at = n >= 4 ? 4 + (uint64_t)sp_pdb_u32(t) : n;
+    uint32_t count = at + 8 <= n ? sp_pdb_u32(t + at) : 0;
+    at += 8;
+    for (int bits = 0; bits < 2; bits++) {
+        if (at + 4 > n)
+            return false;
+        at += 4 + (uint64_t)4 * sp_pdb_u32(t + at);
+    }
+    for (at += (uint64_t)8 * count; at + 4 <= n; at += 4)
+        if (sp_pdb_u32(t + at) == feature)
+            return true;
+    return false;
+}
+
 static bool open_info(struct sp_pdb *p)
 {
     uint32_t size = sp_msf_size(&p->msf, STREAM_INFO);
@@ -63,6 +82,7 @@ static bool open_info(struct sp_pdb *p)
     p->id.age = sp_pdb_u32(info + 8);
     memcpy(p->id.guid, info + 12, 16);
     open_names(p, info + INFO_HEADER, size - INFO_HEADER);
+    p->fastlink = open_has_feature(info + INFO_HEADER, size - INFO_HEADER, FASTLINK);
     free(info);
     return true;
 }
@@ -139,7 +159,7 @@ static void open_publics(struct sp_pdb *p)
 }
 
 /* False: failed, or damaged so that nothing can be known of it. */
-static bool open_dbi(struct sp_pdb *p, bool id_only)
+static bool open_dbi(struct sp_pdb *p, bool id_only, const char **why)
 {
     unsigned char h[DBI_HEADER];
     uint32_t size = sp_msf_size(&p->msf, STREAM_DBI);
@@ -152,6 +172,10 @@ static bool open_dbi(struct sp_pdb *p, bool id_only)
     p->id.machine = sp_pdb_u16(h + 58);
     if (id_only)
         return true;
+    if (sp_pdb_u32(h) != UINT32_MAX || sp_pdb_u32(h + 4) < DBI_OLDEST) {
+        *why = "a PDB whose lists are of a version before 6.0, which is not read";
+        return false;
+    }
     p->globals_stream = sp_pdb_u16(h + 12);
     p->publics_stream = sp_pdb_u16(h + 16);
     p->symbols_stream = sp_pdb_u16(h + 20);
@@ -181,7 +205,7 @@ static spaa_status pdb_open_streams(struct sp_pdb *p, bool id_only, const char *
     *why = "a damaged PDB: its streams do not say what it is of";
     p->tpi.stream = STREAM_TPI;
     p->ipi.stream = STREAM_IPI;
-    if (!open_info(p) || !open_dbi(p, id_only)) {
+    if (!open_info(p) || !open_dbi(p, id_only, why)) {
         if (p->failed || (p->msf.failed && !sp_pdb_damage(p)))
             return p->failed;
         return SPAA_ERR_INPUT;
@@ -274,6 +298,11 @@ spaa_status sp_pdb_failed(const struct sp_pdb *p)
 size_t sp_pdb_damaged(const struct sp_pdb *p)
 {
     return p->damaged;
+}
+
+bool sp_pdb_is_fastlink(const struct sp_pdb *p)
+{
+    return p->fastlink;
 }
 
 uint64_t sp_pdb_bytes_read(const struct sp_pdb *p)

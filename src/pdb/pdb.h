@@ -68,6 +68,8 @@ size_t sp_pdb_find(struct sp_pdb *p, uint64_t rva, bool inlines, struct sp_pdb_f
 spaa_status sp_pdb_failed(const struct sp_pdb *p); /* SPAA_ERR_NOMEM, SPAA_ERR_IO (reported) */
 /* Modules and tables that are damaged, as far as they were looked at. */
 size_t sp_pdb_damaged(const struct sp_pdb *p);
+/* Linked with /DEBUG:FASTLINK: functions that are not public, and lines, stand in the object files. */
+bool sp_pdb_is_fastlink(const struct sp_pdb *p);
 /* Bytes that were read of the file so far. */
 uint64_t sp_pdb_bytes_read(const struct sp_pdb *p);
 

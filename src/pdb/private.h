@@ -162,6 +162,7 @@ struct sp_pdb {
     struct sp_pdb_id id;
     struct sp_arena arena;
     size_t damaged;
+    bool fastlink; /* linked with /DEBUG:FASTLINK */
     spaa_status failed;
     uint32_t names_stream, names_size; /* the string table; its bytes begin at 12 */
     uint32_t symbols_stream, publics_stream, globals_stream;

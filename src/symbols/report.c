@@ -228,6 +228,13 @@ static void tell_symtab(struct sp_diags *d, const struct sp_module *m)
 static void tell_pdb(struct sp_diags *d, const struct sp_module *m)
 {
     size_t damaged = sp_pdb_damaged(m->pdb);
+    if (sp_pdb_is_fastlink(m->pdb))
+        sp_emit_hint(
+            d, SP_W801, SP_AT_NOTHING,
+            "link with /DEBUG:FULL, or make it whole by `mspdbcmf NAME.pdb` where the object files are",
+            "%s was linked with /DEBUG:FASTLINK: it has the names of public symbols, and static "
+            "functions have that of the one before them",
+            m->debug);
     if (damaged)
         sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %zu module%s or table%s", m->debug, damaged,
                 damaged == 1 ? "" : "s", damaged == 1 ? "" : "s");

@@ -277,14 +277,87 @@ def test_public_symbols_alone(tmp_path):
     """What is left when modules were taken out, as of the PDBs that Microsoft publishes."""
     parts = pdb_files.streams(bytes_of("x64"))
     dbi = bytearray(parts[3])
-    at, end = 64, 64 + struct.unpack_from("<i", dbi, 24)[0]
-    while at < end:
+    for at in modules_of(dbi):
         struct.pack_into("<HIII", dbi, at + 34, 0xFFFF, 0, 0, 0)
-        at = dbi.index(b"\0", dbi.index(b"\0", at + 64) + 1) + 1
-        at += -at % 4
     parts[3] = bytes(dbi)
     write(tmp_path / "x.pdb", pdb_files.pack(parts))
     assert look_up(tmp_path / "x.pdb", [0x1004])[0x1004] == [("?run@eng@@YAHH@Z", "", ":0")]
+
+
+def modules_of(dbi):
+    """Where the records of the modules stand in the DBI stream."""
+    at, end = 64, 64 + struct.unpack_from("<i", dbi, 24)[0]
+    while at < end:
+        yield at
+        at = dbi.index(b"\0", dbi.index(b"\0", at + 64) + 1) + 1
+        at += -at % 4
+
+
+# What Microsoft's linker writes and lld does not. None of its PDBs can be had here: these are made by hand.
+
+def test_a_table_of_jumps_of_incremental_linking_has_no_name_of_other_code(tmp_path):
+    """/INCREMENTAL: jumps that the linker made (S_TRAMPOLINE), in a stretch of code of its own in front of the functions."""
+    parts = pdb_files.streams(bytes_of("x64"))
+    dbi = bytearray(parts[3])
+    sizes = struct.unpack_from("<7i", dbi, 24)
+    contributions = 64 + sizes[0]
+    code_parts = [contributions + 4 + 28 * i for i in range((sizes[1] - 4) // 28)]
+    first = min((p for p in code_parts if struct.unpack_from("<H", dbi, p) == (1,)), key=lambda p: struct.unpack_from("<I", dbi, p + 4))
+    offset, size = struct.unpack_from("<II", dbi, first + 4)
+    whole = look_up(path_of("x64"), range(0x1000, 0x1000 + size))
+    # the first function's place is the linker's now: its module has but jumps, and nothing public stands there
+    linker = list(modules_of(dbi))[-1]
+    struct.pack_into("<H", dbi, first + 16, len(list(modules_of(dbi))) - 1)
+    trampolines = b"".join(struct.pack("<HHHHIIHH", 18, 0x112C, 0, 5, 5 * i, 0x40, 1, 1) for i in range(3))
+    struct.pack_into("<HIII", dbi, linker + 34, len(parts), 4 + len(trampolines), 0, 0)
+    parts[3] = bytes(dbi)
+    parts.append(b"\4\0\0\0" + trampolines)
+    publics = struct.unpack_from("<H", dbi, 16)[0]
+    parts[publics] = parts[publics][:28] # no public symbols by address
+    write(tmp_path / "x.pdb", pdb_files.pack(parts))
+    assert any(whole.values())
+    got = look_up(tmp_path / "x.pdb", range(0x1000 + offset, 0x1000 + offset + 15), code=None)
+    assert all(not frames for frames in got.values()), got
+
+
+def fastlink(parts):
+    """/DEBUG:FASTLINK: it says so, and what modules had is in their object files."""
+    dbi = bytearray(parts[3])
+    for at in modules_of(dbi):
+        struct.pack_into("<HIII", dbi, at + 34, 0xFFFF, 0, 0, 0)
+    parts[3] = bytes(dbi)
+    parts[1] = bytes(parts[1]) + struct.pack("<I", 0x494E494D)
+    return parts
+
+
+def test_a_pdb_of_fastlink_is_told(tmp_path):
+    (tmp_path / "s").mkdir()
+    made = write(tmp_path / "s" / "x64.pdb", pdb_files.pack(fastlink(pdb_files.streams(bytes_of("x64")))))
+    at = list(said_by_llvm("x64"))[::29]
+    done = run("convert", trace(tmp_path, *at), "--symfs", tmp_path / "s", "-o", tmp_path / "o.spaa", code=0)
+    assert "SPAA-W801" in done.err and "/DEBUG:FASTLINK" in done.err and "mspdbcmf" in done.err
+    if shutil.which("llvm-pdbutil-14"):
+        said = subprocess.run(["llvm-pdbutil-14", "dump", "--summary", made], capture_output=True, text=True, check=True).stdout
+        assert "Features: 0x3" in said # with an IPI stream, with minimal debug information
+    full = run("convert", trace(tmp_path, *at), "--image", path_of("x64"), "-o", tmp_path / "o.spaa", code=0)
+    assert "SPAA-W801" not in full.err
+
+
+@pytest.mark.parametrize("signature, version", [(0xFFFFFFFF, 930803), (0xFFFFFFFF, 19960307), (0x00010002, 19990903)])
+def test_lists_of_old_versions_are_refused(signature, version, tmp_path):
+    parts = [bytearray(p) if p is not None else None for p in pdb_files.streams(bytes_of("x64"))]
+    struct.pack_into("<II", parts[3], 0, signature, version)
+    path = write(tmp_path / "x.pdb", pdb_files.pack(parts))
+    done = subprocess.run([TOOL, str(path)], input="0x1000\n", capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "before 6.0" in done.stderr and not done.stdout
+
+
+@pytest.mark.parametrize("version", [19970606, 19990903, 20091201])
+def test_lists_of_later_versions_are_one(version, tmp_path):
+    parts = [bytearray(p) if p is not None else None for p in pdb_files.streams(bytes_of("x64"))]
+    struct.pack_into("<I", parts[3], 4, version)
+    at = list(said_by_llvm("x64"))[::7]
+    assert look_up(write(tmp_path / "x.pdb", pdb_files.pack(parts)), at) == look_up(path_of("x64"), at)
 
 
 # Which PDB is believed, and what it names
