@@ -269,6 +269,7 @@ static bool add_off(struct accounts *x, uint32_t who, const struct looked_at *l)
         at->longest_at_least = l->at_least;
         at->last = l->until;
     }
+    at->longest_most = l->end - l->start > at->longest_most ? l->end - l->start : at->longest_most;
     struct wait w = {place, ns, l->at_least};
     return sp_vec_push(&x->waits, w);
 }
@@ -365,6 +366,7 @@ static void rank_waits(struct accounts *x)
         }
         size_t n = to - from, half = (n + 1) / 2, most = (n * 99 + 99) / 100;
         struct sp_off_cpu_place *at = &x->out.places.v[v[from].place];
+        at->longest_at_least |= at->longest_most > at->longest;
         at->median = v[from + half - 1].ns;
         at->p99 = v[from + most - 1].ns;
         for (size_t k = 0; k < most; k++) { /* which may belong behind it */
@@ -555,6 +557,7 @@ static bool fill(struct accounts *x, const struct sp_select_opts *o, const struc
     x->out.begin = x->s->timed && x->s->time_lo > v->begin ? x->s->time_lo : v->begin;
     x->out.end = x->s->timed && x->s->time_hi < v->end ? x->s->time_hi : v->end;
     x->out.contradictions = v->contradictions;
+    x->out.lost = v->losses > 0;
     x->out.has_wakes = v->has_wakes;
     add_cpus(x, v);
     if (!add_intervals(x, v, some_threads))

@@ -42,9 +42,10 @@ struct sp_off_cpu_place {
     struct sp_wait_why why; /* of its stacks; frame SP_NONE where their lines differ; of SP_WAIT_CPU without
                                all that */
     int64_t ns, count, median, p99, longest;
-    int64_t unknown; /* besides: they waited on, or ran */
-    int64_t open;    /* of count, those that began before the recording or were not over at its end */
-    int64_t last;    /* when the longest ended, in the profile's clock; SP_ABSENT */
+    int64_t unknown;      /* besides: they waited on, or ran */
+    int64_t longest_most; /* with what is unknown of it */
+    int64_t open;         /* of count, those that began before the recording or were not over at its end */
+    int64_t last;         /* when the longest ended, in the profile's clock; SP_ABSENT */
     bool at_least, median_at_least, p99_at_least, longest_at_least;
 };
 
@@ -66,6 +67,7 @@ struct sp_off_cpu_accounts {
     int64_t unseen_later; /* of all.unseen, what did not begin before the recording: events were lost */
     int64_t unsure;       /* of blocked and idle, with a reason that is only likely */
     uint64_t contradictions;
+    bool lost; /* events were: of `unknown`, threads may have ended meanwhile */
 };
 
 /*

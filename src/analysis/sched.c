@@ -24,12 +24,25 @@ static struct sp_sched_row empty_row(uint32_t thread, uint32_t pool)
                                  .preempted = no_sum};
 }
 
-/* [start, end) of a thread, within the window; cut: it is part of something longer. */
-static void add(struct sp_sched_sum *s, const struct sp_sched *x, uint32_t thread, int64_t start, int64_t end,
-                bool cut)
+/* Of [start, end) what is in the window. */
+static int64_t within(const struct sp_sched *x, int64_t start, int64_t end)
 {
     int64_t lo = start > x->lo ? start : x->lo, hi = end < x->hi ? end : x->hi;
-    cut = cut || lo != start || hi != end;
+    return hi > lo ? hi - lo : 0;
+}
+
+static void find_longest_cut(struct sp_sched_sum *s, int64_t most)
+{
+    s->longest_most = most > s->longest_most ? most : s->longest_most;
+    s->longest_cut |= s->longest >= 0 && s->longest_most > s->longest;
+}
+
+/* What is certain of an interval, within the window; cut: it is part of something longer. */
+static void add(struct sp_sched_sum *s, const struct sp_sched *x, const struct sp_interval *i, bool cut)
+{
+    int64_t lo = i->start > x->lo ? i->start : x->lo, hi = i->until < x->hi ? i->until : x->hi;
+    cut = cut || lo != i->start || hi != i->end;
+    s->maybe += within(x, i->until, i->end);
     if (hi <= lo)
         return;
     s->ns += hi - lo;
@@ -38,22 +51,25 @@ static void add(struct sp_sched_sum *s, const struct sp_sched *x, uint32_t threa
     if (hi - lo > s->longest) {
         s->longest = hi - lo;
         s->longest_at = lo;
-        s->longest_thread = thread;
+        s->longest_thread = i->thread;
         s->longest_cut = cut;
     }
+    find_longest_cut(s, (i->end < x->hi ? i->end : x->hi) - lo);
 }
 
 static void join(struct sp_sched_sum *to, const struct sp_sched_sum *s)
 {
     to->ns += s->ns;
     to->cut_ns += s->cut_ns;
+    to->maybe += s->maybe;
     to->n += s->n;
-    if (s->longest <= to->longest)
-        return;
-    to->longest = s->longest;
-    to->longest_at = s->longest_at;
-    to->longest_thread = s->longest_thread;
-    to->longest_cut = s->longest_cut;
+    if (s->longest > to->longest) {
+        to->longest = s->longest;
+        to->longest_at = s->longest_at;
+        to->longest_thread = s->longest_thread;
+        to->longest_cut = s->longest_cut;
+    }
+    find_longest_cut(to, s->longest_most);
 }
 
 static void join_row(struct sp_sched_row *to, const struct sp_sched_row *r)
@@ -82,13 +98,6 @@ static void count_run(struct sp_sched_row *r, const struct sp_sched *x, int32_t 
     *last_cpu = cpu >= 0 ? cpu : *last_cpu;
 }
 
-/* Of [start, end) what is in the window. */
-static int64_t within(const struct sp_sched *x, int64_t start, int64_t end)
-{
-    int64_t lo = start > x->lo ? start : x->lo, hi = end < x->hi ? end : x->hi;
-    return hi > lo ? hi - lo : 0;
-}
-
 static void take_off(struct sp_sched_row *r, const struct sp_sched *x, const struct sp_interval *i)
 {
     bool unseen = sp_interval_came_unseen(i),
@@ -97,15 +106,15 @@ static void take_off(struct sp_sched_row *r, const struct sp_sched *x, const str
         return;
     int64_t unknown = within(x, i->until, i->end);
     r->unknown_ns += unknown;
-    r->unknown_runs += unknown > 0 && !(i->flags & SP_INTERVAL_OPEN);
+    r->unknown_runs += unknown > 0 && unseen && !(i->flags & SP_INTERVAL_OPEN);
     if (i->state == SP_RUN_BLOCKED) {
         bool in = i->end > x->lo && i->end <= x->hi;
         r->wakes_missing += in && (i->flags & SP_INTERVAL_NO_WAKE || unseen);
-        add(&r->blocked, x, i->thread, i->start, i->until, cut);
+        add(&r->blocked, x, i, cut);
     } else {
-        add(&r->delay, x, i->thread, i->start, i->until, cut);
+        add(&r->delay, x, i, cut);
         if (i->task == SP_TASK_RUNNABLE) /* a new thread waits, too */
-            add(&r->preempted, x, i->thread, i->start, i->until, cut);
+            add(&r->preempted, x, i, cut);
     }
 }
 
@@ -114,7 +123,7 @@ static void take_run(struct sp_sched_row *r, const struct sp_sched *x, const str
     int64_t unknown = within(x, i->until, i->end);
     r->unknown_ns += unknown;
     r->unknown_runs += unknown > 0;
-    add(&r->run, x, i->thread, i->start, i->until, i->flags & (SP_INTERVAL_BEFORE | SP_INTERVAL_OPEN));
+    add(&r->run, x, i, i->flags & (SP_INTERVAL_BEFORE | SP_INTERVAL_OPEN));
 }
 
 static void take_thread(struct sp_sched_row *r, const struct sp_sched *x, const struct sp_intervals *v)

@@ -15,9 +15,11 @@
 struct sp_sched_sum {
     int64_t ns;      /* in all, within the window */
     int64_t cut_ns;  /* of it in intervals that go on outside of the window, or of the recording */
+    int64_t maybe;   /* it may have gone on for so long */
     uint64_t n;      /* intervals that are whole */
     int64_t longest; /* -1: there is none */
     int64_t longest_at;
+    int64_t longest_most;    /* with what is not certain of it */
     uint32_t longest_thread; /* in sp_intervals.threads */
     bool longest_cut;        /* it is at least that long */
 };

@@ -216,7 +216,7 @@ static void put_delay(struct sp_asked_sched *x, struct sp_answer_table *t, const
         sp_put_int(t, DELAY_AVG, average(s));
     }
     if (known || s->ns)
-        put_time(x, t, DELAY_TEXT, s->ns, r->wakes_missing ? "≥ " : "");
+        put_time(x, t, DELAY_TEXT, s->ns, r->wakes_missing || s->maybe ? "≥ " : "");
     sp_put_int(t, PREEMPTED, r->preempted.ns);
     sp_put_int(t, PREEMPTED_N, (int64_t)r->preempted.n);
     sp_put_int(t, WAKES_MISSING, (int64_t)r->wakes_missing);

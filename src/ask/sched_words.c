@@ -78,7 +78,7 @@ static void say_queue(struct sp_asked_sched *x)
     sp_buf_clear(b);
     sp_scaled_text(sp_ratio(s->queue.ns, span, 100), 2, mean);
     sp_buf_printf(b, "waiting for a CPU: %s%s threads on average, %u at most, at ",
-                  s->all.wakes_missing ? "≥ " : "", mean, s->queue.most);
+                  s->all.wakes_missing || s->all.delay.maybe ? "≥ " : "", mean, s->queue.most);
     sp_sched_when(b, s->queue.most_at - x->zero);
     sp_answer_line_of(x->a.out, SP_LINE_PLAIN, b);
 }

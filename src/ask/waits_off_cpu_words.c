@@ -85,6 +85,12 @@ bool sp_waits_much_unknown(const struct sp_off_cpu_accounts *c)
     return c->all.unknown > 0 && c->all.unknown * 20 >= c->all.running + c->all.unknown;
 }
 
+const char *sp_waits_unknown_words(const struct sp_off_cpu_accounts *c)
+{
+    return c->lost ? "running, waiting or ended: not recorded which, events were lost"
+                   : "running or waiting: not recorded which";
+}
+
 struct part {
     int64_t ns;
     bool at_least;
@@ -96,7 +102,7 @@ static void say_apart(const struct sp_waits_asked *x, struct sp_buf *b)
 {
     const struct sp_off_cpu_who *all = &x->acc->all;
     const struct part parts[] = {
-        {sp_waits_much_unknown(x->acc) ? all->unknown : 0, false, "running or waiting: not recorded which"},
+        {sp_waits_much_unknown(x->acc) ? all->unknown : 0, false, sp_waits_unknown_words(x->acc)},
         {all->idle, all->idle_at_least, x->idle ? "idle" : "idle (not below: --idle)"},
         {all->maybe_idle, all->maybe_idle_at_least,
          x->idle         ? "idle?, which nothing proves"

@@ -1,5 +1,7 @@
 #include "model/interval_until.h"
 
+#include "model/interval_losses.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,14 +127,25 @@ static int64_t quiet_since(const struct sp_intervals *v)
 
 static int64_t off_until(const struct sp_intervals *v, const struct sp_interval *i, int64_t quiet)
 {
-    int64_t t = quiet;
-    if (!sp_interval_came_unseen(i))
-        return i->end;
-    if (!(i->flags & SP_INTERVAL_OPEN)) {
+    int64_t t = i->end;
+    if (sp_interval_came_unseen(i) && i->flags & SP_INTERVAL_OPEN) {
+        t = quiet;
+    } else if (sp_interval_came_unseen(i)) {
         int32_t cpu = sp_interval_cpu_then(v, i);
         t = cpu < 0 ? i->start : mark_before(v, (size_t)cpu, i->end, i->start);
     }
-    return t < i->start ? i->start : t > i->end ? i->end : t;
+    t = t < i->start ? i->start : t > i->end ? i->end : t;
+    return t - sp_interval_lost_within(v, i->start, t);
+}
+
+/* It was not seen to come back or to end; since the first loss it may have. */
+static void doubt_open(const struct sp_intervals *v, struct sp_interval *i)
+{
+    int64_t lost = sp_interval_lost_after(v, i->start);
+    if (!(i->flags & SP_INTERVAL_OPEN) || lost >= i->end)
+        return;
+    i->flags |= i->state == SP_RUN_RUNNING ? 0 : SP_INTERVAL_AT_MOST;
+    i->until = lost < i->until ? lost : i->until;
 }
 
 /* ---- on the CPU ---- */
@@ -205,9 +218,11 @@ bool sp_interval_until_find(struct sp_intervals *v)
         if (i->state != SP_RUN_RUNNING)
             i->until = off_until(v, i, quiet);
     }
-    for (size_t k = 0; k < v->v.n; k++)
+    for (size_t k = 0; k < v->v.n; k++) {
         if (v->v.v[k].state == SP_RUN_RUNNING)
             settle_running(v, seen, &v->v.v[k]);
+        doubt_open(v, &v->v.v[k]);
+    }
     free(seen);
     for (uint32_t k = 0; k < v->threads.n; k++) {
         struct sp_interval_thread *t = &v->threads.v[k];

@@ -61,12 +61,22 @@ static uint32_t add_thread(struct sp_walk *w, int64_t tid, int32_t cpu, int64_t 
     return (uint32_t)n;
 }
 
+/* A thread that exits runs on for a while, and may be put off its CPU: no other has its tid as long as none
+ * began. */
+static bool may_be_back(const struct sp_walk *w, uint32_t thread, int64_t t)
+{
+    uint32_t said = declared_of(w, w->out->threads.v[thread].tid, t);
+    return w->now.v[thread].maybe_over && said != SP_NONE &&
+           w->p->threads.v[said].exit_ns == w->exits.v[thread];
+}
+
 uint32_t sp_walk_thread(struct sp_walk *w, int64_t tid, int32_t cpu, int64_t t)
 {
     struct sp_probe at = sp_map_probe(&w->by_tid, sp_walk_key(tid, cpu));
     for (uint32_t i; (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;) {
         const struct sp_interval_thread *x = &w->out->threads.v[i];
-        if (x->tid == tid && (tid || x->cpu == cpu) && !x->exited) /* a tid may be used again */
+        if (x->tid == tid && (tid || x->cpu == cpu) &&
+            (!x->exited || may_be_back(w, i, t))) /* a tid may be used again */
             return i;
     }
     return add_thread(w, tid, cpu, t);
@@ -269,8 +279,20 @@ static bool push_exit(struct sp_walk *w, uint32_t thread)
     bool ok = push_running(w, thread, w->exits.v[thread], 0);
     *n = fresh(n, SP_WALK_OFF, w->exits.v[thread], n->cpu);
     n->task = SP_TASK_DEAD;
+    n->maybe_over = true;
     w->out->threads.v[thread].exited = true;
     return ok;
+}
+
+/* It was seen again after the record of its exit: how it left its CPU in between is not known. */
+static void come_back(struct sp_walk *w, uint32_t thread)
+{
+    struct sp_walk_now *n = &w->now.v[thread];
+    if (!n->maybe_over)
+        return;
+    w->out->threads.v[thread].exited = n->maybe_over = false;
+    n->task = SP_TASK_UNKNOWN;
+    n->unsure = true;
 }
 
 /*
@@ -301,6 +323,7 @@ bool sp_walk_on(struct sp_walk *w, uint32_t thread, int64_t t, int32_t cpu)
 {
     struct sp_walk_now *n = &w->now.v[thread];
     struct sp_interval_thread *th = &w->out->threads.v[thread];
+    come_back(w, thread);
     bool ok = vacate(w, thread, t, cpu), unsure = false;
     if (!ok)
         return false;
@@ -362,7 +385,8 @@ bool sp_walk_off(struct sp_walk *w, uint32_t thread, int64_t t, int32_t cpu, enu
 {
     struct sp_walk_now *n = &w->now.v[thread];
     struct sp_interval_thread *th = &w->out->threads.v[thread];
-    bool ok = true;
+    bool ok = true, maybe_over = false;
+    come_back(w, thread);
     if (n->where == SP_WALK_ON && n->cpu >= 0 && cpu >= 0 && n->cpu != cpu) {
         w->out->contradictions++;
         /* It came onto another CPU before, by a clock that is behind: this leaving belongs before that. */
@@ -373,14 +397,17 @@ bool sp_walk_off(struct sp_walk *w, uint32_t thread, int64_t t, int32_t cpu, enu
             return false;
     }
     ok = n->where == SP_WALK_ON ? push_running(w, thread, t, 0) : came_unseen(w, thread, t, cpu);
-    if (task == SP_TASK_UNKNOWN && w->exits.v[thread] != SP_ABSENT && t >= w->exits.v[thread])
+    if (task == SP_TASK_UNKNOWN && w->exits.v[thread] != SP_ABSENT && t >= w->exits.v[thread]) {
         task = SP_TASK_DEAD;
+        maybe_over = true;
+    }
     if (task == SP_TASK_DEAD)
         th->exited = true;
     struct sp_walk_now was = *n;
     *n = fresh(n, SP_WALK_OFF, t, cpu);
     n->last_cpu = cpu >= 0 ? cpu + 1 : n->last_cpu;
     n->mine = n->left = true;
+    n->maybe_over = maybe_over;
     n->stack = stack;
     n->task = (uint8_t)task;
     n->ready = task == SP_TASK_RUNNABLE;

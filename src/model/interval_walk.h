@@ -28,16 +28,19 @@ struct sp_walk_now {
     bool is_new;     /* it never ran */
     bool unsure;     /* how it came into this state was not recorded */
     bool mine;       /* its leaving is recorded: it is of a process that was recorded */
+    bool maybe_over; /* that it left for good follows from the record of its exit alone */
     bool left;       /* some time it was recorded that it left a CPU */
     uint32_t missed; /* how often it must have left one, and that was not recorded */
     uint8_t task;
 };
 
 struct sp_walk_cpu {
-    int64_t last;     /* its last switch; SP_ABSENT */
-    uint32_t current; /* the thread that came then */
-    bool lost;        /* events were lost since */
-    bool idle_leaves; /* the idle task is seen to leave it */
+    int64_t last;      /* its last switch; SP_ABSENT */
+    int64_t heard;     /* its last event of any kind; SP_ABSENT */
+    int64_t lost_from; /* where `lost`: after this */
+    uint32_t current;  /* the thread that came then */
+    bool lost;         /* events were lost since */
+    bool idle_leaves;  /* the idle task is seen to leave it */
     bool told; /* sched_switch told of the last switch, and the record that says the same did not come yet */
 };
 

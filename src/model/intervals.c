@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "base/watch.h"
+#include "model/interval_losses.h"
 #include "model/interval_until.h"
 #include "model/interval_walk.h"
 #include "model/off_cpu.h"
@@ -17,6 +18,7 @@ void sp_intervals_free(struct sp_intervals *v)
     sp_vec_free(&v->threads);
     sp_vec_free(&v->marks);
     sp_vec_free(&v->marks_first);
+    sp_vec_free(&v->lost);
     if (v->map)
         munmap(v->map, v->mapped);
     *v = (struct sp_intervals){0};
@@ -266,13 +268,27 @@ static bool take_record(struct sp_walk *w, const struct sp_sample *x, const stru
     return sp_walk_on(w, thread, x->time, cpu);
 }
 
-static void take_loss(struct sp_walk *w, const struct sp_sample *x)
+/*
+ * What was lost comes after the last event of that CPU. After it, until a switch tells who leaves the CPU, it
+ * is not known who is there: what is lost again before that is one loss with this.
+ */
+static bool take_loss(struct sp_walk *w, const struct sp_sample *x)
 {
+    struct sp_interval_loss loss = {.from = w->out->begin, .to = x->time};
     w->out->contradictions++;
     w->out->losses++;
-    for (size_t i = 0; i < w->cpus.n; i++)
-        if (!has_cpu(x) || (size_t)x->cpu == i)
-            w->cpus.v[i].lost = true;
+    for (size_t i = 0; i < w->cpus.n; i++) {
+        struct sp_walk_cpu *c = &w->cpus.v[i];
+        if (has_cpu(x) && (size_t)x->cpu != i)
+            continue;
+        if (!c->lost)
+            c->lost_from = c->heard != SP_ABSENT ? c->heard : w->out->begin;
+        c->lost = true;
+        loss.from = c->lost_from;
+        if (loss.from < loss.to && !sp_vec_push(&w->out->lost, loss))
+            return false;
+    }
+    return w->cpus.n || loss.from >= loss.to || sp_vec_push(&w->out->lost, loss);
 }
 
 /* By another thread than the one that began the program, which gets the tid of that. */
@@ -321,8 +337,10 @@ static bool take_kind(struct sp_walk *w, const struct sp_sample *x, const struct
     case SP_SCHED_RECORD:
         return take_record(w, x, e);
     case SP_SCHED_LOST:
-        take_loss(w, x);
-        return true;
+        if (take_loss(w, x))
+            return true;
+        w->failed = sp_nomem(w->d);
+        return false;
     case SP_SCHED_EXEC:
         return take_exec(w, x, e);
     case SP_SCHED_WAKEUP:
@@ -338,7 +356,8 @@ static bool take_kind(struct sp_walk *w, const struct sp_sample *x, const struct
 
 static bool add_cpu(struct sp_walk *w, bool idle_leaves)
 {
-    struct sp_walk_cpu none = {.last = SP_ABSENT, .current = SP_NONE, .idle_leaves = idle_leaves};
+    struct sp_walk_cpu none = {
+        .last = SP_ABSENT, .heard = SP_ABSENT, .current = SP_NONE, .idle_leaves = idle_leaves};
     return sp_vec_push(&w->cpus, none);
 }
 
@@ -352,8 +371,8 @@ static bool is_last_record(const struct sp_walk *w, const struct sp_sample *x, c
            sp_walk_is_over(w, x->tid);
 }
 
-/* A sample is of a thread that runs, but for those that are themselves time off the CPU. */
-static bool tells_of_running(const struct sp_walk *w, const struct sp_sample *x)
+/* A sample is of a thread that runs; those that are time off the CPU were made of what was recorded. */
+static bool is_recorded(const struct sp_walk *w, const struct sp_sample *x)
 {
     return x->event < w->p->events.n && w->p->events.v[x->event].primary != w->off_metric;
 }
@@ -375,13 +394,17 @@ static bool take(struct sp_walk *w, struct sp_sched_reader *r, const struct sp_s
     struct sp_sched_event e = *said;
     if (is_last_record(w, x, &e))
         return true;
-    if (x->tid > 0 && tells_of_running(w, x)) {
+    if (x->tid > 0 && is_recorded(w, x)) {
         uint32_t thread = thread_of(w, x->tid, x);
         if (thread == SP_NONE)
             return false;
         sp_walk_seen(w, thread, x->time);
     }
-    return take_kind(w, x, &e);
+    if (!take_kind(w, x, &e))
+        return false;
+    if (has_cpu(x) && is_recorded(w, x))
+        w->cpus.v[x->cpu].heard = x->time;
+    return true;
 }
 
 /* ---- threads and intervals, in order ---- */
@@ -527,6 +550,7 @@ static spaa_status walk(struct sp_walk *w, struct sp_sched_reader *r)
     if (!ok || !sp_walk_end(w))
         return w->failed;
     w->out->cpus = (uint32_t)w->cpus.n;
+    sp_interval_losses_settle(w->out);
     st = settle(w);
     if (!st)
         st = give_stacks(w);

@@ -18,6 +18,10 @@
  * of a state are of [start, until), what is between `until` and `end` is time of which it is not known
  * whether the thread ran.
  *
+ * Where the recorder lost events (PERF_RECORD_LOST), a thread may have come, run and left meanwhile, or
+ * ended: what is not over at the end of the recording is certain until the first loss, and of other times off
+ * the CPU what was lost of them is not certain.
+ *
  * No two threads run on one CPU at one time: one whose leaving was not recorded had left when another came.
  * What a thread did before it was first seen is SP_TASK_UNKNOWN, but where it was woken, or is new.
  *
@@ -76,6 +80,12 @@ struct sp_interval_thread {
     int64_t maybe_ns; /* before its first interval: it may have run for so long, on the CPU that it leaves */
 };
 
+/* Events were lost on some CPU. */
+struct sp_interval_loss {
+    int64_t from, to;
+    int64_t before; /* nanoseconds of those before it */
+};
+
 struct sp_intervals {
     SP_VEC(struct sp_interval_thread) threads; /* by pid, tid; idle tasks first, by CPU */
     SP_VEC(struct sp_interval) v;              /* by thread, start; in a file, not to be added to */
@@ -83,11 +93,12 @@ struct sp_intervals {
     uint32_t cpus;                             /* the highest number of a CPU, and one */
     bool has_wakes;                            /* events of waking were recorded */
     bool has_waker_stacks;
-    bool sampled;            /* the recorder took only some switches: those are not used */
-    bool all_threads;        /* the recording is of all threads; else of some processes */
-    bool has_stacks;         /* where threads left the CPU was recorded */
-    uint64_t contradictions; /* places where the order of events cannot be */
-    uint64_t losses;         /* of them, places where the recorder says that it lost events */
+    bool sampled;                         /* the recorder took only some switches: those are not used */
+    bool all_threads;                     /* the recording is of all threads; else of some processes */
+    bool has_stacks;                      /* where threads left the CPU was recorded */
+    uint64_t contradictions;              /* places where the order of events cannot be */
+    uint64_t losses;                      /* of them, places where the recorder says that it lost events */
+    SP_VEC(struct sp_interval_loss) lost; /* when that was: in order, apart (model/interval_losses.h) */
     uint64_t
         never_left; /* places where a thread must have left its CPU, of those that never are recorded to */
     uint32_t never_leave;  /* how many threads these are */

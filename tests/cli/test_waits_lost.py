@@ -1,0 +1,86 @@
+"""Where the recorder lost events: what can be shown of waits is a bound, and the sums of all answers agree."""
+
+import os
+import sys
+
+import pytest
+
+from conftest import ROOT, ask, run, unwrapped
+
+sys.path.insert(0, os.path.join(ROOT, "tests", "formats"))
+import perf_data_files as files  # noqa: E402
+from test_intervals_records import AT, Recording  # noqa: E402
+
+US = 1000
+
+
+class Lossy(Recording):
+    def lost(self, at, n=3):
+        return self.record(files.LOST, 0, self.pack("QQ", 100, n), self.trailer(100, 9, AT + US * at))
+
+    def at(self, folder):
+        path = folder / "lost.data"
+        path.write_bytes(self.bytes())
+        return path
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    """
+    7 is put off the CPU at 100 and not seen again; 8 is off it from 200 to 300. After 200 events are lost, until
+    there is room again at 250.
+    """
+    r = Lossy().goes(0, 0).comes(0, 7).goes(100, 7, preempted=True).comes(100, 8).goes(200, 8, preempted=True).comes(200, 9)
+    r.lost(250).goes(300, 9).comes(300, 8).goes(900, 8).comes(900, 0)
+    return r.at(tmp_path_factory.mktemp("lost"))
+
+
+def per_thread(path):
+    waits = {row["tid"]: row for row in ask("waits", path, "--no-pool", "-n", "0")["threads"]}
+    sched = {row["tid"]: row for row in ask("sched", path, "--no-pool", "-n", "0")["rows"]}
+    for tid, s in sched.items():
+        assert (waits[tid]["running"], waits[tid]["runnable"], waits[tid]["unknown"]) == (s["run_ns"], s["preempted_ns"], s["unknown_ns"])
+    return waits, sched
+
+
+def test_a_thread_that_is_not_seen_again_after_a_loss_did_not_wait_on_for_certain(ended):
+    waits, sched = per_thread(ended)
+    assert (waits[7]["runnable"], waits[7]["unknown"]) == (100 * US, 700 * US)
+    assert (sched[7]["delay_max_ns"], sched[7]["delay_max_cut"]) == (100 * US, True)
+    text = unwrapped(run("waits", ended, code=0).out)
+    assert "running, waiting or ended: not recorded which, events were lost" in text
+    assert " us running, waiting or ended: not recorded which, events were lost" in unwrapped(run("summary", ended, "--event", "off-cpu", code=0).out)
+
+
+def test_a_wait_that_is_seen_to_end_is_certain_but_for_what_was_lost(ended):
+    waits, sched = per_thread(ended)
+    assert (waits[8]["runnable"], waits[8]["unknown"]) == (50 * US, 50 * US)
+    (place,) = [p for p in ask("waits", ended, "--thread", "8", "--no-pool", "-n", "0")["places"] if p["reason"] == "waiting for a CPU"]
+    assert (place["weight"], place["unknown"], place["longest"], place["longest_at_least"]) == (50 * US, 50 * US, 50 * US, True)
+    assert (sched[8]["delay_max_ns"], sched[8]["delay_max_cut"]) == (50 * US, True)
+
+
+def test_the_parts_add_up(ended):
+    waits = ask("waits", ended)
+    assert sum(waits[part] for part in ("runnable", "blocked", "idle", "maybe_idle", "unseen")) == waits["whole"]
+
+
+def test_the_longest_is_a_bound_where_another_may_be_longer(tmp_path):
+    """7 waits 40 us for the CPU, and 50 us, of which 20 are lost."""
+    r = Lossy().goes(0, 0).comes(0, 7).goes(10, 7, preempted=True).comes(10, 8).goes(50, 8).comes(50, 7)
+    r.goes(60, 7, preempted=True).comes(60, 9).goes(80, 9).comes(80, 8).lost(100).goes(110, 8).comes(110, 7).goes(900, 7).comes(900, 0)
+    path = r.at(tmp_path)
+    (place,) = ask("waits", path, "--thread", "7", "--no-pool", "-n", "0")["places"]
+    assert (place["weight"], place["unknown"], place["longest"], place["longest_at_least"]) == (70 * US, 20 * US, 40 * US, True)
+    (row,) = ask("sched", path, "--thread", "7", "--no-pool", "-n", "0")["rows"]
+    assert (row["delay_max_ns"], row["delay_max_cut"]) == (40 * US, True)
+    assert "≥ 70" in run("sched", path, "--thread", "7", "--no-pool", code=0).out
+
+
+def test_one_that_is_seen_after_the_record_of_its_exit_is_the_same_thread(tmp_path):
+    """That 7 was put off the CPU while it exited was lost; it comes back to go for good."""
+    r = Lossy().goes(0, 0).comes(0, 7).exits(90, 7).lost(95).lost(150).goes(200, 8).comes(200, 7).goes(300, 7).comes(300, 0).goes(900, 0)
+    path = r.at(tmp_path)
+    waits = ask("waits", path, "--no-pool", "-n", "0")
+    assert [t["tid"] for t in waits["threads"]].count(7) == 1 and None not in [t["tid"] for t in waits["threads"]]
+    assert sum(waits[part] for part in ("runnable", "blocked", "idle", "maybe_idle", "unseen")) == waits["whole"] > 0
