@@ -110,6 +110,7 @@ struct sp_stall {
     bool convoy;                  /* it was handed on so often that nobody had it for half of the episode */
     uint32_t hands;               /* different threads that had it; of WOKEN */
     bool at_resume;               /* inferred: others ran meanwhile, it alone when the first waiter went on */
+    int64_t holder_waited;        /* INFERRED: ns that it waited there itself before: it had it after that */
     bool ring;          /* OPEN: by the history of wakings each waits for what another let go before */
     bool at_most;       /* OPEN: some may have been over before `end`: that they were is not recorded */
     uint32_t unsure;    /* threads that waited there, too; just until when is not recorded */

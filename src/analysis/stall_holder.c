@@ -270,6 +270,23 @@ static uint32_t alone_in_all(const struct stall_work *w, const struct sp_stall *
     return common == 1 ? holder : SP_NONE;
 }
 
+/* While it waited at that very place it did not have it: its hold began when the last such wait was over. */
+static void leave_own_waits(const struct stall_work *w, struct sp_stall *s)
+{
+    const struct sp_interval_thread *t = &w->v->threads.v[s->holder];
+    int64_t from = s->split.from, to = s->split.to;
+    for (uint32_t i = stall_interval_after(w->v, s->holder, from); i < t->first + t->n; i++) {
+        const struct sp_interval *x = &w->v->v.v[i];
+        const struct sp_wait_why *why = stall_why(w, x);
+        if (x->end >= to)
+            break;
+        if (x->state != SP_RUN_BLOCKED || why->reason != s->reason || why->function != s->function)
+            continue;
+        s->holder_waited += stall_overlap(x, from, to);
+        s->split.from = x->end;
+    }
+}
+
 static bool agree(struct stall_work *w)
 {
     struct sp_stalls *o = w->out;
@@ -292,6 +309,7 @@ static bool agree(struct stall_work *w)
         s->split.to = last_ran(w, s->holder, s->released);
         if (s->split.to <= s->start) /* when it came is not recorded */
             s->split.to = s->released;
+        leave_own_waits(w, s);
     }
     free(alone);
     return true;

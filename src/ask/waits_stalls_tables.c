@@ -100,6 +100,7 @@ enum {
     EP_BLOCKED,
     EP_UNKNOWN,
     EP_REASON,
+    EP_HOLDER_WAITED,
 };
 static const struct sp_answer_column episode_columns[] = {
     [EP_AT] = {"at_ns", SP_COL_TIME, .doc = "when the first wait began, from the recording's start"},
@@ -121,6 +122,8 @@ static const struct sp_answer_column episode_columns[] = {
     [EP_BLOCKED] = {"held_blocked_ns", SP_COL_TIME, .doc = "it was blocked itself"},
     [EP_UNKNOWN] = {"held_unknown_ns", SP_COL_TIME, .doc = "the recording does not say"},
     [EP_REASON] = {"held_blocked_by", SP_COL_TEXT, .doc = "most of what it was blocked by"},
+    [EP_HOLDER_WAITED] = {"holder_waited_ns", SP_COL_TIME,
+                          .doc = "inferred: before held_from_ns it waited there itself, and did not have it"},
 };
 const struct sp_table_decl sp_waits_stall_episodes = {"episodes", episode_columns, COLUMNS(episode_columns),
                                                       .of = "stalls", .doc = "the episodes, by time"};
@@ -306,6 +309,8 @@ static void put_episode(struct stalls *x, struct sp_answer_table *t, const struc
     sp_put_int(t, EP_UNKNOWN, p->unknown);
     if (p->blocked)
         put_word(x, t, EP_REASON, most_blocked_by(p));
+    if (s->holder_waited)
+        sp_put_int(t, EP_HOLDER_WAITED, s->holder_waited);
 }
 
 static void put_holds(struct stalls *x, struct sp_answer_table *takers, struct sp_answer_table *holds,

@@ -197,7 +197,13 @@ static void say_split(struct stalls *x, const struct sp_stall_set *set, const st
     sp_buf_puts(b, set->members.n > 1 ? "  the longest: " : "  ");
     /* Without wakings the lock may have gone through several hands before. */
     bool one_hold = sp_wait_is_lock(s->reason) && s->by != SP_STALL_BY_INFERRED;
-    sp_buf_puts(b, one_hold ? x->v->losses ? "held " : "held ≥ " : "until then ");
+    if (s->holder_waited) { /* it was in nobody's way meanwhile */
+        sp_buf_puts(b, "it waited there itself for ");
+        stalls_say_ns(b, s->holder_waited);
+        sp_buf_puts(b, ", so did not have it; after that ");
+    } else {
+        sp_buf_puts(b, one_hold ? x->v->losses ? "held " : "held ≥ " : "until then ");
+    }
     stalls_say_ns(b, held);
     if (one_hold && x->v->losses) /* one of them may have been the end of a hold */
         sp_buf_puts(b, ", unless a waking was among the events that were lost,");
@@ -271,13 +277,22 @@ static bool split_supports(const struct stalls *x, const struct sp_stall_set *se
     return sp_wait_is_lock(s->reason) && !s->convoy && (!x->v->losses || set->members.n > 2);
 }
 
+/* It had it for a part of an episode at most: who had it before is not known. */
+static bool holder_waited(const struct stalls *x, const struct sp_stall_set *set)
+{
+    bool waited = false;
+    for (uint32_t k = 0; k < set->members.n; k++)
+        waited |= stalls_member(x, set, k)->holder_waited > 0;
+    return waited;
+}
+
 static void say_so(struct stalls *x, const struct sp_stall_set *set, const struct sp_stall *s)
 {
     struct sp_buf *b = &x->a->b;
     const struct sp_stall_split *p = &s->split;
     int64_t held = p->to - p->from;
     unsigned n = 0;
-    if (!split_supports(x, set, s))
+    if (!split_supports(x, set, s) || holder_waited(x, set))
         return;
     sp_buf_clear(b);
     sp_buf_puts(b, "So: ");

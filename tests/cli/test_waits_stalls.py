@@ -63,7 +63,7 @@ def in_refresh(stack):
     return stack + ["refresh (/opt/server)", "refresher (/opt/server)", "start_thread (/usr/lib/libc.so.6)"]
 
 
-def hold(m, at, other=None, wakes=None, late=False):
+def hold(m, at, other=None, wakes=None, late=False, waits=False):
     """The refresher holds the lock from `at` for 150 ms: it runs 50, waits 60 for CPU 0, runs 40 more."""
     m.switch(at - 1, 0, REFRESHER, "R+", BUSY)
     for k, worker in enumerate(WORKERS):
@@ -74,6 +74,9 @@ def hold(m, at, other=None, wakes=None, late=False):
         m.switch(at + 21, 1, None, "S", [f.format("flush", "log_loop") for f in NAP])
     m.switch(at + 50, 0, SPINNER, "R+", BUSY)
     m.switch(at + 110, 0, REFRESHER, "R+", [])
+    if waits:
+        m.switch(at + 115, 0, SPINNER, "S", LOCK)
+        m.switch(at + 125, 0, REFRESHER, "R+", [])
     if late:
         m.switch(at + 149, 1, other)
     m.wake(at + 150, 0, WORKERS[0], wakes or in_refresh(UNLOCK))
@@ -85,11 +88,11 @@ def hold(m, at, other=None, wakes=None, late=False):
     m.switch(at + 160, 0, SPINNER, "S", [f.format("pause", "refresher") for f in NAP])
 
 
-def recording(tmp_path, wakings, other=None, wakes=None, late=False):
+def recording(tmp_path, wakings, other=None, wakes=None, late=False, waits=False):
     m = Machine(wakings)
     m.switch(0, 0, SPINNER)
     for at in (100, 500):
-        hold(m, at, other, wakes, late)
+        hold(m, at, other, wakes, late, waits)
     m.switch(900, 0, None, "S", [])
     path = tmp_path / "recording.perf-script.txt"
     path.write_text(m.text())
@@ -130,6 +133,16 @@ def test_without_wakings_it_is_inferred_by_elimination(tmp_path):
     assert "HELD BY refresher (tid 110), inferred: of its process it alone ran during both" in text
     assert "Not recorded: wakeups (-e sched:sched_switch,sched:sched_waking" in text
     assert "all 4 http-*" in text
+
+
+def test_who_waited_there_itself_had_it_only_afterwards(tmp_path):
+    path = recording(tmp_path, False, waits=True)
+    s = stall(path)
+    assert (s["evidence"], s["holder"]["comm"]) == ("inferred", "refresher")
+    for e in s["episodes"]:
+        assert (e["holder_waited_ns"], e["held_ns"], e["held_blocked_ns"]) == pytest.approx((10e6, 25e6, 0), abs=200000)
+    text = unwrapped(run("waits", path).out)
+    assert "it waited there itself for 10.0 ms, so did not have it; after that 25" in text and "So:" not in text
 
 
 def test_who_did_not_run_when_the_first_waiter_went_on_did_not_let_go(tmp_path):
