@@ -291,24 +291,26 @@ static bool add_interval(struct accounts *x, uint32_t who, const struct sp_inter
     return add_off(x, who, &l);
 }
 
-/* From thread k on, those of its process: whether all of them ended. */
-static bool all_exited(const struct sp_intervals *v, size_t k)
+/* When the last of its process is seen, of whose threads k is the first; INT64_MAX: not all of them ended. */
+static int64_t last_seen(const struct sp_intervals *v, size_t k)
 {
-    int64_t pid = v->threads.v[k].pid;
-    bool all = pid != SP_ABSENT;
-    for (; all && k < v->threads.n && v->threads.v[k].pid == pid; k++)
-        all = v->threads.v[k].exited;
-    return all;
+    int64_t pid = v->threads.v[k].pid, last = pid == SP_ABSENT ? INT64_MAX : INT64_MIN;
+    for (; k < v->threads.n && v->threads.v[k].pid == pid; k++) {
+        const struct sp_interval_thread *t = &v->threads.v[k];
+        int64_t end = !t->exited ? INT64_MAX : t->n ? v->v.v[t->first + t->n - 1].end : INT64_MIN;
+        last = end > last ? end : last;
+    }
+    return last;
 }
 
 static bool add_intervals(struct accounts *x, const struct sp_intervals *v, bool some_threads)
 {
-    bool over = false;
+    int64_t over = INT64_MAX;
     for (size_t k = 0; k < v->threads.n; k++) {
         const struct sp_interval_thread *t = &v->threads.v[k];
         const struct known *of = known_of(x, t);
         if (!k || v->threads.v[k - 1].pid != t->pid)
-            over = all_exited(v, k);
+            over = last_seen(v, k);
         if (!t->tid || !t->n || ((some_threads || x->out.only_stacks) && !of))
             continue;
         /* By the name that it had in the end: before, it may have had that of who made it. */
@@ -322,7 +324,8 @@ static bool add_intervals(struct accounts *x, const struct sp_intervals *v, bool
         from = from > x->out.begin ? from : x->out.begin;
         add_unknown(x, who, (left < x->out.end ? left : x->out.end) - from);
         for (uint32_t i = t->first; i < t->first + t->n; i++)
-            if (!add_interval(x, who, &v->v.v[i], t->exited && sp_wait_cut_off(x->p, v, i, over)))
+            if (!add_interval(x, who, &v->v.v[i],
+                              t->exited && sp_wait_cut_off(v, i, sp_wait_end_of(x->p, &v->v.v[i]), over)))
                 return false;
     }
     return true;

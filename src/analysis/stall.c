@@ -58,6 +58,16 @@ static bool find_groups(struct stall_work *w)
     return true;
 }
 
+static void find_ends(struct stall_work *w)
+{
+    for (uint32_t i = 0; i < w->v->threads.n; i++) {
+        const struct sp_interval_thread *t = &w->v->threads.v[i];
+        int64_t end = t->n ? w->v->v.v[t->first + t->n - 1].end : INT64_MIN, *over = &w->over[w->group[i]];
+        end = w->joined[i] ? INT64_MAX : end;
+        *over = w->group[i] == i || end > *over ? end : *over;
+    }
+}
+
 static int by_start(const void *va, const void *vb, void *arg)
 {
     const struct sp_interval *v = arg, *a = &v[*(const uint32_t *)va], *b = &v[*(const uint32_t *)vb];
@@ -100,9 +110,13 @@ static bool prepare(struct stall_work *w)
     size_t n = w->v->threads.n + 1;
     w->group = calloc(n, sizeof *w->group);
     w->joined = calloc(n, sizeof *w->joined);
+    w->over = calloc(n, sizeof *w->over);
     w->sum = calloc(n, sizeof *w->sum);
     w->sum_own = calloc(n, sizeof *w->sum_own);
-    return w->group && w->joined && w->sum && w->sum_own && find_groups(w) && find_cpus(w);
+    if (!w->group || !w->joined || !w->over || !w->sum || !w->sum_own || !find_groups(w))
+        return false;
+    find_ends(w);
+    return find_cpus(w);
 }
 
 spaa_status sp_stalls_of(const struct sp_stall_input *in, struct sp_diags *d, struct sp_stalls *out)
@@ -115,6 +129,7 @@ spaa_status sp_stalls_of(const struct sp_stall_input *in, struct sp_diags *d, st
               stall_edges(&w);
     free(w.group);
     free(w.joined);
+    free(w.over);
     free(w.cpu_first);
     free(w.on_cpu);
     free(w.sum);

@@ -1,6 +1,8 @@
 /* What parts of the search for stalls look up: intervals by time, who woke whom, and what ended a wait. */
 #include "analysis/stall_parts.h"
 
+#include "analysis/wait_wakers.h"
+
 uint32_t stall_interval_after(const struct sp_intervals *v, uint32_t thread, int64_t t)
 {
     const struct sp_interval_thread *x = &v->threads.v[thread];
@@ -54,17 +56,6 @@ uint32_t stall_waker(const struct stall_work *w, const struct sp_interval *i, en
     return stack || waker->pid == woken->pid ? i->waker : SP_NONE;
 }
 
-/* Nothing of a thread's process is recorded long after t. */
-static bool process_over(const struct stall_work *w, uint32_t thread, int64_t t)
-{
-    for (uint32_t k = w->group[thread]; k < w->v->threads.n && w->group[k] == w->group[thread]; k++) {
-        const struct sp_interval_thread *x = &w->v->threads.v[k];
-        if (x->n && w->v->v.v[x->first + x->n - 1].end > t + 10000000)
-            return false;
-    }
-    return true;
-}
-
 bool stall_not_ended(const struct stall_work *w, const struct sp_interval *i)
 {
     enum sp_stall_wakes how;
@@ -74,14 +65,11 @@ bool stall_not_ended(const struct stall_work *w, const struct sp_interval *i)
         return true; /* the latter: only the exit of its thread is recorded */
     if (!t->exited)
         return false;
-    uint32_t last = t->first + t->n, after = stall_interval_after(w->v, i->thread, i->end);
-    for (; after < last; after++)
-        if (w->v->v.v[after].state == SP_RUN_BLOCKED)
-            return false;
     stall_waker(w, i, &how);
-    return how == SP_STALL_WAKES_SIGNAL ||
-           (!has_stack(w, i) && !w->joined[i->thread] && process_over(w, i->thread, i->end) &&
-            stall_ran(w->v, i->thread, i->end, INT64_MAX) < 1000000);
+    enum sp_wait_end end = how == SP_STALL_WAKES_SIGNAL ? SP_WAIT_END_SIGNAL
+                           : has_stack(w, i)            ? SP_WAIT_END_OTHER
+                                                        : SP_WAIT_END_UNKNOWN;
+    return sp_wait_cut_off(w->v, (size_t)(i - w->v->v.v), end, w->over[w->group[i->thread]]);
 }
 
 const struct sp_wait_why *stall_why(const struct stall_work *w, const struct sp_interval *i)

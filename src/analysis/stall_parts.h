@@ -16,10 +16,11 @@ struct stall_work {
     const struct sp_stall_input *in;
     const struct sp_intervals *v;
     struct sp_stalls *out;
-    uint32_t *group;                 /* per thread: the first thread of its program */
-    bool *joined;                    /* per thread: its group is of several processes */
-    uint32_t *cpu_first;             /* per CPU, and one: slice of on_cpu */
-    uint32_t *on_cpu;                /* running intervals by CPU, start */
+    uint32_t *group;     /* per thread: the first thread of its program */
+    bool *joined;        /* per thread: its group is of several processes */
+    int64_t *over;       /* per group: when the last of it is seen; INT64_MAX: it is of several processes */
+    uint32_t *cpu_first; /* per CPU, and one: slice of on_cpu */
+    uint32_t *on_cpu;    /* running intervals by CPU, start */
     int64_t *sum, *sum_own;          /* scratch, per thread: zero between calls */
     SP_VEC(struct stall_wait) waits; /* by group, reason, function, start */
 };

@@ -7,6 +7,8 @@
 enum { BLOCK = 64, LOOK_BACK = 64, LOOK_AT = 256 };
 
 enum kind { BUSY, MAYBE, KINDS }; /* MAYBE: it slept in a way that is only likely idle */
+/* A thread whose process ends runs for less, and no other one of it is seen for longer. */
+enum { EXIT_RAN_NS = 1000000, EXIT_NS = 10000000 };
 
 enum by { BY_THREAD, BY_TIMER, BY_UNKNOWN };
 
@@ -368,7 +370,14 @@ static bool ends_by_signal(const struct sp_profile *p, uint32_t stack)
     return false;
 }
 
-bool sp_wait_cut_off(const struct sp_profile *p, const struct sp_intervals *v, size_t i, bool all_exited)
+enum sp_wait_end sp_wait_end_of(const struct sp_profile *p, const struct sp_interval *i)
+{
+    if (i->waker_stack == SP_NONE || i->waker_stack >= p->stacks.n || p->stacks.v[i->waker_stack].n < 2)
+        return SP_WAIT_END_UNKNOWN;
+    return ends_by_signal(p, i->waker_stack) ? SP_WAIT_END_SIGNAL : SP_WAIT_END_OTHER;
+}
+
+bool sp_wait_cut_off(const struct sp_intervals *v, size_t i, enum sp_wait_end how, int64_t over)
 {
     const struct sp_interval *o = &v->v.v[i];
     const struct sp_interval_thread *t = &v->threads.v[o->thread];
@@ -381,7 +390,7 @@ bool sp_wait_cut_off(const struct sp_profile *p, const struct sp_intervals *v, s
             return false;
         ran += after->state == SP_RUN_RUNNING ? after->end - after->start : 0;
     }
-    if (o->waker_stack != SP_NONE && o->waker_stack < p->stacks.n && p->stacks.v[o->waker_stack].n > 1)
-        return ends_by_signal(p, o->waker_stack);
-    return all_exited && ran < 1000000;
+    if (how != SP_WAIT_END_UNKNOWN)
+        return how == SP_WAIT_END_SIGNAL;
+    return ran < EXIT_RAN_NS && over <= o->end + EXIT_NS;
 }

@@ -28,10 +28,17 @@ struct sp_wait_ended {
 bool sp_wait_wakers_of(const struct sp_profile *p, const struct sp_intervals *v,
                        const struct sp_wait_why *why, size_t n, struct sp_wait_ended *of);
 
+/* What the stack of who ended a wait says. */
+enum sp_wait_end {
+    SP_WAIT_END_UNKNOWN, /* there is none */
+    SP_WAIT_END_SIGNAL,
+    SP_WAIT_END_OTHER,
+};
+enum sp_wait_end sp_wait_end_of(const struct sp_profile *p, const struct sp_interval *i);
 /*
  * The wait, interval number i, ended only because its process did: what it waited for had not come.
- * all_exited: all threads of the process had ended before the recording did.
+ * `over`: when anything was last seen of the process; INT64_MAX: not known.
  */
-bool sp_wait_cut_off(const struct sp_profile *p, const struct sp_intervals *v, size_t i, bool all_exited);
+bool sp_wait_cut_off(const struct sp_intervals *v, size_t i, enum sp_wait_end how, int64_t over);
 
 #endif
