@@ -407,18 +407,20 @@ static bool count_threads(struct accounts *x)
         if (who == SP_NONE)
             return false;
         x->out.who.v[who].threads += !x->out.who.v[who].pool;
+        x->out.all.threads++;
     }
     for (size_t i = 0; i < x->out.who.n; i++) {
         struct sp_off_cpu_who *w = &x->out.who.v[i];
+        x->out.all.threads += !w->threads && w->tid == SP_ABSENT; /* else one that had another name, too */
         w->threads += !w->threads;
-        x->out.all.threads += w->threads;
     }
     return true;
 }
 
 static bool add_rows(struct accounts *x)
 {
-    uint32_t counts = sp_waiting_count(x->p, x->s->event), longest = metric_of(x->p, SP_OFF_CPU_LONGEST);
+    uint32_t counts = sp_waiting_count(x->p, x->s->event), longest = metric_of(x->p, SP_OFF_CPU_LONGEST),
+             unfinished = metric_of(x->p, SP_OFF_CPU_UNFINISHED);
     for (size_t i = 0; i < x->s->rows.n; i++) {
         const struct sp_selected *r = &x->s->rows.v[i];
         const struct sp_wait_why *why = &x->why->of[r->stack];
@@ -429,9 +431,12 @@ static bool add_rows(struct accounts *x)
             x->out.all.unseen += ns;
             continue;
         }
-        if (!add_wait(x, who, why, ns, false))
+        /* Some of its waits are longer than what was seen, and which of them is not kept. */
+        bool at_least = unfinished != SP_NONE && sp_weight(x->p, r->stack, unfinished) != SP_ABSENT;
+        if (!add_wait(x, who, why, ns, at_least))
             return false;
         struct sp_off_cpu_place *at = &x->out.places.v[place_of(x, who, why)];
+        at->longest_at_least |= at_least;
         int64_t n = counts == SP_NONE ? SP_ABSENT : sp_weight(x->p, r->stack, counts),
                 most = longest == SP_NONE ? SP_ABSENT : sp_weight(x->p, r->stack, longest);
         if (n >= 0 && !x->s->timed)

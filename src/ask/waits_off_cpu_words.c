@@ -221,6 +221,13 @@ static bool has_goroutines(const struct sp_waits_asked *x)
     return is;
 }
 
+/* The event was made of a recording of switches. */
+static bool is_ours(const struct sp_waits_asked *x)
+{
+    const struct sp_profile *p = x->a->s.profile;
+    return sp_str_is(sp_pstr(p, p->events.v[x->a->s.event].name), SP_OFF_CPU_EVENT);
+}
+
 void sp_waits_unknown(const struct sp_waits_asked *x)
 {
     const struct sp_off_cpu_accounts *c = x->acc;
@@ -230,6 +237,10 @@ void sp_waits_unknown(const struct sp_waits_asked *x)
         say_frames(x);
     if (!c->has_intervals && !c->knows_threads)
         say(x, "Sums of stacks: no single waits, no threads, no moments at which many stood still");
+    else if (!c->has_intervals && is_ours(x))
+        say(x,
+            "Sums of stacks: no single waits, nor which of them ended with their process alone, nothing of "
+            "running, no moments at which many stood still; spaa convert --samples keeps all that");
     else if (!c->has_intervals)
         say(x,
             "Sums of stacks: no single waits, nothing of running, no moments at which many stood still; perf "
@@ -248,9 +259,8 @@ void sp_waits_unknown(const struct sp_waits_asked *x)
                                           : " in the order of events: waits around them are unsure");
         sp_answer_tells(x->a->out, SP_W315);
     }
-    const struct sp_profile *p = x->a->s.profile;
     const struct sp_options *o = x->a->q->options;
-    bool ours = sp_str_is(sp_pstr(p, p->events.v[x->a->s.event].name), SP_OFF_CPU_EVENT) && !o->event;
+    bool ours = is_ours(x) && !o->event;
     const char *view = o->view || o->state ? NULL : "--view all",
                *of = ours ? view ? "--event " SP_OFF_CPU_EVENT " --view all" : "--event " SP_OFF_CPU_EVENT
                           : view;
