@@ -1,7 +1,7 @@
 #include "analysis/off_cpu_accounts.h"
 
 #include "analysis/names.h"
-#include "analysis/wait_wakers.h"
+#include "analysis/wait_bounds.h"
 #include "base/hash.h"
 #include "model/off_cpu.h"
 #include "model/waiting.h"
@@ -291,18 +291,6 @@ static bool add_interval(struct accounts *x, uint32_t who, const struct sp_inter
     return add_off(x, who, &l);
 }
 
-/* When the last of its process is seen, of whose threads k is the first; INT64_MAX: not all of them ended. */
-static int64_t last_seen(const struct sp_intervals *v, size_t k)
-{
-    int64_t pid = v->threads.v[k].pid, last = pid == SP_ABSENT ? INT64_MAX : INT64_MIN;
-    for (; k < v->threads.n && v->threads.v[k].pid == pid; k++) {
-        const struct sp_interval_thread *t = &v->threads.v[k];
-        int64_t end = !t->exited ? INT64_MAX : t->n ? v->v.v[t->first + t->n - 1].end : INT64_MIN;
-        last = end > last ? end : last;
-    }
-    return last;
-}
-
 static bool add_intervals(struct accounts *x, const struct sp_intervals *v, bool some_threads)
 {
     int64_t over = INT64_MAX;
@@ -310,7 +298,7 @@ static bool add_intervals(struct accounts *x, const struct sp_intervals *v, bool
         const struct sp_interval_thread *t = &v->threads.v[k];
         const struct known *of = known_of(x, t);
         if (!k || v->threads.v[k - 1].pid != t->pid)
-            over = last_seen(v, k);
+            over = sp_wait_last_seen(v, k);
         if (!t->tid || !t->n || ((some_threads || x->out.only_stacks) && !of))
             continue;
         /* By the name that it had in the end: before, it may have had that of who made it. */
@@ -324,8 +312,7 @@ static bool add_intervals(struct accounts *x, const struct sp_intervals *v, bool
         from = from > x->out.begin ? from : x->out.begin;
         add_unknown(x, who, (left < x->out.end ? left : x->out.end) - from);
         for (uint32_t i = t->first; i < t->first + t->n; i++)
-            if (!add_interval(x, who, &v->v.v[i],
-                              t->exited && sp_wait_cut_off(v, i, sp_wait_end_of(x->p, &v->v.v[i]), over)))
+            if (!add_interval(x, who, &v->v.v[i], sp_wait_ended_with(x->p, v, i, over)))
                 return false;
     }
     return true;
@@ -419,8 +406,7 @@ static bool count_threads(struct accounts *x)
 
 static bool add_rows(struct accounts *x)
 {
-    uint32_t counts = sp_waiting_count(x->p, x->s->event), longest = metric_of(x->p, SP_OFF_CPU_LONGEST),
-             unfinished = metric_of(x->p, SP_OFF_CPU_UNFINISHED);
+    uint32_t counts = sp_waiting_count(x->p, x->s->event), longest = metric_of(x->p, SP_OFF_CPU_LONGEST);
     for (size_t i = 0; i < x->s->rows.n; i++) {
         const struct sp_selected *r = &x->s->rows.v[i];
         const struct sp_wait_why *why = &x->why->of[r->stack];
@@ -432,11 +418,10 @@ static bool add_rows(struct accounts *x)
             continue;
         }
         /* Some of its waits are longer than what was seen, and which of them is not kept. */
-        bool at_least = unfinished != SP_NONE && sp_weight(x->p, r->stack, unfinished) != SP_ABSENT;
-        if (!add_wait(x, who, why, ns, at_least))
+        if (!add_wait(x, who, why, ns, why->at_least))
             return false;
         struct sp_off_cpu_place *at = &x->out.places.v[place_of(x, who, why)];
-        at->longest_at_least |= at_least;
+        at->longest_at_least |= why->at_least;
         int64_t n = counts == SP_NONE ? SP_ABSENT : sp_weight(x->p, r->stack, counts),
                 most = longest == SP_NONE ? SP_ABSENT : sp_weight(x->p, r->stack, longest);
         if (n >= 0 && !x->s->timed)

@@ -1,8 +1,11 @@
 #include "analysis/stack_kinds.h"
 
+#include "analysis/event_fields.h"
 #include "analysis/top_keys.h"
 #include "analysis/wall_reasons.h"
 #include "base/hash.h"
+#include "model/labels.h"
+#include "model/off_cpu.h"
 #include "model/wall.h"
 
 #include <string.h>
@@ -38,9 +41,9 @@ static bool kinds_add_running(struct sp_stack_kinds *x, struct sp_map *map, stru
 
 static bool kinds_add_wait(struct sp_stack_kinds *x, struct sp_map *map, const struct sp_wait_why *why)
 {
-    const char *words = why->unseen                    ? SP_KIND_UNSEEN
+    const char *words = why->reason == SP_WAIT_CPU     ? "for a CPU"
+                        : why->unseen                  ? SP_KIND_UNSEEN
                         : why->reason == SP_WAIT_OTHER ? "waiting"
-                        : why->reason == SP_WAIT_CPU   ? "for a CPU"
                                                        : sp_wait_reason_names[why->reason];
     return kinds_add(x, map, text_of(words), why->reason == SP_WAIT_CPU ? SP_NONE : why->function);
 }
@@ -63,7 +66,8 @@ spaa_status sp_stack_kinds_of_waits(struct sp_selection *s, struct sp_profile *p
         uint32_t stack = s->rows.v[i].stack;
         struct sp_str state = sp_pstr(p, p->contexts.v[p->stacks.v[stack].context].state);
         bool waited = !wall || !(sp_str_is(state, SP_WALL_RUNNING) || sp_str_is(state, "UNKNOWN"));
-        ok = waited ? kinds_add_wait(out, &map, &why.of[stack]) : kinds_add_running(out, &map, s, i);
+        ok = (waited ? kinds_add_wait(out, &map, &why.of[stack]) : kinds_add_running(out, &map, s, i)) &&
+             sp_vec_push(&out->at_least, waited && why.of[stack].at_least);
     }
     sp_map_free(&map);
     sp_wait_reasons_free(&why);
@@ -115,9 +119,30 @@ spaa_status sp_stack_kinds_of_fields(struct sp_selection *s, const struct sp_by_
     return st;
 }
 
+/* Fields of the event, where its stacks are told apart by all of them. */
+static bool has_fields(const struct sp_selection *s, struct sp_by_list *by)
+{
+    const char *counted;
+    bool known = sp_event_fields(sp_pstr(s->profile, s->profile->events.v[s->event].name), by, &counted);
+    for (size_t k = 0; known && k < by->n; k++)
+        known = by->v[k].kind != SP_TOP_LABEL || sp_labels_have(s->profile, by->v[k].label);
+    return known;
+}
+
+spaa_status sp_stack_kinds_of(struct sp_selection *s, struct sp_profile *p, const char *own,
+                              struct sp_diags *d, struct sp_stack_kinds *out)
+{
+    struct sp_by_list by;
+    *out = (struct sp_stack_kinds){0};
+    if (sp_measures_off_cpu(p, s->event) || s->event == sp_wall_event(p))
+        return sp_stack_kinds_of_waits(s, p, own, d, out);
+    return has_fields(s, &by) ? sp_stack_kinds_of_fields(s, &by, d, out) : SPAA_OK;
+}
+
 void sp_stack_kinds_free(struct sp_stack_kinds *x)
 {
     sp_vec_free(&x->list);
     sp_vec_free(&x->of);
+    sp_vec_free(&x->at_least);
     sp_strtab_free(&x->texts);
 }

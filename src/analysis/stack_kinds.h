@@ -17,7 +17,8 @@ struct sp_stack_kind {
 
 struct sp_stack_kinds {
     SP_VEC(struct sp_stack_kind) list;
-    SP_VEC(uint32_t) of; /* per row of the selection: number in list */
+    SP_VEC(uint32_t) of;   /* per row of the selection: number in list */
+    SP_VEC(bool) at_least; /* likewise, of waits: some of the row's are longer than what was seen */
     struct sp_strtab texts;
 };
 
@@ -28,6 +29,10 @@ spaa_status sp_stack_kinds_of_waits(struct sp_selection *s, struct sp_profile *p
 /* Keys of contexts, as those of sp_event_fields, in words. */
 spaa_status sp_stack_kinds_of_fields(struct sp_selection *s, const struct sp_by_list *by, struct sp_diags *d,
                                      struct sp_stack_kinds *out);
+/* Of time off the CPU and of `wall` those of waits, of events whose fields are known those; of others none.
+ */
+spaa_status sp_stack_kinds_of(struct sp_selection *s, struct sp_profile *p, const char *own,
+                              struct sp_diags *d, struct sp_stack_kinds *out);
 void sp_stack_kinds_free(struct sp_stack_kinds *x);
 
 #endif

@@ -1,4 +1,5 @@
 #include "analysis/wait_reason.h"
+#include "analysis/wait_bounds.h"
 
 #include "analysis/allocator_call.h"
 #include "analysis/own_fold.h"
@@ -293,6 +294,8 @@ spaa_status sp_wait_reasons_with(const struct sp_selection *s, const char *own, 
     sp_selection_free(&whole);
     if (st)
         sp_wait_reasons_free(out);
+    else
+        sp_wait_bounds_mark(s->profile, v, out->of, out->n);
     return st;
 }
 

@@ -41,6 +41,7 @@ struct sp_wait_why {
     bool idle_unsure;  /* with idle: by what else the thread does; nothing shows that nobody worked for it */
     bool gap;          /* between `function` and `call` callers are missing */
     bool unseen;       /* its stack has no frame with a name: where it left the CPU was not recorded */
+    bool at_least;     /* some of its waits are longer than what was seen (wait_bounds.h) */
     bool unsure;       /* the reason is the likely one: callers are missing that would tell */
     uint32_t function; /* the program's own one that waited: the leafmost own frame; SP_NONE */
     uint32_t call; /* the function of a library or of the kernel that says why: pthread_mutex_lock; SP_NONE */

@@ -284,6 +284,8 @@ void sp_asked_facts(struct sp_asked *x)
     if (s->left_out)
         sp_fact_weight(a, "profile.idle", x->measure, s->left_out);
     sp_fact_weight(a, "whole", x->measure, s->whole);
+    if (sp_selection_at_least(s))
+        sp_fact_bool(a, "whole_at_least", true);
     sp_fact_weight(a, "kept", x->measure, s->kept);
     sp_fact_share(a, "kept_percent", s->kept, s->cannot_add ? 0 : s->event_whole);
     sp_fact_count(a, "kept_samples", s->samples);

@@ -6,6 +6,7 @@
 #include "ask/next.h"
 #include "base/num.h"
 #include "model/off_cpu.h"
+#include "model/wall.h"
 
 #include <math.h>
 
@@ -158,7 +159,7 @@ static spaa_status add_run(struct diff_answer *a, size_t i, struct sp_profile *p
         note_bounds(a, &s, side);
     if (!st)
         st = sp_diff_add(&a->d, side, &s, narrowed ? &whole : NULL, alone);
-    if (!st && sp_is_off_cpu(&s))
+    if (!st && s.event != sp_wall_event(p))
         st = sp_diff_waits_add(a, side, &s, p);
     if (narrowed)
         sp_selection_free(&whole);
@@ -361,7 +362,7 @@ static spaa_status diff_ask(struct sp_ask *q, struct sp_answer *out)
 static spaa_status diff_needs(const struct sp_options *o, struct sp_diags *d, struct sp_needs *out)
 {
     (void)o, (void)d;
-    *out = (struct sp_needs){.no_ids = true};
+    *out = (struct sp_needs){.no_ids = true, .fields = true};
     return SPAA_OK;
 }
 

@@ -23,10 +23,11 @@ struct diff_words {
     unsigned scale;
 };
 
-/* What was waited for on both sides; all runs. */
+/* What was waited for on both sides, or which calls and the like were counted; all runs. */
 struct diff_wait {
     uint32_t reason, function; /* strings of sp_diff.strs; function SP_STR_NONE: not known */
-    int64_t ns[SP_SIDES];
+    int64_t weight[SP_SIDES];
+    bool at_least[SP_SIDES]; /* some waits are longer than what was seen */
 };
 
 struct diff_answer {
@@ -37,9 +38,10 @@ struct diff_answer {
     struct diff_words words;
     struct sp_side_where where[SP_SIDES];
     size_t limit;
-    bool compact;          /* JSON where nobody says how many rows: numbers of each that say most */
-    bool bounds[SP_SIDES]; /* it was said that totals of this side are bounds */
-    bool has_waits;        /* weights are time off the CPU */
+    bool compact;            /* JSON where nobody says how many rows: numbers of each that say most */
+    bool bounds[SP_SIDES];   /* it was said that totals of this side are bounds */
+    bool has_waits;          /* weights are time off the CPU */
+    bool at_least[SP_SIDES]; /* of which some is longer than what was seen */
     SP_VEC(struct diff_wait) waits;
     struct sp_map waits_map;
     double missing[SP_SIDES]; /* then: part of its first such run's weight whose callers are missing */
@@ -97,10 +99,10 @@ double sp_diff_memory_amount(const struct diff_answer *a, const struct sp_diff_r
                              unsigned family, bool bytes);
 bool sp_diff_memory_known(const struct diff_answer *a, bool bytes);
 
-/* ---- time off the CPU (diff_waits.c) ---- */
+/* ---- what says more than functions of the kernel (diff_waits.c) ---- */
 
-extern const struct sp_table_decl sp_diff_waits_table;
-/* Adds what a run waited for. */
+extern const struct sp_table_decl sp_diff_waits_table, sp_diff_counted_table;
+/* Adds what a run waited for, or what its events count. */
 spaa_status sp_diff_waits_add(struct diff_answer *a, unsigned side, struct sp_selection *s,
                               struct sp_profile *p);
 void sp_diff_waits_sort(struct diff_answer *a); /* what changed most first; the others need it */

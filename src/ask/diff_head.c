@@ -228,8 +228,17 @@ void sp_diff_put_head(const struct diff_answer *a, struct sp_buf *b)
         sp_diff_say_whole(a, b);
         diff_line(a, b);
     }
+    if (a->at_least[SP_BASE] || a->at_least[SP_NEW]) {
+        bool both = a->at_least[SP_BASE] && a->at_least[SP_NEW];
+        sp_buf_printf(
+            b, "note    the whole of %s is at least this: waits were not over, or not all of them was seen",
+            both                  ? "both sides"
+            : a->at_least[SP_NEW] ? "new"
+                                  : "base");
+        diff_line(a, b);
+    }
     if (a->waits.n) {
-        sp_buf_puts(b, "waited  ");
+        sp_buf_puts(b, a->has_waits ? "waited  " : "counted ");
         sp_diff_say_waits(a, b);
         diff_line(a, b);
     }

@@ -144,8 +144,8 @@ static const struct sp_table_decl rows_new = {"new_functions", rows_columns, COL
                                               .doc = "functions of the new side alone"};
 static const struct sp_table_decl rows_vanished = {"vanished_functions", rows_columns, COLUMNS,
                                                    .doc = "functions of the base alone"};
-const struct sp_table_decl *const sp_diff_tables[] = {&rows_both, &rows_new, &rows_vanished,
-                                                      &sp_diff_waits_table, NULL};
+const struct sp_table_decl *const sp_diff_tables[] = {
+    &rows_both, &rows_new, &rows_vanished, &sp_diff_waits_table, &sp_diff_counted_table, NULL};
 
 /* ---- numbers ---- */
 

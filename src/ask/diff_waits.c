@@ -1,4 +1,7 @@
-/* diff of time off the CPU: what was waited for on both sides, which no function of the kernel tells. */
+/*
+ * What no function of the kernel tells of both sides: of time off the CPU what was waited for, of calls of
+ * the system and the like which ones.
+ */
 #include "ask/diff.h"
 
 #include "analysis/stack_kinds.h"
@@ -9,17 +12,30 @@
 
 enum { WAITS_SAID = 4 };
 
-enum { REASON, FUNCTION, BASE, NEW };
+enum { REASON, FUNCTION, BASE, NEW, BASE_AT_LEAST, NEW_AT_LEAST };
 static const struct sp_answer_column diff_waits_columns[] = {
     [REASON] = {"reason", SP_COL_TEXT, .doc = "lock, sleep, …; \"for a CPU\"; [unknown]: not recorded"},
     [FUNCTION] = {"function", SP_COL_TEXT, .doc = "the program's own one that waited; null: none is known"},
     [BASE] = {"base", SP_COL_NUMBER, .doc = "nanoseconds a run"},
     [NEW] = {"new", SP_COL_NUMBER, .doc = "likewise"},
+    [BASE_AT_LEAST] = {"base_at_least", SP_COL_BOOL,
+                       .doc = "some of these waits are longer than what was seen"},
+    [NEW_AT_LEAST] = {"new_at_least", SP_COL_BOOL, .doc = "likewise"},
 };
-const struct sp_table_decl sp_diff_waits_table = {"waits", diff_waits_columns, 4,
+const struct sp_table_decl sp_diff_waits_table = {"waits", diff_waits_columns, 6,
                                                   .doc =
                                                       "of time off the CPU: what was waited for, and where; "
                                                       "what changed most first, what is not known last"};
+
+enum { WHAT, COUNTED_BASE, COUNTED_NEW };
+static const struct sp_answer_column diff_counted_columns[] = {
+    [WHAT] = {"what", SP_COL_TEXT, .doc = "fields of the event: the thread, and the call, the device, …"},
+    [COUNTED_BASE] = {"base", SP_COL_NUMBER, .doc = "weight a run"},
+    [COUNTED_NEW] = {"new", SP_COL_NUMBER, .doc = "likewise"},
+};
+const struct sp_table_decl sp_diff_counted_table = {
+    "counted", diff_counted_columns, 3,
+    .doc = "of events of the kernel: which calls and the like, what changed most first"};
 
 static struct diff_wait *waits_find(struct diff_answer *a, struct sp_str reason, struct sp_str function)
 {
@@ -39,14 +55,22 @@ static struct diff_wait *waits_find(struct diff_answer *a, struct sp_str reason,
     return &a->waits.v[a->waits.n - 1];
 }
 
+static void add_weight(struct diff_answer *a, struct diff_wait *w, unsigned side, int64_t weight,
+                       bool at_least)
+{
+    w->weight[side] += weight;
+    w->at_least[side] |= at_least;
+    a->at_least[side] |= at_least;
+}
+
 spaa_status sp_diff_waits_add(struct diff_answer *a, unsigned side, struct sp_selection *s,
                               struct sp_profile *p)
 {
     struct sp_stack_kinds kinds;
-    spaa_status st = sp_stack_kinds_of_waits(s, p, a->q->options->own_re, a->q->diags, &kinds);
-    if (st)
+    spaa_status st = sp_stack_kinds_of(s, p, a->q->options->own_re, a->q->diags, &kinds);
+    if (st || !kinds.list.n)
         return st;
-    a->has_waits = true;
+    a->has_waits |= sp_is_off_cpu(s);
     for (size_t i = 0; !st && i < s->rows.n; i++) {
         const struct sp_stack_kind *k = &kinds.list.v[kinds.of.v[i]];
         struct sp_str function = {"", 0};
@@ -56,7 +80,7 @@ spaa_status sp_diff_waits_add(struct diff_answer *a, unsigned side, struct sp_se
         if (!w)
             st = sp_nomem(a->q->diags);
         else
-            w->ns[side] += s->rows.v[i].weight;
+            add_weight(a, w, side, s->rows.v[i].weight, i < kinds.at_least.n && kinds.at_least.v[i]);
     }
     sp_stack_kinds_free(&kinds);
     return st;
@@ -65,7 +89,7 @@ spaa_status sp_diff_waits_add(struct diff_answer *a, unsigned side, struct sp_se
 static double waits_a_run(const struct diff_answer *a, const struct diff_wait *w, unsigned side)
 {
     size_t runs = a->d.side[side].runs;
-    return runs ? (double)w->ns[side] / (double)runs : 0;
+    return runs ? (double)w->weight[side] / (double)runs : 0;
 }
 
 static int waits_cmp(const void *va, const void *vb, void *arg)
@@ -90,6 +114,15 @@ void sp_diff_waits_sort(struct diff_answer *a)
         qsort_r(a->waits.v, a->waits.n, sizeof *a->waits.v, waits_cmp, a);
 }
 
+static void say_a_run(const struct diff_answer *a, struct sp_buf *b, const struct diff_wait *w, unsigned side)
+{
+    int64_t weight = (int64_t)waits_a_run(a, w, side);
+    if (a->has_waits)
+        sp_waits_duration(b, weight, w->at_least[side]);
+    else
+        sp_text_weight(b, a->words.unit, a->words.scale, weight);
+}
+
 /* "lock in lookup 45.4 → 12.1 s, for a CPU 10.4 → 11.0 s" */
 void sp_diff_say_waits(const struct diff_answer *a, struct sp_buf *b)
 {
@@ -104,16 +137,32 @@ void sp_diff_say_waits(const struct diff_answer *a, struct sp_buf *b)
             sp_diff_say_name(b, function);
         }
         sp_buf_ch(b, ' ');
-        sp_waits_duration(b, (int64_t)waits_a_run(a, w, SP_BASE), false);
+        say_a_run(a, b, w, SP_BASE);
         sp_buf_puts(b, " → ");
-        sp_waits_duration(b, (int64_t)waits_a_run(a, w, SP_NEW), false);
+        say_a_run(a, b, w, SP_NEW);
     }
     if (a->waits.n > WAITS_SAID)
         sp_buf_printf(b, "; and %zu more", a->waits.n - WAITS_SAID);
 }
 
+static void put_counted(const struct diff_answer *a)
+{
+    struct sp_answer_table *t = sp_answer_table(a->out, &sp_diff_counted_table);
+    for (size_t i = 0; t && i < a->waits.n && (!a->compact || i < 2 * WAITS_SAID); i++) {
+        const struct diff_wait *w = &a->waits.v[i];
+        sp_table_row(a->out, t);
+        sp_put_str(a->out, t, WHAT, sp_str_at(&a->d.strs, w->reason));
+        sp_put_scaled(t, COUNTED_BASE, (int64_t)waits_a_run(a, w, SP_BASE), a->words.scale);
+        sp_put_scaled(t, COUNTED_NEW, (int64_t)waits_a_run(a, w, SP_NEW), a->words.scale);
+    }
+}
+
 void sp_diff_put_waits(const struct diff_answer *a)
 {
+    if (a->waits.n && !a->has_waits) {
+        put_counted(a);
+        return;
+    }
     struct sp_answer_table *t = a->has_waits ? sp_answer_table(a->out, &sp_diff_waits_table) : NULL;
     for (size_t i = 0; t && i < a->waits.n && (!a->compact || i < 2 * WAITS_SAID); i++) {
         const struct diff_wait *w = &a->waits.v[i];
@@ -125,5 +174,7 @@ void sp_diff_put_waits(const struct diff_answer *a)
             sp_put_str(a->out, t, FUNCTION, function);
         sp_put_scaled(t, BASE, (int64_t)waits_a_run(a, w, SP_BASE), 0);
         sp_put_scaled(t, NEW, (int64_t)waits_a_run(a, w, SP_NEW), 0);
+        sp_put_int(t, BASE_AT_LEAST, w->at_least[SP_BASE]);
+        sp_put_int(t, NEW_AT_LEAST, w->at_least[SP_NEW]);
     }
 }

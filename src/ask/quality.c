@@ -156,6 +156,8 @@ const struct sp_answer_column sp_common_facts[] = {
     FACT("profile.event_whole", SP_COL_WEIGHT,
          "weight of the event before any filter; null: values must not be added"),
     FACT("whole", SP_COL_WEIGHT, "what percentages are of"),
+    {"whole_at_least", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
+     .doc = "of time off the CPU: some waits are longer than what was seen"},
     FACT("kept", SP_COL_WEIGHT, "what filters on frames leave"),
     FACT("kept_percent", SP_COL_NUMBER, "kept of profile.event_whole"),
     FACT("kept_samples", SP_COL_COUNT, "samples of kept"),

@@ -3,6 +3,7 @@
 
 #include "analysis/chains.h"
 #include "answer/words.h"
+#include "model/off_cpu.h"
 
 #include <string.h>
 
@@ -67,6 +68,14 @@ void sp_states_text(struct sp_buf *b, const struct sp_selection *s)
         sp_buf_puts(b, "; known by the innermost function, sample(1) states none");
 }
 
+bool sp_selection_at_least(const struct sp_selection *s)
+{
+    bool at_least = false;
+    for (size_t i = 0; !at_least && sp_measures_off_cpu(s->profile, s->event) && i < s->rows.n; i++)
+        at_least = sp_off_cpu_at_least(s->profile, s->rows.v[i].stack);
+    return at_least;
+}
+
 /* ", whole 2.62 s, 1,308 samples"; where weights are samples only once. */
 static void heading_whole(struct sp_buf *b, const struct sp_selection *s, struct sp_str metric)
 {
@@ -76,7 +85,7 @@ static void heading_whole(struct sp_buf *b, const struct sp_selection *s, struct
     if (s->cannot_add) {
         sp_buf_puts(b, "; values of this metric must not be added: shares are left out");
     } else {
-        sp_buf_puts(b, ", whole ");
+        sp_buf_puts(b, sp_selection_at_least(s) ? ", whole ≥ " : ", whole ");
         if (!once)
             sp_text_weight(b, s->unit, s->scale, s->whole);
     }

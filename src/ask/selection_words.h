@@ -10,6 +10,8 @@
 /* "event cycles, metric period (ns), whole 2.30 s, 2,300 samples; view cpu keeps …": one line without its
  * end. */
 void sp_heading_text(struct sp_buf *b, const struct sp_selection *s);
+/* Of time off the CPU: some of its waits are longer than what was seen. */
+bool sp_selection_at_least(const struct sp_selection *s);
 /*
  * Of hang reports: "running 77 of 559 samples; runnable 6 (1.07%), …: --by state, --state WAITING", and how
  * it is known where it is not stated; nothing where all was taken running.

@@ -1,31 +1,14 @@
 /* What is hot in a row of timeline, in words. */
 #include "ask/timeline_hot.h"
 
-#include "analysis/event_fields.h"
 #include "base/num.h"
-#include "model/labels.h"
-#include "model/wall.h"
 
 enum { TOLD = 2 }; /* of them for people */
-
-/* Fields of the event, where its stacks are told apart by all of them. */
-static bool hot_fields(const struct sp_selection *s, struct sp_by_list *by)
-{
-    const char *counted;
-    bool known = sp_event_fields(sp_pstr(s->profile, s->profile->events.v[s->event].name), by, &counted);
-    for (size_t k = 0; known && k < by->n; k++)
-        known = by->v[k].kind != SP_TOP_LABEL || sp_labels_have(s->profile, by->v[k].label);
-    return known;
-}
 
 spaa_status sp_timeline_hot_kinds(struct sp_timeline_hot *x)
 {
     struct sp_ask *q = x->x->q;
-    struct sp_selection *s = &x->x->s;
-    struct sp_by_list by;
-    if (sp_is_off_cpu(s) || s->event == sp_wall_event(s->profile))
-        return sp_stack_kinds_of_waits(s, q->profiles[0], q->options->own_re, q->diags, &x->kinds);
-    return hot_fields(s, &by) ? sp_stack_kinds_of_fields(s, &by, q->diags, &x->kinds) : SPAA_OK;
+    return sp_stack_kinds_of(&x->x->s, q->profiles[0], q->options->own_re, q->diags, &x->kinds);
 }
 
 /* "lock in lookup", "for a CPU", "parse", "http-* futex". */

@@ -32,6 +32,12 @@ static bool add_event(struct sp_profile *p, struct metrics *m)
     return e.extra_json != SP_STR_FAIL && sp_event_add(p, &e) != SP_NONE;
 }
 
+bool sp_off_cpu_at_least(const struct sp_profile *p, uint32_t stack)
+{
+    uint32_t unfinished = sp_metric_find(p, SP_OFF_CPU_UNFINISHED, strlen(SP_OFF_CPU_UNFINISHED));
+    return unfinished != SP_NONE && sp_weight(p, stack, unfinished) != SP_ABSENT;
+}
+
 /* A stack has the metrics that it has weights of. */
 static bool set_layout(struct sp_profile *p, struct metrics *m, uint32_t stack)
 {

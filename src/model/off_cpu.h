@@ -38,6 +38,8 @@ bool sp_measures_off_cpu(const struct sp_profile *p, uint32_t event); /* its pri
  */
 bool sp_off_cpu_know_stacks(struct sp_profile *p);
 enum sp_recorded_whom sp_off_cpu_recorded(const struct sp_profile *p); /* by the event */
+/* Some intervals of this stack are longer than what is known of them (unfinished_ns). */
+bool sp_off_cpu_at_least(const struct sp_profile *p, uint32_t stack);
 /*
  * Adds the event to a profile with raw samples of switches; nothing where it has none, or has the event, or
  * where the recorder took only some of them. What is not sure about them is reported.

@@ -64,6 +64,7 @@ static spaa_status ask_open_one(void *arg, size_t i, const struct sp_options *o,
     run->v = *o;
     spaa_status st = sp_run_read_opts(run, &opts);
     opts.samples = opts.samples || (run->split == 1 && run->files.n == 2);
+    opts.fields = run->needs.fields; /* of each file by itself */
     opts.no_ids = run->needs.no_ids;
     run->input = NULL;
     if (!st)

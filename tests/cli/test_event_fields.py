@@ -105,6 +105,17 @@ def test_system_calls_have_the_names_of_the_recording(tmp_path, arch, names):
     assert sorted(name for name, n in rows(path) for _ in range(n)) == sorted("app / " + name for name in names)
 
 
+def test_diff_compares_calls(tmp_path):
+    sides = []
+    for side, calls in (("base", CALLS), ("new", [(202, 0), (202, 1), (202, 2)])):
+        (tmp_path / side).mkdir()
+        sides.append(recording(tmp_path / side, [ENTER], [(0, 10, i, struct.pack("<q48x", number)) for number, i in calls], threads=POOL))
+    answer = parse(run("diff", *sides, "-q", "--json", code=0).out)
+    assert {(c["what"], c["base"], c["new"]) for c in answer["counted"]} == {("app read", 2, 0), ("app futex", 1, 3), ("app call 999", 1, 0)}
+    text = " ".join(run("diff", *sides, "-q", code=0).out.split())
+    assert "counted app futex 1 → 3" in text and "app read 2 → 0" in text and "app call 999 1 → 0" in text
+
+
 def test_results_of_system_calls(tmp_path):
     results = [(0, 5), (0, -11), (0, -4), (257, -2), (257, -4000), (257, -512), (9, 0x7f0000000000)]
     path = recording(tmp_path, [EXIT], [(0, 10, i, struct.pack("<qq", *r)) for i, r in enumerate(results)], threads=POOL)

@@ -84,3 +84,16 @@ def test_one_that_is_seen_after_the_record_of_its_exit_is_the_same_thread(tmp_pa
     waits = ask("waits", path, "--no-pool", "-n", "0")
     assert [t["tid"] for t in waits["threads"]].count(7) == 1 and None not in [t["tid"] for t in waits["threads"]]
     assert sum(waits[part] for part in ("runnable", "blocked", "idle", "maybe_idle", "unseen")) == waits["whole"] > 0
+
+
+def test_views_have_the_bounds_of_waits(ended):
+    """7 waits on or ended; the whole of time off the CPU is a bound in every answer."""
+    waits = {p["reason"]: p["at_least"] for p in ask("waits", ended, "-n", "0", "--idle")["places"]}
+    assert waits["waiting for a CPU"]
+    diff = ask("diff", ended, ended, "--event", "off-cpu", "--view", "all")
+    assert {(w["reason"], w["base_at_least"], w["new_at_least"]) for w in diff["waits"] if w["reason"] == "for a CPU"} == {("for a CPU", True, True)}
+    text = unwrapped(run("diff", ended, ended, "--event", "off-cpu", "--view", "all", code=0).out)
+    assert "the whole of both sides is at least this" in text and "for a CPU ≥ 150 us → ≥ 150 us" in text
+    for command in ("timeline", "top", "tree"):
+        assert ask(command, ended, "--event", "off-cpu")["whole_at_least"] is True
+        assert ", whole ≥ 1.05 ms" in unwrapped(run(command, ended, "--event", "off-cpu", code=0).out)
