@@ -148,7 +148,9 @@ const struct sp_answer_column sp_common_facts[] = {
     SOMETIMES("profile.at", SP_COL_TEXT, "with --at: the moment that the answer is of"),
     FACT("profile.filters", SP_COL_TEXT, "the filters as options"),
     {"profile.idle", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES,
-     .doc = "of time off the CPU: waits for work, which are left out (--idle)"},
+     .doc =
+         "of time off the CPU: waits for work, which are left out (--idle); without what is in state IDLE, "
+         "which a view leaves out"},
     SOMETIMES("profile.by_owner", SP_COL_BOOL,
               "of memory: stacks end at the function that asked for it, without allocators and containers"),
     SOMETIMES("profile.shortened", SP_COL_COUNT, "how many stacks had such at their leaf"),

@@ -7,6 +7,23 @@
 
 #include <string.h>
 
+/* What waits counts as idle: waits for work, and threads of the kernel in the state for that, which no view
+ * has. */
+static void kept_idle(struct sp_buf *b, const struct sp_selection *s, int64_t by_state)
+{
+    sp_buf_puts(b, "; idle ");
+    sp_text_weight(b, s->unit, s->scale, s->left_out + by_state);
+    if (!by_state) {
+        sp_buf_puts(b, " is out (--idle)");
+        return;
+    }
+    sp_buf_puts(b, " is out: ");
+    sp_text_weight(b, s->unit, s->scale, s->left_out);
+    sp_buf_puts(b, " (--idle), ");
+    sp_text_weight(b, s->unit, s->scale, by_state);
+    sp_buf_puts(b, " of threads of the kernel in state IDLE (--view all)");
+}
+
 void sp_kept_text(struct sp_buf *b, const struct sp_selection *s, const char *before)
 {
     if (!s->view && !s->filters.len)
@@ -34,11 +51,8 @@ void sp_kept_text(struct sp_buf *b, const struct sp_selection *s, const char *be
         sp_text_weight(b, s->unit, s->scale, s->event_whole);
     }
     sp_buf_puts(b, part && more && !s->left_out ? " (--view all)" : "");
-    if (!s->left_out)
-        return;
-    sp_buf_puts(b, "; idle ");
-    sp_text_weight(b, s->unit, s->scale, s->left_out);
-    sp_buf_puts(b, " is out (--idle)");
+    if (s->left_out)
+        kept_idle(b, s, more && !s->filters.len ? s->event_whole - s->kept - s->left_out : 0);
 }
 
 void sp_states_text(struct sp_buf *b, const struct sp_selection *s)

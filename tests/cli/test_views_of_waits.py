@@ -8,7 +8,7 @@ import pytest
 from conftest import ask, run, unwrapped
 from test_event_fields import ENTER
 from test_event_fields import recording as recorded
-from test_waits_stalls import LOCK, Machine
+from test_waits_stalls import LOCK, NAP, Machine
 from test_waits_wakers import PIPE, SERVER, SIGNAL, ask_and_wait
 
 
@@ -130,3 +130,24 @@ def test_states_of_a_file_without_them(tmp_path):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     run("flamegraph", path, "--states", "-o", tmp_path / "f.svg", code=0)
     assert ask("top", path, "--event", "wall", "--by", "state")["rows"]
+
+
+def test_idle_of_views_is_that_of_waits(tmp_path):
+    """A thread of the kernel in state I, and one that sleeps in its loop: the line has the sum and both ways to see them."""
+    m, sleeper, kworker = Machine(True), ("sleeper", 101), ("kworker", 300)
+    m.switch(0, 1, kworker)
+    m.switch(1, 1, None, "I", NAP[:2])
+    for k in range(5):
+        m.switch(20 * k, 0, sleeper)
+        m.switch(20 * k + 5, 0, None, "S", [f.format("loop", "main") for f in NAP])
+    m.switch(100, 1, kworker)
+    m.switch(101, 1, None, "I", NAP[:2])
+    path = tmp_path / "idle.perf-script.txt"
+    path.write_text(m.text())
+    waits = ask("waits", path)
+    top = ask("top", path, "--event", "off-cpu")
+    states = {r["name"]: r["total"] for r in ask("top", path, "--event", "off-cpu", "--view", "all", "--by", "state")["rows"]}
+    assert top["profile"]["idle"] + states["IDLE"] == waits["idle"] + waits["maybe_idle"]
+    assert top["whole"] + waits["idle"] + waits["maybe_idle"] == waits["whole"]
+    text = unwrapped(run("top", path, "--event", "off-cpu").out)
+    assert " (--idle), " in text and "of threads of the kernel in state IDLE (--view all)" in text
