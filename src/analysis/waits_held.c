@@ -23,7 +23,7 @@ enum sp_held_state sp_held_state_of(struct sp_str state)
         [SP_SHARE_RUNNING] = SP_HELD_RAN,         [SP_SHARE_RUNNABLE] = SP_HELD_READY,
         [SP_SHARE_BLOCKED] = SP_HELD_WAITED,      [SP_SHARE_WAITING] = SP_HELD_WAITED,
         [SP_SHARE_SUSPENDED] = SP_HELD_SUSPENDED, [SP_SHARE_IDLE] = SP_HELD_WAITED,
-        [SP_SHARE_UNKNOWN] = SP_HELD_WAITED,      [SP_SHARE_UNSTATED] = SP_HELD_WAITED};
+        [SP_SHARE_UNKNOWN] = SP_HELD_UNKNOWN,     [SP_SHARE_UNSTATED] = SP_HELD_UNKNOWN};
     return states[sp_state_share_of(state)];
 }
 

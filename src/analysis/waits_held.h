@@ -21,7 +21,14 @@ struct sp_held_rows {
 spaa_status sp_held_rows_of(struct sp_selection *s, struct sp_diags *d, struct sp_held_rows *out);
 void sp_held_rows_free(struct sp_held_rows *r);
 
-enum sp_held_state { SP_HELD_RAN, SP_HELD_READY, SP_HELD_WAITED, SP_HELD_SUSPENDED, SP_HELD_STATES };
+enum sp_held_state {
+    SP_HELD_RAN,
+    SP_HELD_READY,
+    SP_HELD_WAITED,
+    SP_HELD_SUSPENDED,
+    SP_HELD_UNKNOWN, /* no state is stated, or one that is not understood: it ran or waited */
+    SP_HELD_STATES
+};
 enum { SP_HELD_FRAMES = 256 };
 
 struct sp_held {

@@ -62,13 +62,14 @@ void sp_states_text(struct sp_buf *b, const struct sp_selection *s)
     if (!x->known || x->of[SP_SHARE_RUNNING] == x->whole)
         return;
     bool by_leaf = sp_str_is(sp_pstr(s->profile, s->profile->events.v[s->event].name), "sample");
-    int64_t runs = by_leaf ? x->of[SP_SHARE_UNSTATED] : x->of[SP_SHARE_RUNNING];
-    sp_buf_puts(b, by_leaf ? "perhaps running " : "running ");
+    bool perhaps = by_leaf || x->of[SP_SHARE_UNSTATED];
+    int64_t runs = x->of[SP_SHARE_RUNNING] + x->of[SP_SHARE_UNSTATED];
+    sp_buf_puts(b, perhaps ? "perhaps running " : "running ");
     sp_text_weight(b, s->unit, s->scale, runs);
     sp_buf_puts(b, " of ");
     sp_text_count(b, (uint64_t)x->whole, "sample");
     for (int k = SP_SHARE_RUNNING + 1; k < SP_SHARES; k++) {
-        if (!x->of[k] || (by_leaf && k == SP_SHARE_UNSTATED))
+        if (!x->of[k] || k == SP_SHARE_UNSTATED)
             continue;
         sp_buf_printf(b, "%s%s ", between, sp_share_names[k]);
         sp_text_weight(b, s->unit, s->scale, x->of[k]);

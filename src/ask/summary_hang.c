@@ -27,9 +27,10 @@ static void hang_judge(struct sp_summary *x)
     static const enum sp_hang_verdict verdicts[] = {[SP_HELD_RAN] = SP_HANG_RAN,
                                                     [SP_HELD_READY] = SP_HANG_STARVED,
                                                     [SP_HELD_WAITED] = SP_HANG_WAITED,
-                                                    [SP_HELD_SUSPENDED] = SP_HANG_SUSPENDED};
+                                                    [SP_HELD_SUSPENDED] = SP_HANG_SUSPENDED,
+                                                    [SP_HELD_UNKNOWN] = SP_HANG_UNKNOWN};
     struct sp_summary_hang *h = &x->hang;
-    if (!h->main.weight || !h->states)
+    if (!h->main.weight)
         return;
     h->verdict = verdicts[h->main.most];
     h->weight = h->main.by[h->main.most];

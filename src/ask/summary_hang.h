@@ -28,7 +28,7 @@ struct sp_hang_event {
 };
 
 enum sp_hang_verdict {
-    SP_HANG_UNKNOWN,
+    SP_HANG_UNKNOWN, /* it ran or waited, which is not stated */
     SP_HANG_RAN,
     SP_HANG_STARVED,
     SP_HANG_WAITED,
@@ -38,7 +38,7 @@ enum sp_hang_verdict {
 
 struct sp_summary_hang {
     bool known;  /* it is a report */
-    bool states; /* that tells what threads did */
+    bool states; /* that tells what threads did; else their innermost functions may */
     struct sp_hang_event e;
     struct sp_str process;  /* n 0: which one is meant is not known */
     struct sp_str instance; /* which of several of its number and name; n 0: there is one */

@@ -1,5 +1,6 @@
 /* The brief of a hang report for programs. */
 #include "ask/summary.h"
+#include "ask/waits_reported.h"
 
 static void hang_fact_own(struct sp_summary *x, const char *name, const struct sp_held *h)
 {
@@ -49,12 +50,12 @@ static void hang_put_event(struct sp_summary *x)
 static void hang_put_main(struct sp_summary *x)
 {
     static const char *const names[] = {"hang.main.ran", "hang.main.ready", "hang.main.waited",
-                                        "hang.main.suspended"};
+                                        "hang.main.suspended", "hang.main.unknown"};
     const struct sp_summary_hang *h = &x->hang;
     sp_fact_count(x->x.out, "hang.main.tid", h->tid);
     sp_fact_weight(x->x.out, "hang.main.weight", x->x.measure, h->main.weight);
-    for (size_t i = 0; i < SP_HELD_STATES; i++) {
-        if (h->states)
+    for (size_t i = 0; i < SP_HELD_STATES; i++) { /* no function tells that a thread ran */
+        if (h->states || i == SP_HELD_WAITED || i == SP_HELD_UNKNOWN)
             sp_fact_weight(x->x.out, names[i], x->x.measure, h->main.by[i]);
         else
             sp_fact_null(x->x.out, names[i]);
@@ -64,7 +65,6 @@ static void hang_put_main(struct sp_summary *x)
 
 static void hang_put_holder(struct sp_summary *x)
 {
-    static const char *const did[SP_HELD_STATES] = {"ran", "ready", "waited", "suspended"};
     const struct sp_summary_hang *h = &x->hang;
     const struct sp_wait *w = h->wait == SP_NONE ? NULL : &h->w.waits.v[h->wait],
                          *last = w ? &h->w.waits.v[h->last] : NULL;
@@ -78,7 +78,7 @@ static void hang_put_holder(struct sp_summary *x)
     sp_fact_bool(a, "hang.holder.through_main_thread", last && last->by_process && last->holder != SP_NONE);
     sp_fact_count(a, "hang.holder.hops", last ? last->hops : SP_ABSENT);
     sp_fact_count(a, "hang.holder.waits_on", (int64_t)h->steps);
-    sp_fact_cstr(a, "hang.holder.did", h->holder.weight ? did[h->holder.most] : NULL);
+    sp_fact_cstr(a, "hang.holder.did", h->holder.weight ? sp_reported_did[h->holder.most] : NULL);
     hang_fact_own(x, "hang.holder.stack", &h->holder);
 }
 

@@ -78,7 +78,10 @@ void sp_summary_hang_unknowns(struct sp_summary *x)
     struct sp_buf b;
     sp_buf_init(&b, 0);
     if (!h->states) {
-        sp_buf_puts(&b, "whether its threads ran or waited: sample tells no states");
+        sp_buf_puts(&b, h->verdict == SP_HANG_UNKNOWN
+                            ? "whether its threads ran or waited: sample tells no states"
+                            : "for whom its threads waited, and, where no function tells, whether they ran: "
+                              "sample tells no states");
         hang_unknown(x, "states", &b, "sudo spindump NAME");
     } else if (h->e.microstackshots) {
         sp_buf_puts(
@@ -89,7 +92,7 @@ void sp_summary_hang_unknowns(struct sp_summary *x)
         hang_unknown(x, "states", &b,
                      "convert the report again with --group-by pid,tid,comm,state, the default");
     }
-    if (h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED)
+    if (h->has_waits && (h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED))
         hang_unknown_holder(x, &b);
     if (h->verdict == SP_HANG_STARVED && !h->others) {
         sp_buf_puts(&b, "who had the CPUs: the report has no other thread that ran");

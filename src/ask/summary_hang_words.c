@@ -6,7 +6,7 @@
 enum { HANG_SHOWN = 3, HANG_NAME_COLUMNS = 60 };
 
 static const char *const hang_did[SP_HELD_STATES] = {"ran", "was ready without a CPU", "waited",
-                                                     "was suspended"};
+                                                     "was suspended", "ran or waited, which is not stated,"};
 
 static struct sp_str hang_str(const struct sp_summary *x, uint32_t s)
 {
@@ -108,7 +108,7 @@ static void hang_facts(struct sp_buf *b, const struct sp_summary *x)
 
 static void hang_verdict(struct sp_buf *b, const struct sp_summary *x)
 {
-    static const char *const words[] = {[SP_HANG_UNKNOWN] = "was seen",
+    static const char *const words[] = {[SP_HANG_UNKNOWN] = "ran or waited, which is not stated,",
                                         [SP_HANG_RAN] = "ran",
                                         [SP_HANG_STARVED] = "was starved: ready to run, without a CPU,",
                                         [SP_HANG_WAITED] = "waited",
@@ -119,13 +119,15 @@ static void hang_verdict(struct sp_buf *b, const struct sp_summary *x)
     sp_buf_puts(b, "main thread ");
     sp_hang_thread(b, x, h->tid);
     sp_buf_printf(b, " %s", words[h->verdict]);
-    for (unsigned i = 0; h->verdict != SP_HANG_UNKNOWN && i < SP_HELD_STATES; i++)
+    for (unsigned i = 0; i < SP_HELD_STATES; i++)
         if (i != h->main.most && h->main.by[i] == h->weight && !h->deadlock) {
             sp_buf_printf(b, " and %s", hang_did[i]);
             tie = true;
         }
     sp_buf_puts(b, tie ? ", each " : " ");
-    sp_hang_share(b, x, h->verdict == SP_HANG_UNKNOWN ? h->main.weight : h->weight, h->main.weight);
+    sp_hang_share(b, x, h->weight, h->main.weight);
+    if (!h->states && h->verdict != SP_HANG_UNKNOWN)
+        sp_buf_puts(b, ", by its innermost functions");
     if (h->deadlock)
         sp_buf_printf(b, ", %s %s", h->in_ring ? "in" : "held up by",
                       h->deadlock->sure ? "a deadlock" : "what is likely a deadlock");
@@ -201,7 +203,7 @@ static void hang_rest(struct sp_buf *b, const struct sp_summary *x)
     const struct sp_summary_hang *h = &x->hang;
     const struct sp_held *m = &h->main;
     bool before = h->deadlock && h->deadlock->deadlock == SP_DEADLOCK_TO_END;
-    for (unsigned i = 0; h->states && i < SP_HELD_STATES; i++) {
+    for (unsigned i = 0; i < SP_HELD_STATES; i++) {
         int64_t left = m->by[i] - (i == m->most ? h->weight : 0);
         if (left <= 0)
             continue;

@@ -60,6 +60,8 @@ const struct sp_answer_column sp_summary_facts[] = {
     SOMETIMES("hang.main.ready", SP_COL_WEIGHT, "ready, without a CPU"),
     SOMETIMES("hang.main.waited", SP_COL_WEIGHT, "for anything else"),
     SOMETIMES("hang.main.suspended", SP_COL_WEIGHT, "stopped by somebody"),
+    SOMETIMES("hang.main.unknown", SP_COL_WEIGHT,
+              "it ran or waited, which is not stated, and the innermost function does not tell"),
     SOMETIMES("hang.main.stack", SP_COL_TEXT,
               "its heaviest stack while it did what the verdict says: own functions, without any all, "
               "callers first"),

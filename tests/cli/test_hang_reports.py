@@ -309,11 +309,11 @@ def test_sample_as_spindump_claims_no_more_and_keeps_names_and_queues(tmp_path):
     path.write_text(SAMPLE)
     run("convert", path, "--to", "spindump", "-o", out, code=0)
     text = out.read_text()
-    assert "(running)" not in text and text.count("(unknown)") == 2
+    assert "(running)" not in text and text.count("(state not stated)") == 2
     assert 'Thread 0x6f    DispatchQueue "com.apple.main-thread"(1)    100 samples' in text
     assert 'Thread 0x70    Thread name "worker"    100 samples' in text
     states = {r["name"]: r["total"] for r in ask("top", out, "--by", "state", "--view", "all")["rows"]}
-    assert states == {"WAITING": 120, "UNKNOWN": 80}
+    assert states == {"WAITING": 120, "?": 80}
     run("convert", out, "--to", "sample", "-o", tmp_path / "back.txt", code=0)
     back = (tmp_path / "back.txt").read_text()
     assert "DispatchQueue_1: com.apple.main-thread" in back and ": worker" in back

@@ -4,6 +4,7 @@ The fixtures are made by hand after the wording of such reports: states.spindump
 servers, headers and pids that come again; disk_writes.spindump.txt is a diskwrites_resource report; leaves.sample.txt
 has the functions that threads wait in.
 """
+import json
 import os
 
 import pytest
@@ -117,6 +118,72 @@ def test_sample_comes_back():
     text = run("convert", "-", "--from", "spaa", "--to", "sample", "-o", "-", stdin=spaa, code=0)
     assert run("convert", "-", "--from", "sample", "--to", "spaa", "-o", "-", stdin=text.out, code=0).raw == spaa
     assert "SPAA-W313" not in text.err
+
+
+SAMPLED = """Analysis of sampling App (pid 512) every 1 millisecond
+Process:         App [512]
+Path:            /Applications/App.app/Contents/MacOS/App
+Parent Process:  launchd [1]
+Date/Time:       2026-02-02 23:22:34.999 -0800
+OS Version:      macOS 26.2 (25C56)
+
+Call graph:
+    1000 Thread_5001   DispatchQueue_1: com.apple.main-thread  (serial)
+    + 1000 start  (in dyld) + 462  [0x190000064]
+    +   700 wait  (in libsystem_kernel.dylib) + 8  [0x180001000]
+    +   ! 700 __psynch_mutexwait  (in libsystem_kernel.dylib) + 8  [0x180001010]
+    +   250 render  (in App) + 20,44,...  [0x100000300,0x100000318,...]
+    +   50 mach_msg2_trap  (in libsystem_kernel.dylib) + 8  [0x180002000]
+    999 Thread_5002: worker
+      999 crunch  (in App) + 8  [0x100000500]
+
+Binary Images:
+       0x100000000 -        0x10000ffff +com.x.app (1.0 - 1) <AAAAAAAA-0000-3000-8000-000000000001> /Applications/App.app/Contents/MacOS/App
+       0x180000000 -        0x1800fffff  libsystem_kernel.dylib (1) <975AFBA0-C46B-364C-BD84-A75DAA9E455A> /usr/lib/system/libsystem_kernel.dylib
+"""
+
+
+def converted(text, source, to):
+    return run("convert", "-", "--from", source, "--to", to, "-o", "-", stdin=text, code=0).out
+
+
+def test_sample_as_spindump_says_no_more_and_keeps_what_it_can():
+    report = converted(SAMPLED, "sample", "spindump")
+    assert "Steps:            1000 (1000us sampling interval)\n" in report  # of one thread, not of both
+    assert "Note:             states are told by innermost functions; sample(1) states none\n" in report
+    assert "Date/Time:        2026-02-02 23:22:34.999 -0800\n" in report
+    before, after = (Profile(text) if kind == "spindump" else ask("top", "-", "--view", "all", stdin=text)
+                     for text, kind in ((report, "spindump"), (SAMPLED, "sample")))
+    (process,) = before.processes
+    assert process["path"].endswith("/App") and process["parent_pid"] == 1 and len(process["images"]) == 2
+    frames = {f["func"]: f for f in before.frames.values()}
+    assert frames["render"]["ip"] == "0x300" and frames["render"]["x_spindump"]["address"] == "0x100000300"
+    states = ask("top", "-", "--view", "all", stdin=report)["profile"]["states"]
+    assert states == after["profile"]["states"] and (states["unstated"], states["running"], states["unknown"]) == (1249, 0, 0)
+
+
+def test_what_is_not_stated_is_no_wait_in_the_brief():
+    for text, ran in ((SAMPLED, None), (converted(SAMPLED, "sample", "spindump"), 0)):
+        hang = ask("summary", "-", stdin=text)["hang"]
+        assert (hang["verdict"], hang["main"]["waited"], hang["main"]["unknown"], hang["main"]["ran"]) == ("waited", 750, 250, ran)
+        said = run("summary", "-", stdin=text, code=0).out
+        assert "waited in 750 of 1,000 samples (75 %)" in said
+        assert "otherwise it ran or waited, which is not stated, in 250 of 1,000 samples (25 %)" in said
+        assert "perhaps running 1,249 of 1,999 samples" in said
+
+
+def test_spindump_as_sample_keeps_images_and_addresses():
+    back = converted(converted(SAMPLED, "sample", "spindump"), "spindump", "sample")
+    assert "[0x100000300]" in back and "+com.x.app (1.0 - 1)" in back
+    paths = [i["path"] for line in converted(back, "sample", "spaa").splitlines() for i in [json.loads(line)] if i["type"] == "x_spaa_image"]
+    assert len(paths) == 2
+
+
+def test_states_that_were_left_out_do_not_become_waits():
+    spaa = run("convert", TIMELINE, "--group-by", "pid,tid,comm", "--to", "spaa", "-o", "-", code=0).raw
+    report = run("convert", "-", "--from", "spaa", "--to", "spindump", "-o", "-", stdin=spaa, code=0).out
+    states = ask("top", "-", "--view", "all", stdin=report)["profile"].get("states")
+    assert states is None or states["waiting"] == 0
 
 
 # Microstackshots

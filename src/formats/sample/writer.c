@@ -62,7 +62,7 @@ static uint32_t sample_frame_text(struct sp_hang_writer *w, uint32_t frame)
         sp_hang_add_plain(&b, name.n ? sp_hang_trim(sp_hang_span(name)) : (struct sp_span){"???", 3});
     if (!bare)
         sample_image_text(w, f, &b);
-    if (sample_frame_member(w, f, "address", &s)) {
+    if ((s = sp_hang_frame_address(w, f)).n) {
         sp_buf_puts(&b, "  [");
         sp_hang_add_plain(&b, s);
         sp_buf_ch(&b, ']');
@@ -276,40 +276,47 @@ static void sample_put_interval(struct sp_hang_writer *w)
         sp_puts(w->out, "1 millisecond\n");
 }
 
-static bool sample_put_rest(struct sp_hang_writer *w)
+/* A process of another origin; x NULL: the table has none of it. */
+static bool sample_put_foreign(struct sp_hang_writer *w, const struct sp_process_fact *x,
+                               struct sp_hang_group *g)
 {
-    const struct sp_hang_group *end = w->groups.v + w->groups.n;
-    for (struct sp_hang_group *g = w->groups.v; g < end; g++) {
-        if (g->written)
-            continue;
-        sp_puts(w->out, "Analysis of sampling ");
-        sp_hang_put(w, sp_hang_span(sp_pstr(w->p, g->comm)));
-        if (g->pid != SP_ABSENT)
-            sp_printf(w->out, " (pid %lld) every ", (long long)g->pid);
-        else
-            sp_puts(w->out, " (pid ?) every ");
-        sample_put_interval(w);
-        sp_hang_key_line(w, "OS Version", sp_hang_span(sp_pstr(w->p, w->p->header.host.os)));
-        sp_hang_key_line(w, "Code Type", sp_hang_span(sp_pstr(w->p, w->p->header.host.arch)));
-        sp_puts(w->out, "\nCall graph:\n");
-        if (!sample_put_threads(w, (struct sp_span){0}, g, 0))
-            return false;
-        sp_puts(w->out, "\n");
-    }
-    return true;
+    sp_puts(w->out, "Analysis of sampling ");
+    sp_hang_put(w, sp_hang_span(sp_pstr(w->p, g->comm)));
+    if (g->pid != SP_ABSENT)
+        sp_printf(w->out, " (pid %lld) every ", (long long)g->pid);
+    else
+        sp_puts(w->out, " (pid ?) every ");
+    sample_put_interval(w);
+    if (x)
+        sp_hang_key_line(w, "Path", sp_hang_span(sp_pstr(w->p, x->path)));
+    sp_hang_key_line(w, "OS Version", sp_hang_span(sp_pstr(w->p, w->p->header.host.os)));
+    sp_hang_key_line(w, "Code Type", sp_hang_span(sp_pstr(w->p, w->p->header.host.arch)));
+    sp_puts(w->out, "\nCall graph:\n");
+    bool ok = sample_put_threads(w, (struct sp_span){0}, g, 0);
+    sp_puts(w->out, "\n");
+    ok = ok && (!x || sp_hang_put_images(w, x, "Binary Images:\n"));
+    sp_puts(w->out, x && x->images ? "\n" : "");
+    return ok;
 }
 
 static bool sample_put_report(struct sp_hang_writer *w)
 {
+    const struct sp_hang_group *end = w->groups.v + w->groups.n;
     if (!sp_hang_settle_owners(w, "id"))
         return false;
     for (uint32_t i = 0; i < w->p->processes.n; i++) {
+        const struct sp_process_fact *x = &w->p->processes.v[i];
         struct sp_span members;
-        if (sp_hang_process_members(w, i, &members) &&
-            !sample_put_process(w, &w->p->processes.v[i], members, i + 1))
+        bool ours = sp_hang_process_members(w, i, &members);
+        struct sp_hang_group *g = ours ? NULL : sp_hang_first_group(w, x);
+        if (ours ? !sample_put_process(w, x, members, i + 1)
+                 : g && sp_hang_unwritten(g, 0) && !sample_put_foreign(w, x, g))
             return false;
     }
-    return sample_put_rest(w);
+    for (struct sp_hang_group *g = w->groups.v; g < end; g++)
+        if (!g->written && !sample_put_foreign(w, NULL, g))
+            return false;
+    return true;
 }
 
 spaa_status sp_sample_report_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,

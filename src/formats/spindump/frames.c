@@ -114,6 +114,8 @@ static bool spindump_learn_state(struct sp_spindump_frames *m, struct sp_span st
                                  struct sp_spindump_meaning *x)
 {
     const char *word = sp_spindump_state(state);
+    if (!word)
+        return true;
     const char *plain = sp_spindump_state_text((struct sp_str){word, (uint32_t)strlen(word)});
     x->state = sp_profile_cstr(m->p, word);
     if (state.p && x->state != SP_STR_FAIL && !(plain && sp_span_is(state, plain))) {

@@ -58,6 +58,8 @@ const char *sp_spindump_state(struct sp_span s)
     if (!s.p)
         return "WAITING";
     s = sp_hang_trim(s);
+    if (sp_span_is(s, SP_SPINDUMP_UNSTATED))
+        return NULL;
     for (size_t i = 0; i < 4 && sp_hang_starts(s, "state "); i++)
         if (sp_span_is(sp_hang_after(s, 6), words[i]))
             return words[i];

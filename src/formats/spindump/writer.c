@@ -2,8 +2,9 @@
  * Writes a spindump report: fields, processes, threads and images as the records say, the stacks as trees.
  * What is rendered reads back to the same profile, and is rendered the same way again.
  *
- * Of profiles of other origin one event is written; stacks without a state are taken for running (of
- * sample(1), which tells none, for what they are: unknown), as what other profilers see is.
+ * Of profiles of other origin one event is written; stacks without a state are taken for running, as what
+ * other profilers see is; of reports of spindump and sample(1), which see all threads, that none is stated is
+ * said.
  */
 #include "base/num.h"
 #include "formats/common/hang/write.h"
@@ -71,9 +72,12 @@ static uint32_t spindump_frame_text(struct sp_hang_writer *w, uint32_t frame)
     spindump_image_text(&b, p, f, (struct sp_span){printed.data, printed.len});
     bool nowhere = spindump_is_in_no_image(p, f) && f->flags & SP_FRAME_UNRESOLVED;
     sp_buf_clear(&printed);
-    if (sp_json_find2(more, "x_spindump", "address", &raw) && sp_json_text_to(&printed, raw)) {
+    struct sp_span address = sp_hang_frame_address(w, f);
+    if (memchr(address.p, ',', address.n)) /* of sample(1): several places of a function */
+        address.n = (size_t)((const char *)memchr(address.p, ',', address.n) - address.p);
+    if (address.n) {
         sp_buf_puts(&b, " [");
-        sp_hang_add_plain(&b, (struct sp_span){printed.data, printed.len});
+        sp_hang_add_plain(&b, address);
         sp_buf_ch(&b, ']');
     } else if (nowhere && f->flags & SP_FRAME_IP) {
         char t[16];
@@ -109,11 +113,10 @@ static uint32_t spindump_context_text(struct sp_hang_writer *w, uint32_t context
         if (idle && sp_buf_puts(&w->buf, SP_SPINDUMP_IDLE))
             s = (struct sp_span){w->buf.data, w->buf.len};
         *out = w->buf.failed ? SP_STR_FAIL : sp_intern(&w->texts, s.n ? s.p : "", s.n);
-    } else if (!word.n &&
-               !w->ours) { /* other profilers see what runs; sample(1) does not tell whether it does */
-        bool sample = sp_str_is(sp_pstr(p, p->header.source_tool), "sample");
-        *out = sp_intern_cstr(&w->texts, sample ? "unknown" : "running");
-    } else if (!word.n || sp_str_is(word, "WAITING")) {
+    } else if (!word.n) { /* other profilers see what runs */
+        bool all = w->ours || sp_str_is(sp_pstr(p, p->header.source_tool), "sample");
+        *out = sp_intern_cstr(&w->texts, all ? SP_SPINDUMP_UNSTATED : "running");
+    } else if (sp_str_is(word, "WAITING")) {
         *out = SP_STR_NONE;
     } else {
         const char *plain = sp_spindump_state_text(word);
@@ -157,7 +160,8 @@ static bool spindump_put_rows(struct sp_hang_writer *w, struct sp_hang_group *g,
         for (; n < width + 2; n++)
             sp_write(w->out, " ", 1);
         sp_write(w->out, text.p, text.n);
-        bool said = l->state && !(running && sp_span_is(state, "running"));
+        bool said = l->state &&
+                    !(running && (sp_span_is(state, "running") || sp_span_is(state, SP_SPINDUMP_UNSTATED)));
         if ((said || l->from) && !spindump_has_address(text))
             sp_puts(w->out, " [0]");
         if (said) {
@@ -357,33 +361,84 @@ static bool spindump_put_dsos(struct sp_hang_writer *w)
     return true;
 }
 
+/* What a report of sample(1) says of its process; what it says of the system stands in the header. */
+static void spindump_put_sample_fields(struct sp_hang_writer *w, struct sp_span fields)
+{
+    static const char *const elsewhere[] = {"Process", "OS Version", "Code Type", "Date/Time"};
+    static const char *const names[][2] = {{"Parent Process", "Parent"}, {"Physical footprint", "Footprint"}};
+    for (struct sp_span pair, item; sp_json_next(&fields, &pair);) {
+        const char *as = NULL;
+        char key[64];
+        struct sp_span s =
+            sp_json_next(&pair, &item) ? sp_hang_trim(sp_hang_decoded(w, item)) : (struct sp_span){"", 0};
+        bool here = s.n > 0 && s.n < sizeof key;
+        for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+            here = here && !sp_span_is(s, elsewhere[i]);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            as = sp_span_is(s, names[i][0]) ? names[i][1] : as;
+        if (!here || !sp_json_next(&pair, &item))
+            continue;
+        snprintf(key, sizeof key, "%.*s", (int)s.n, s.p);
+        sp_hang_key_line(w, as ? as : key, sp_hang_decoded(w, item));
+    }
+}
+
+/* A process of another origin; x NULL: the table has none of it. */
+static bool spindump_put_foreign(struct sp_hang_writer *w, const struct sp_process_fact *x,
+                                 struct sp_hang_group *g)
+{
+    struct sp_span fields;
+    sp_puts(w->out, "Process:          ");
+    sp_hang_put(w, sp_hang_trim(sp_hang_span(sp_pstr(w->p, g->comm))));
+    if (g->pid != SP_ABSENT)
+        sp_printf(w->out, "%s[%lld]", g->comm ? " " : "", (long long)g->pid);
+    sp_puts(w->out, "\n");
+    if (x && sp_json_find2(sp_hang_span(sp_pstr(w->p, x->extra_json)), "x_sample", "fields", &fields))
+        spindump_put_sample_fields(w, fields);
+    else if (x)
+        sp_hang_key_line(w, "Path", sp_hang_span(sp_pstr(w->p, x->path)));
+    sp_puts(w->out, "\n");
+    if (!spindump_put_threads(w, (struct sp_span){0}, g, 0, false) ||
+        !(x && x->images ? sp_hang_put_images(w, x, "  Binary Images:\n") : spindump_put_dsos(w)))
+        return false;
+    sp_puts(w->out, "\n\n");
+    return true;
+}
+
 static bool spindump_put_processes(struct sp_hang_writer *w)
 {
     const struct sp_hang_group *end = w->groups.v + w->groups.n;
     if (!sp_hang_settle_owners(w, "tid"))
         return false;
     for (uint32_t i = 0; i < w->p->processes.n; i++) {
+        const struct sp_process_fact *x = &w->p->processes.v[i];
         struct sp_span members;
-        if (sp_hang_process_members(w, i, &members) &&
-            !spindump_put_process(w, &w->p->processes.v[i], members, i + 1))
+        bool ours = sp_hang_process_members(w, i, &members);
+        struct sp_hang_group *g = ours ? NULL : sp_hang_first_group(w, x);
+        if (ours ? !spindump_put_process(w, x, members, i + 1)
+                 : g && sp_hang_unwritten(g, 0) && !spindump_put_foreign(w, x, g))
             return false;
     }
-    for (struct sp_hang_group *g = w->groups.v; g < end; g++) {
-        if (g->written)
-            continue;
-        sp_puts(w->out, "Process:          ");
-        sp_hang_put(w, sp_hang_trim(sp_hang_span(sp_pstr(w->p, g->comm))));
-        if (g->pid != SP_ABSENT)
-            sp_printf(w->out, "%s[%lld]", g->comm ? " " : "", (long long)g->pid);
-        sp_puts(w->out, "\n\n");
-        if (!spindump_put_threads(w, (struct sp_span){0}, g, 0, false) || !spindump_put_dsos(w))
+    for (struct sp_hang_group *g = w->groups.v; g < end; g++)
+        if (!g->written && !spindump_put_foreign(w, NULL, g))
             return false;
-        sp_puts(w->out, "\n\n");
-    }
     return true;
 }
 
 /* ---- what stands around the processes ---- */
+
+/* When the first process was looked at. */
+static void spindump_put_sample_date(struct sp_hang_writer *w)
+{
+    struct sp_span fields = {"", 0}, pair, item;
+    if (w->p->processes.n)
+        sp_json_find2(sp_hang_span(sp_pstr(w->p, w->p->processes.v[0].extra_json)), "x_sample", "fields",
+                      &fields);
+    while (sp_json_next(&fields, &pair))
+        if (sp_json_next(&pair, &item) && sp_span_is(sp_hang_decoded(w, item), "Date/Time") &&
+            sp_json_next(&pair, &item))
+            sp_hang_key_line(w, "Date/Time", sp_hang_decoded(w, item));
+}
 
 /* A profile of another origin: what its header says that a report has a field for. */
 static void spindump_put_foreign_fields(struct sp_hang_writer *w)
@@ -392,7 +447,9 @@ static void spindump_put_foreign_fields(struct sp_hang_writer *w)
     const struct sp_event *e = &w->p->events.v[w->event];
     struct sp_str hz = sp_pstr(w->p, e->frequency_hz);
     double rate = hz.n ? sp_text_double(hz.p, hz.n) : 0;
-    int64_t total = 0;
+    bool sample = sp_str_is(sp_pstr(w->p, h->source_tool), "sample");
+    if (sample)
+        spindump_put_sample_date(w);
     sp_hang_key_line(w, "OS Version", sp_hang_span(sp_pstr(w->p, h->host.os)));
     sp_hang_key_line(w, "Architecture", sp_hang_span(sp_pstr(w->p, h->host.arch)));
     sp_puts(w->out, "Data Source:      ");
@@ -406,10 +463,9 @@ static void spindump_put_foreign_fields(struct sp_hang_writer *w)
         sp_hang_put(w, sp_hang_span(sp_pstr(w->p, h->duration)));
         sp_puts(w->out, "s\n");
     }
-    for (size_t i = 0; i < w->stacks.n; i++)
-        if (__builtin_add_overflow(total, w->stacks.v[i].count, &total))
-            total = INT64_MAX;
-    sp_printf(w->out, "Steps:            %lld", (long long)total);
+    if (sample)
+        sp_puts(w->out, "Note:             states are told by innermost functions; sample(1) states none\n");
+    sp_printf(w->out, "Steps:            %lld", (long long)sp_hang_steps(w));
     if (w->counts && rate >= 1 && rate <= 1000000)
         sp_printf(w->out, " (%lldus sampling interval)", (long long)(1000000 / rate + 0.5));
     sp_puts(w->out, "\n");

@@ -282,6 +282,19 @@ int64_t sp_hang_sum_of(const struct sp_hang_writer *w, const struct sp_hang_grou
     return sum;
 }
 
+int64_t sp_hang_steps(const struct sp_hang_writer *w)
+{
+    int64_t most = 0, sum = 0;
+    for (size_t i = 0; i < w->groups.n; i++) {
+        const struct sp_hang_group *g = &w->groups.v[i];
+        bool again = i && sp_hang_same_process(g - 1, g) && g->tid == g[-1].tid; /* another header of it */
+        if (__builtin_add_overflow(again ? sum : 0, sp_hang_sum_of(w, g), &sum))
+            sum = INT64_MAX;
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
 struct sp_hang_thread sp_hang_thread_of(const struct sp_hang_writer *w, int64_t tid)
 {
     struct sp_hang_thread t = {NULL, {NULL, 0}};
@@ -482,7 +495,9 @@ static bool hang_put_image(struct sp_hang_writer *w, const struct sp_image *x)
     static const char *const keys[IMAGE_TEXTS] = {"start", "end",    "name", "version",
                                                   "uuid",  "suffix", "path"};
     struct sp_span more = {NULL, 0}, raw;
-    sp_json_find(sp_hang_span(sp_pstr(w->p, x->extra_json)), w->x_key, &more);
+    struct sp_span extra = sp_hang_span(sp_pstr(w->p, x->extra_json));
+    if (!sp_json_find(extra, w->x_key, &more) && !sp_json_find(extra, "x_spindump", &more))
+        sp_json_find(extra, "x_sample", &more);
     struct sp_hang_image i = {.kernel = x->flags & SP_FACT_KERNEL, .plus = sp_json_find_true(more, "plus")};
     struct sp_span *to[IMAGE_TEXTS] = {&i.start_text, &i.end_text, &i.name, &i.version,
                                        &i.uuid,       &i.suffix,   &i.path};
@@ -501,6 +516,16 @@ static bool hang_put_image(struct sp_hang_writer *w, const struct sp_image *x)
             w->buf.data[k] = ' ';
     sp_hang_image_line(w->out, &i);
     return !w->buf.failed;
+}
+
+struct sp_span sp_hang_frame_address(struct sp_hang_writer *w, const struct sp_frame *f)
+{
+    struct sp_span raw, more = sp_hang_span(sp_pstr(w->p, f->extra_json));
+    if (!sp_json_find2(more, w->x_key, "address", &raw) &&
+        !sp_json_find2(more, "x_spindump", "address", &raw) &&
+        !sp_json_find2(more, "x_sample", "address", &raw))
+        return (struct sp_span){"", 0};
+    return sp_hang_decoded(w, raw);
 }
 
 bool sp_hang_put_images(struct sp_hang_writer *w, const struct sp_process_fact *x, const char *title)

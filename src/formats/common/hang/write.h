@@ -79,6 +79,8 @@ bool sp_hang_unwritten(const struct sp_hang_group *g, uint32_t owner);
 bool sp_hang_process_members(const struct sp_hang_writer *w, size_t process, struct sp_span *out);
 /* Settles which record of a process writes which thread, before any is written: the first that names it. */
 bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *id_key);
+/* How often the thread that was seen most was: so often all were looked at, at least. */
+int64_t sp_hang_steps(const struct sp_hang_writer *w);
 int64_t sp_hang_sum_of(const struct sp_hang_writer *w, const struct sp_hang_group *g); /* NULL: 0 */
 /* What is known of a thread: its row, and the object that it holds under x_key, which of a report of another
  * format, or a profile that is none, it does not; of a thread without a row of
@@ -103,6 +105,9 @@ struct sp_span sp_hang_decoded_member(struct sp_hang_writer *w, struct sp_span o
 void sp_hang_key_line(struct sp_hang_writer *w, const char *key, struct sp_span value);
 /* `[["key","value"],…]` as lines, values from `column` on. */
 void sp_hang_put_fields(struct sp_hang_writer *w, struct sp_span fields, size_t column);
+/* The address that a report of either kind printed for a frame, of several the first, lent in w->buf; n 0:
+ * none. */
+struct sp_span sp_hang_frame_address(struct sp_hang_writer *w, const struct sp_frame *f);
 /* The images of a process, below `title`, which is left out where there is none. */
 bool sp_hang_put_images(struct sp_hang_writer *w, const struct sp_process_fact *x, const char *title);
 
