@@ -621,3 +621,89 @@ def test_linked_records_of_which_one_has_no_frames(to):
     answer = run("convert", "-", "--from", "spaa", "--to", to, "-o", "-", stdin="".join(json.dumps(x) + "\n" for x in lines), code=0)
     folded = run("convert", "-", "--from", to, "--to", "folded", "--group-by", "none", "-o", "-", stdin=answer.out, code=0).out
     assert folded == "sys_read 6\n" and "without a stack" not in answer.err
+
+
+# Rows that are cut off, or share a line
+
+WHOLE = """Date/Time:        2026-02-02 23:22:34.999 -0800
+Steps:            100 (10ms sampling interval)
+
+--------------------------------------------------
+%s format: stacks are sorted
+--------------------------------------------------
+
+Process:          App [100]
+
+  Thread 0x10    100 samples (1-100)
+  100 start + 160 (dyld + 12160) [0x180002f80]%s
+    100 main + 200 (App + 8600) [0x100002198]%s
+      100 work(int, char*) + 40 (App + 9000) [0x100002328]%s
+        100 wait + 8 (libsystem_kernel.dylib + 4096) [0x180001000]%s
+         *100 psynch_mtxcontinue + 208 (kernel + 91408) [0xfffffe0180016510] (blocked by turnstile waiting for B [7] thread 0x9)%s
+
+  Thread 0x11    100 samples (1-100)
+  100 other + 8 (App + 16) [0x100000010] (running)%s
+"""
+LEAF = "psynch_mtxcontinue + 208"
+
+
+def whole(timeline):
+    return WHOLE % (("Timeline", *[" 1-100"] * 6) if timeline else ("Heavy", *[""] * 6))
+
+
+def leaf_state(answer):
+    (stack,) = [s for s in answer.by["stack"] if s["context"].get("tid") == 16]
+    leaf = answer.frames[stack["frames"][0]]
+    return stack["context"].get("x_state"), leaf["func"], answer.dsos[leaf["dso"]]["name"], stack["weights"][0]["value"]
+
+
+@pytest.mark.parametrize("timeline", [False, True])
+def test_a_row_that_is_cut_off_tells_no_state(timeline):
+    lines = whole(timeline).split("\n")
+    (n,) = [i for i, line in enumerate(lines) if LEAF in line]
+    line = lines[n]
+    begin, address = line.index(LEAF) + len(LEAF) - 3, line.index("[0xff")
+    for cut in range(begin, len(line)):
+        part = line[:cut].rstrip()
+        got = Profile("\n".join(lines[:n] + [line[:cut]] + lines[n + 1:]))
+        state, func, dso, count = leaf_state(got)
+        said = [m for m in got.answer.err.splitlines() if "SPAA-L520" in m]
+        assert count == 100, part
+        if part.endswith(("16510]", "0x9)")):
+            # Nothing tells but the range of samples.
+            assert bool(said) == (timeline and not part.endswith(line)), part
+            assert state == ("BLOCKED" if part.endswith(")") else None if timeline else "WAITING")
+            continue
+        if "0x9)" in part:  # in the range, "1-1" and "1-10" among them: too few for the row's samples
+            assert state == "BLOCKED" and said, part
+            continue
+        assert state is None and len(said) == 1 and "line %d" % (n + 1) in said[0], part
+        if cut > address:
+            assert (func, dso) == ("psynch_mtxcontinue", "kernel"), part
+
+
+def test_rows_that_share_a_line_are_taken_apart():
+    lines = whole(False).split("\n")
+    want = Profile("\n".join(lines)).stacks()
+    rows = [i for i, line in enumerate(lines) if line.startswith("    ") and "100 " in line]
+    for n in rows[:-1]:
+        if lines[n + 1].strip().startswith(("100", "*100")):
+            joined = lines[:n] + [lines[n] + lines[n + 1]]
+            for after in (lines[n + 2:], lines[n + 1:]):  # the second row stands in the next line, too, or does not
+                got = Profile("\n".join(joined + after))
+                assert got.stacks() == want and "SPAA-W521" in got.answer.err and "line %d" % (n + 1) in got.answer.err
+    cut = "\n".join(lines).replace("[0x180001000]\n", "[0x1800")
+    got = Profile(cut)
+    assert {(s[3], s[5][-1][0]) for s in got.stacks()} == {("BLOCKED", "psynch_mtxcontinue"), ("RUNNABLE", "other")}
+
+
+def test_rows_that_are_cut_off_come_back():
+    for text in (whole(False).replace(" thread 0x9)", ""), whole(True).replace(" thread 0x9) 1-100", ""), whole(True).replace("1-100\n\n", "1-\n\n")):
+        again = rendered(text)
+        assert rendered(again) == again and "SPAA-L520" not in Profile(again).answer.err
+
+
+def test_an_image_in_the_line_of_its_title_is_read():
+    text = whole(False) + "\n  Binary Images:           0x100000000 -        0x1000fffff  App 1.0 (1)  <00000064-0000-3000-8000-000000000064>  /App\n"
+    (process,) = Profile(text).processes
+    assert len(process["images"]) == 1

@@ -51,7 +51,7 @@ static bool spindump_is_hex_or_x(char c)
 }
 
 /* "[0x1f]" or "[0]" at the end, after a blank or alone. */
-static bool spindump_cut_address(struct sp_span *s, struct sp_span *address)
+bool sp_spindump_cut_address(struct sp_span *s, struct sp_span *address)
 {
     size_t i = s->n;
     if (i < 3 || s->p[i - 1] != ']')
@@ -76,7 +76,7 @@ static const char *spindump_state_after_address(struct sp_span s)
         if (s.p[i] != '(' || s.p[i - 1] != ' ' || s.p[i - 2] != ']')
             continue;
         struct sp_span left = {s.p, i - 1}, address;
-        if (spindump_cut_address(&left, &address) && address.n > 1)
+        if (sp_spindump_cut_address(&left, &address) && address.n > 1)
             return s.p + i;
     }
     return NULL;
@@ -88,7 +88,7 @@ static bool spindump_cut_state(struct sp_span *s, const char *open, struct sp_sp
         return false;
     struct sp_span left = {s->p, (size_t)(open - 1 - s->p)}, address = {NULL, 0};
     struct sp_span before = left;
-    if (!spindump_cut_address(&left, &address) && !sp_spindump_truncated(before))
+    if (!sp_spindump_cut_address(&left, &address) && !sp_spindump_truncated(before))
         return false;
     f->state = (struct sp_span){open + 1, (size_t)(s->p + s->n - 1 - (open + 1))};
     f->address = address;
@@ -178,7 +178,7 @@ void sp_spindump_parse_frame(struct sp_span s, struct sp_spindump_frame *f)
     if (s.n && s.p[s.n - 1] == ')' && !spindump_cut_state(&s, sp_hang_group(s), f))
         spindump_cut_state(&s, spindump_state_after_address(s), f);
     if (!f->address.n && !f->state.p)
-        spindump_cut_address(&s, &f->address);
+        sp_spindump_cut_address(&s, &f->address);
     if (f->address.n > 2)
         sp_parse_hex(f->address.p + 2, f->address.p + f->address.n, &f->address_value);
     if (s.n && s.p[s.n - 1] == ')') {

@@ -146,6 +146,9 @@ static bool spindump_learn(struct sp_spindump_frames *m, uint32_t number, const 
     x->image_name = f->image;
     x->address = f->address_value;
     x->truncated = sp_spindump_truncated(f->symbol);
+    x->torn = f->torn;
+    x->rangeless = !f->address.n && !f->state.p;
+    x->bare = !f->address.n && !x->truncated && !(spindump_is_unknown(f) && !f->image.n);
     x->said = f->state;
     x->idle = sp_spindump_cut_idle(&x->said) || (kernel && leaf && strcmp(leaf, "IDLE") == 0);
     return spindump_learn_state(m, x->said, x);
@@ -159,7 +162,7 @@ bool sp_spindump_bind(struct sp_spindump_frames *m, uint32_t number, uint32_t st
     if (text->stamp == stamp)
         return true;
     if (!known) {
-        sp_spindump_parse_frame(text->text, &f);
+        sp_spindump_parse_row(text->text, &f);
         if (!spindump_learn(m, number, &f, text->kernel))
             return false;
     }
@@ -170,7 +173,7 @@ bool sp_spindump_bind(struct sp_spindump_frames *m, uint32_t number, uint32_t st
         return false;
     if (!known || image != x->image) {
         if (known)
-            sp_spindump_parse_frame(text->text, &f);
+            sp_spindump_parse_row(text->text, &f);
         text->frame = spindump_make_frame(m, &f, text->kernel, image);
         x->image = image;
     }

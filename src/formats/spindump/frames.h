@@ -15,6 +15,8 @@ struct sp_spindump_meaning { /* what a text says, beside struct sp_hang_text */
     struct sp_span said;        /* its text; p NULL: none is stated */
     bool idle;                  /* a processor without work, by where it is or by what is said */
     bool truncated;
+    bool torn, bare; /* its end is missing; it has no address, as rows do that were cut before it */
+    bool rangeless;  /* no range can stand behind it, since there is no address */
 };
 
 struct sp_spindump_frames {

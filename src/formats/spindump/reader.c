@@ -59,13 +59,39 @@ static uint32_t spindump_row_number(const struct spindump_reader *r)
     return r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line;
 }
 
+/* The range behind a row; one that is cut off, or does not hold the row's samples, is none. */
+static void spindump_take_range(struct spindump_reader *r, struct sp_hang_row *row, struct sp_span *frame)
+{
+    const char *at = frame->p;
+    bool whole = sp_spindump_cut_range(frame, &row->from, &row->to);
+    bool torn = whole ? row->count > row->to - row->from + 1 : sp_spindump_cut_torn_range(frame);
+    if (torn)
+        row->from = row->to = 0;
+    r->ranged += row->from > 0;
+    r->unranged += !row->from;
+    if (torn)
+        sp_emit(r->d, SP_L520, sp_spindump_here(r, at), "in the range of samples: \"%.*s\"",
+                (int)(frame->n > 60 ? 60 : frame->n), frame->p);
+}
+
+/* What stood in the line before as well, behind another row: it was copied there. */
+static bool spindump_is_copy(struct spindump_reader *r, const struct sp_hang_row *row)
+{
+    const struct sp_hang_row *last = r->rows.n ? &r->rows.v[r->rows.n - 1] : NULL;
+    bool after = last && r->split_line && r->line == r->split_line + 1;
+    return after && last->column == row->column && last->count == row->count && last->frame == row->frame;
+}
+
 static bool spindump_add_row(struct spindump_reader *r, struct sp_hang_row *row, bool kernel,
                              struct sp_span frame)
 {
-    sp_spindump_cut_range(&frame, &row->from, &row->to);
+    bool addressed = memmem(frame.p, frame.n, " [0x", 4);
+    spindump_take_range(r, row, &frame);
+    r->addressed += addressed;
+    r->bare += !addressed && !memchr("<?", *frame.p, 2);
     row->frame = sp_hang_text(&r->frames.texts, frame, kernel);
     row->line = spindump_row_number(r);
-    return row->frame != SP_NONE && sp_vec_push(&r->rows, *row);
+    return row->frame != SP_NONE && (spindump_is_copy(r, row) || sp_vec_push(&r->rows, *row));
 }
 
 static bool spindump_is_annotation(struct sp_span s)
@@ -77,6 +103,19 @@ static bool spindump_is_annotation(struct sp_span s)
 static bool spindump_is_pasted(struct spindump_reader *r, const struct sp_spindump_thread *t)
 {
     return r->zone == SPINDUMP_HEADER && !r->processes && !r->fields.len && t->nsamples >= 0;
+}
+
+static bool spindump_image_line(struct spindump_reader *r, struct sp_span line, struct sp_span text)
+{
+    bool ok;
+    uint32_t i = sp_hang_image(&r->images, text, r->stamp, &ok);
+    if (!ok)
+        return false;
+    if (i == SP_NONE) {
+        sp_spindump_not_understood(r, line, &r->not_understood, "no binary image");
+        return true;
+    }
+    return sp_vec_push(&r->process_images, i);
 }
 
 /* Lines that begin something, in any zone before the tail. *taken: it was one. */
@@ -103,8 +142,9 @@ static spaa_status spindump_section(struct spindump_reader *r, struct sp_span li
         return SPAA_OK;
     }
     if (r->in_process && sp_hang_starts(text, "Binary Images")) {
-        r->zone = SPINDUMP_IMAGES;
-        return SPAA_OK;
+        struct sp_span image = sp_hang_trim(sp_hang_after(text, sizeof "Binary Images:" - 1));
+        r->zone = SPINDUMP_IMAGES; /* perhaps with the first one in its line */
+        return !image.n || spindump_image_line(r, line, image) ? SPAA_OK : sp_nomem(r->d);
     }
     struct sp_spindump_thread t;
     if (sp_hang_starts(text, "Thread ") && sp_spindump_parse_thread(text, &t) &&
@@ -134,19 +174,6 @@ static bool spindump_heaviest_line(struct spindump_reader *r, struct sp_span lin
     return sp_hang_extension(r->p, &r->buf);
 }
 
-static bool spindump_image_line(struct spindump_reader *r, struct sp_span line, struct sp_span text)
-{
-    bool ok;
-    uint32_t i = sp_hang_image(&r->images, text, r->stamp, &ok);
-    if (!ok)
-        return false;
-    if (i == SP_NONE) {
-        sp_spindump_not_understood(r, line, &r->not_understood, "no binary image");
-        return true;
-    }
-    return sp_vec_push(&r->process_images, i);
-}
-
 /* A line below a thread's header that is no row. */
 static bool spindump_odd_thread_line(struct spindump_reader *r, struct sp_span line, struct sp_span text)
 {
@@ -163,7 +190,7 @@ static bool spindump_odd_thread_line(struct spindump_reader *r, struct sp_span l
 static spaa_status spindump_row_line(struct spindump_reader *r, struct sp_span line, bool *taken)
 {
     struct sp_hang_row row;
-    struct sp_span frame;
+    struct sp_span frame, rest;
     bool kernel;
     *taken = spindump_split_row(line, &row, &kernel, &frame);
     if (!*taken)
@@ -177,6 +204,17 @@ static spaa_status spindump_row_line(struct spindump_reader *r, struct sp_span l
             sp_emit(r->d, SP_L511, sp_spindump_here(r, line.p), "they are counted for the process alone");
         if (!sp_spindump_begin_thread(r, NULL))
             return sp_nomem(r->d);
+    }
+    for (const char *second; (second = sp_spindump_second_row(frame)); frame = rest) {
+        struct sp_span next = {second, (size_t)(frame.p + frame.n - second)};
+        sp_emit(r->d, SP_W521, sp_spindump_here(r, second), "\"%.*s\"", (int)(next.n > 60 ? 60 : next.n),
+                next.p);
+        frame.n -= next.n;
+        r->split_line = r->line;
+        if (!spindump_add_row(r, &row, kernel, frame))
+            return sp_nomem(r->d);
+        if (!spindump_split_row(next, &row, &kernel, &rest))
+            return SPAA_OK;
     }
     return spindump_add_row(r, &row, kernel, frame) ? SPAA_OK : sp_nomem(r->d);
 }

@@ -58,6 +58,9 @@ struct spindump_reader {
     struct sp_hang_images images;
     struct sp_hang_tree tree;
     uint32_t event;
+    uint64_t split_line;       /* that held several rows; 0: none did */
+    uint64_t addressed, bare;  /* rows with an address, and without */
+    uint64_t ranged, unranged; /* likewise, with a range */
 
     /* the header */
     struct sp_buf fields, banner, heaviest;

@@ -19,12 +19,24 @@ struct sp_spindump_frame {
     struct sp_span address; /* "0x1f" or "0"; n 0: none */
     uint64_t address_value; /* 0 where it is none */
     struct sp_span state;   /* without its parentheses; p NULL: none */
+    bool torn;              /* the text ends in the middle: a state may have stood there */
 };
 
 /* Cuts a range of samples (" 1-37", " 44") off the end of a row; false: there is none. */
 bool sp_spindump_cut_range(struct sp_span *s, int64_t *from, int64_t *to);
 void sp_spindump_parse_frame(struct sp_span s, struct sp_spindump_frame *f);
 bool sp_spindump_truncated(struct sp_span symbol); /* "<truncated backtrace>" and the like */
+/* Cuts " [0x1f]" or " [0]" off the end. */
+bool sp_spindump_cut_address(struct sp_span *s, struct sp_span *address);
+
+/*
+ * torn.c: rows that are damaged. sp_spindump_parse_frame of what is whole of a text that may end too early.
+ */
+void sp_spindump_parse_row(struct sp_span s, struct sp_spindump_frame *f);
+/* Cuts off a range in which a row ends too early; false: it does not. */
+bool sp_spindump_cut_torn_range(struct sp_span *s); /* " 1-", " 37-37" */
+/* Where another row begins in the same line, its blanks; NULL: none does. */
+const char *sp_spindump_second_row(struct sp_span s);
 
 /*
  * state.c

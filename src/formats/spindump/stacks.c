@@ -56,13 +56,15 @@ static uint32_t spindump_context_extra(struct spindump_reader *r, const struct s
 }
 
 /*
- * The context of samples that end in the row whose text has this number. Threads of processors without work
+ * The context of samples that end in the row whose text has this number (SP_NONE: its end is missing, and
+ * with it what is stated). Threads of processors without work
  * are idle whatever is stated; microstackshots are taken of what runs.
  */
 static uint32_t spindump_context(void *who, uint32_t text)
 {
+    static const struct sp_spindump_meaning not_known = {0};
     struct spindump_reader *r = who;
-    const struct sp_spindump_meaning *x = &r->frames.meanings.v[text];
+    const struct sp_spindump_meaning *x = text == SP_NONE ? &not_known : &r->frames.meanings.v[text];
     unsigned by = r->opts->group_by;
     bool idle = r->block->idle || x->idle, taken_running = r->powerstats && !x->said.p && !idle;
     struct sp_context c = {.pid = by & SP_BY_PID ? r->at.pid : SP_ABSENT,
@@ -247,6 +249,16 @@ bool sp_spindump_instance(struct spindump_reader *r)
     return r->facts.instance != SP_STR_FAIL && spindump_make_unique(r);
 }
 
+/* The row ends too early: in its text, or before the address, or the range of a timeline report, that
+ * practically all rows have. */
+static bool spindump_is_torn(const struct spindump_reader *r, const struct sp_hang_row *row,
+                             const struct sp_spindump_meaning *x)
+{
+    enum { RARE = 4 };
+    return x->torn || (x->bare && r->bare * RARE < r->addressed) ||
+           (r->timeline && !row->from && !x->rangeless && r->unranged * RARE < r->ranged);
+}
+
 /* Rows hold texts: their frames in this process. */
 static bool spindump_bind_rows(struct spindump_reader *r, struct sp_hang_row *rows, size_t n)
 {
@@ -256,6 +268,13 @@ static bool spindump_bind_rows(struct spindump_reader *r, struct sp_hang_row *ro
             return false;
         rows[i].frame = r->frames.texts.v.v[text].frame;
         rows[i].tag = text;
+        if (spindump_is_torn(r, &rows[i], &r->frames.meanings.v[text])) {
+            struct sp_span s = r->frames.texts.v.v[text].text;
+            if (!r->frames.meanings.v[text].said.p)
+                rows[i].tag = SP_NONE;
+            sp_emit(r->d, SP_L520, SP_AT_LINE(rows[i].line, SP_NOWHERE), "\"%.*s\"",
+                    (int)(s.n > 60 ? 60 : s.n), s.p);
+        }
         if (r->frames.meanings.v[text].truncated)
             r->p->header.truncated += (uint64_t)rows[i].count;
     }

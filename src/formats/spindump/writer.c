@@ -131,7 +131,8 @@ static uint32_t spindump_context_text(struct sp_hang_writer *w, uint32_t context
 
 static bool spindump_has_address(struct sp_span s)
 {
-    return s.n && s.p[s.n - 1] == ']' && (sp_hang_ends(s, "[0]") || memmem(s.p, s.n, " [0x", 4));
+    struct sp_span address;
+    return sp_spindump_cut_address(&s, &address);
 }
 
 /* `running`: what has no state is taken for running anyway. */
