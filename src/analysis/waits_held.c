@@ -211,7 +211,7 @@ bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const st
                           ? sp_waits_thread_of(w, &r->s->profile->contexts.v[context])
                           : SP_NONE;
     *out = (struct sp_held){.own = SP_NONE};
-    if (thread != SP_NONE && thread != waiter && !sp_wait_steps_of(w, waiter, thread, &steps))
+    if (thread != SP_NONE && !sp_wait_steps_of(w, waiter, thread, &steps))
         return false;
     out->in_steps = steps.v.n > 0;
     bool ok = held_gather(r, w, context, out->in_steps ? &steps : NULL, thread, &t);

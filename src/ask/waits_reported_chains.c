@@ -137,13 +137,17 @@ static void chain_put_steps(struct sp_reported *x, struct sp_answer_table *t,
     }
 }
 
-/* What a holder did while `waiter` waited for it; to people a row below the chain. */
+/* What a holder did in the wait (number of it) for it, a thread that waits for itself: it waited; to people a
+ * row below the chain. */
 static void chain_put_holder(struct sp_reported *x, struct sp_answer_table *t, struct sp_answer_table *held,
-                             uint32_t holder, uint32_t waiter)
+                             uint32_t holder, uint32_t wait)
 {
     struct sp_held h;
     const struct sp_wait_thread *thread = &x->w.threads.v[holder];
-    if (!sp_held_of(&x->held, &x->a.own, &x->w, thread->context, waiter, &h)) {
+    uint32_t waiter = x->w.waits.v[wait].waiter;
+    if (!(holder == waiter && !x->w.ranges.v.n
+              ? sp_held_waiting(&x->held, &x->a.own, &x->w, wait, &h)
+              : sp_held_of(&x->held, &x->a.own, &x->w, thread->context, waiter, &h))) {
         x->a.out->failed = true;
         return;
     }
@@ -163,16 +167,17 @@ static void chain_put_holders(struct sp_reported *x, struct sp_answer_table *t, 
                               const struct sp_wait_chain *c)
 {
     for (uint32_t k = c->cycle == SP_NONE ? c->n - 1 : c->cycle; k < c->n; k++) {
-        const struct sp_wait *w = sp_reported_step(x, c, k);
+        uint32_t wait = x->w.steps.v[c->first + k];
+        const struct sp_wait *w = &x->w.waits.v[wait];
         if (x->a.q->brief && k >= c->cycle + SP_REPORTED_HOLDERS && c->cycle != SP_NONE)
             continue;
         for (uint32_t i = 0, holder; w->among > 1 && i < SP_REPORTED_HOLDERS; i++)
             if ((holder = sp_waits_candidate(&x->w, w, i)) != SP_NONE)
-                chain_put_holder(x, t, held, holder, w->waiter);
+                chain_put_holder(x, t, held, holder, wait);
         if (w->holder != SP_NONE)
-            chain_put_holder(x, t, held, w->holder, w->waiter);
+            chain_put_holder(x, t, held, w->holder, wait);
         else if (w->among < 2 && k)
-            chain_put_holder(x, t, held, w->waiter, sp_reported_step(x, c, k - 1)->waiter);
+            chain_put_holder(x, t, held, w->waiter, x->w.steps.v[c->first + k - 1]);
     }
 }
 

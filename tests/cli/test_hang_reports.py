@@ -354,6 +354,15 @@ def test_long_chains_and_many_processes_of_one_number_are_read_in_their_length(t
     assert "started 2026-02-02 23:22:35.000 -0800, #30000" in run("convert", path, "--to", "spaa", "-o", "-", code=0).out
 
 
+def test_a_thread_that_waits_for_itself_waited_meanwhile(tmp_path):
+    phases = [[(60, "work", "running"), (40, "lock", "blocked by turnstile waiting for this thread")]]
+    for timeline in (True, False):
+        path = report(tmp_path, [process("App", 100, [thread(0x10, phases[0], queue=QUEUE, timeline=timeline)])], timeline, 100)
+        (held,) = ask("waits", path)["chains"][0]["holders"]
+        assert (held["did"], held["waited"], held["ran"]) == ("waited", 40, 0 if timeline else 60)
+        assert held["stack"][-1] == "lock" and "ran 60" not in waits(path)
+
+
 # ---- since when, and who had the CPUs ----
 
 
