@@ -123,6 +123,9 @@ static bool waits_gather(struct sp_waits *w, const int64_t *asked, const int64_t
                             .all = whole[i],
                             .hops = fact->hops,
                             .fact = c->wait,
+                            .context = i,
+                            .begin = SP_ABSENT,
+                            .last = SP_ABSENT,
                             .lock = fact->flags & SP_FACT_LOCK,
                             .self = fact->flags & SP_FACT_SELF,
                             .receive = fact->flags & SP_FACT_RECEIVE,
@@ -144,6 +147,16 @@ static int by_waiter(const void *va, const void *vb, void *arg)
     return sp_str_cmp(sp_pstr(w->profile, a->text), sp_pstr(w->profile, b->text));
 }
 
+/* Of several that may be the holder, those are left that were there when it was waited for. */
+static void settle_by_time(const struct sp_waits *w, struct sp_wait *x)
+{
+    enum { FAR = 64 };
+    if (sp_waits_candidate(w, x, 1) == SP_NONE || sp_waits_candidate(w, x, FAR) != SP_NONE)
+        return;
+    x->by_time = true;
+    x->by_time = sp_waits_candidate(w, x, 0) != SP_NONE;
+}
+
 static void settle_holders(struct sp_waits *w)
 {
     for (size_t i = 0; i < w->waits.n; i++) {
@@ -152,8 +165,10 @@ static void settle_holders(struct sp_waits *w)
         if (!t->n++)
             t->first = (uint32_t)i;
         x->by_process = !x->self && x->holder_tid == SP_ABSENT && x->holder_pid != SP_ABSENT;
-        if (x->self || x->by_process || x->holder_tid != SP_ABSENT)
+        if (x->self || x->by_process || x->holder_tid != SP_ABSENT) {
+            settle_by_time(w, x);
             x->holder = sp_waits_candidate(w, x, 0);
+        }
         while (x->holder != SP_NONE && x->among < SP_AMONG_MOST &&
                sp_waits_candidate(w, x, x->among) != SP_NONE)
             x->among++;
@@ -325,8 +340,9 @@ spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection 
     if (ok) {
         if (w.waits.n)
             qsort_r(w.waits.v, w.waits.n, sizeof *w.waits.v, by_waiter, &w);
-        settle_holders(&w);
         st = sp_waits_learn_steps(&w, d);
+        if (!st)
+            settle_holders(&w);
         ok = !st && sp_waits_find_stuck(&w) && waits_find_chains(&w);
         if (ok && w.chains.n)
             qsort_r(w.chains.v, w.chains.n, sizeof *w.chains.v, by_chain, &w);

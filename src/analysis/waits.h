@@ -33,11 +33,14 @@ struct sp_wait {
     int64_t all;   /* the weight without filters */
     int64_t hops;  /* so many waits of others lie between it and the holder; SP_ABSENT: not stated */
     uint32_t fact; /* in profile->waits */
-    bool by_process; /* the holder's thread is a guess */
-    bool lock;       /* of the kinds that make a deadlock */
-    bool self;       /* the holder is the waiter */
-    bool receive;    /* of a server, for messages */
-    bool reported;   /* the profiler itself calls it a part of a deadlock */
+    bool by_process;     /* the holder's thread is a guess */
+    bool lock;           /* of the kinds that make a deadlock */
+    bool self;           /* the holder is the waiter */
+    bool receive;        /* of a server, for messages */
+    bool reported;       /* the profiler itself calls it a part of a deadlock */
+    uint32_t context;    /* that it is of */
+    int64_t begin, last; /* the first and the last step that may have seen it; SP_ABSENT: not known */
+    bool by_time;        /* of the holders that it may have, only those are meant that were there then */
     uint32_t among; /* so many processes of its number may be the holder's, SP_AMONG_MOST: or more; then it is
                        not known which */
 };
@@ -121,6 +124,8 @@ bool sp_waits_alike(const struct sp_waits *w, uint32_t a, uint32_t b);
 int64_t sp_waits_weight(const struct sp_waits *w, uint32_t wait);
 
 /* waits_steps.c: ranges, and where each thread was seen; SPAA_ERR_NOMEM. */
+/* Whether a thread was there while a wait was seen, as far as is known. */
+bool sp_waits_was_there(const struct sp_wait *x, const struct sp_wait_thread *t);
 spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d);
 /* The steps in which a thread was seen to wait for a holder, in order, joined where they touch; false: no
  * memory. */

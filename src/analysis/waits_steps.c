@@ -27,6 +27,12 @@ uint32_t sp_waits_thread_of(const struct sp_waits *w, const struct sp_context *c
     return SP_NONE;
 }
 
+bool sp_waits_was_there(const struct sp_wait *x, const struct sp_wait_thread *t)
+{
+    bool known = x->begin != SP_ABSENT && t->begin != SP_ABSENT;
+    return !known || (t->begin <= x->last && t->last >= x->begin);
+}
+
 /* Those of the name that the wait says, or of any. */
 static uint32_t steps_candidate(const struct sp_waits *w, const struct sp_wait *x, bool named, uint32_t nth)
 {
@@ -39,6 +45,7 @@ static uint32_t steps_candidate(const struct sp_waits *w, const struct sp_wait *
         for (uint32_t i; tid != SP_ABSENT && (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;) {
             const struct sp_wait_thread *t = &w->threads.v[i];
             if (t->tid != tid || (named && t->comm != x->holder_name) ||
+                (x->by_time && !sp_waits_was_there(x, t)) ||
                 (p && sp_thread_info_process_of(&w->info, &w->profile->contexts.v[t->context]) != p))
                 continue;
             if (!nth--)
@@ -92,6 +99,30 @@ static void steps_seen(struct sp_wait_thread *t, int64_t from, int64_t to)
     t->last = to > t->last ? to : t->last; /* SP_ABSENT is less than any */
 }
 
+/* Between which steps waits were seen: those of their stacks, else of their thread. */
+static bool steps_of_waits(struct sp_waits *w)
+{
+    const struct sp_profile *p = w->profile;
+    struct sp_wait_thread *seen = malloc((p->contexts.n + 1) * sizeof *seen);
+    if (!seen)
+        return false;
+    for (size_t i = 0; i < p->contexts.n; i++)
+        seen[i].begin = seen[i].last = SP_ABSENT;
+    for (size_t i = 0; i < w->ranges.v.n; i++) {
+        const struct sp_step_range *r = &w->ranges.v.v[i];
+        steps_seen(&seen[p->stacks.v[r->stack].context], r->from, r->to);
+    }
+    for (size_t i = 0; i < w->waits.n; i++) {
+        struct sp_wait *x = &w->waits.v[i];
+        const struct sp_wait_thread *t = &seen[x->context];
+        t = t->begin == SP_ABSENT ? &w->threads.v[x->waiter] : t;
+        x->begin = t->begin;
+        x->last = t->last;
+    }
+    free(seen);
+    return true;
+}
+
 static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
 {
     const struct sp_wait of = {.holder_tid = t->tid, .holder_name = t->comm};
@@ -123,7 +154,7 @@ spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d)
     }
     for (size_t i = 0; i < p->threads.n; i++)
         steps_of_line(w, &p->threads.v[i]);
-    return SPAA_OK;
+    return steps_of_waits(w) ? SPAA_OK : sp_nomem(d);
 }
 
 /* A stack of the thread waits for the holder. */

@@ -58,7 +58,9 @@ static void hang_unknown_holder(struct sp_summary *x, struct sp_buf *b)
                       w->among < SP_AMONG_MOST ? "" : " or more");
         sp_hang_holder(b, x, w);
         sp_buf_puts(b, " it waited for, one after the other");
-        hang_unknown(x, "holder_process", b, "spindump -i FILE -timeline, which says when each was there");
+        hang_unknown(x, "holder_process", b,
+                     h->w.ranges.v.n ? trace
+                                     : "spindump -i FILE -timeline, which says when each was there");
     } else if (w->holder == SP_NONE) {
         sp_buf_puts(b, "what ");
         sp_hang_holder(b, x, w);

@@ -335,6 +335,28 @@ def test_a_pasted_main_thread_is_judged(tmp_path):
     assert ask("summary", path)["hang"]["verdict"] is None
 
 
+# ---- a number that comes again ----
+
+
+@pytest.mark.parametrize("state", ["blocked by turnstile waiting for w [100] thread 0x10", "blocked by wait4 on w [100]"])
+def test_a_number_that_came_again_is_told_apart_by_when_its_processes_were_there(tmp_path, state):
+    def both(phases, timeline=True):
+        return report(tmp_path, [process("w", 100, [thread(0x10, [(40, "one", "running")], queue=QUEUE, timeline=timeline)]),
+                                 process("w", 100, [thread(0x10, [(60, "two", "running")], 41, QUEUE, timeline)]),
+                                 process("App", 200, [thread(0x20, phases, queue=QUEUE, timeline=timeline)])], timeline, 100, pid=200)
+    late = [(45, "work", "running"), (55, "lock", state)]
+    path = both(late)
+    (chain,) = ask("waits", path)["chains"]
+    assert [h["stack"][-1] for h in chain["holders"]] == ["two"] and chain["steps"][0]["holder"]["processes"] is None
+    assert "which of" not in waits(path) and "which of" not in brief(path) and "start > two" in brief(path)
+    early = [(40, "lock", state), (60, "work", "running")]
+    (chain,) = ask("waits", both(early))["chains"]
+    assert [h["stack"][-1] for h in chain["holders"]] == ["one"]
+    for path in (both([(60, "lock", state), (40, "work", "running")]), both(late, timeline=False)):  # of both, or it is not known
+        (chain,) = ask("waits", path)["chains"]
+        assert chain["steps"][0]["holder"]["processes"] == 2 and len(chain["holders"]) == 2
+
+
 # ---- hostile reports ----
 
 
