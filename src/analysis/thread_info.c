@@ -4,7 +4,9 @@
 #include "analysis/state_shares.h"
 
 #include "base/hash.h"
+#include "model/facts.h"
 #include "model/labels.h"
+#include "model/listed_threads.h"
 
 #include <stdlib.h>
 
@@ -84,6 +86,23 @@ const struct sp_reported_process *sp_thread_info_process_of(const struct sp_thre
     return x ? x : process(f, c->pid);
 }
 
+const struct sp_reported_thread *sp_thread_info_thread_of(const struct sp_thread_info *f,
+                                                          const struct sp_context *c)
+{
+    const struct sp_reported_thread *one = NULL;
+    const struct sp_reported_process *of = c->pid == SP_ABSENT ? NULL : sp_thread_info_process_of(f, c);
+    struct sp_probe at = sp_map_probe(&f->by_tid, sp_hash_mix((uint64_t)c->tid, 7));
+    for (uint32_t i; (i = sp_map_next(&f->by_tid, &at)) != SP_MAP_NONE;) {
+        const struct sp_reported_thread *t = &f->threads.v[i];
+        if (t->tid != c->tid)
+            continue;
+        if (of && &f->processes.v[t->process] == of)
+            return t;
+        one = one ? one : t;
+    }
+    return one;
+}
+
 static int64_t thread_info_stated(int64_t v)
 {
     return v == SP_ABSENT ? -1 : v;
@@ -140,8 +159,25 @@ static void thread_info_add_part(int64_t *sum, int64_t v)
         *sum = INT64_MAX;
 }
 
+struct sp_reported_cpu sp_thread_info_cpu(const struct sp_thread_info *f, const struct sp_context *c)
+{
+    struct sp_reported_cpu sum = {-1, -1, -1};
+    const struct sp_reported_thread *one = sp_thread_info_thread_of(f, c);
+    struct sp_probe at = sp_map_probe(&f->by_tid, sp_hash_mix((uint64_t)c->tid, 7));
+    for (uint32_t i; one && (i = sp_map_next(&f->by_tid, &at)) != SP_MAP_NONE;) {
+        const struct sp_reported_thread *t = &f->threads.v[i];
+        if (t->tid != c->tid || t->pid != one->pid || t->comm != one->comm)
+            continue;
+        thread_info_add_part(&sum.cpu_ns, t->cpu.cpu_ns);
+        thread_info_add_part(&sum.cycles, t->cpu.cycles);
+        thread_info_add_part(&sum.instructions, t->cpu.instructions);
+    }
+    return sum;
+}
+
+/* In the process of the table with this number; SP_NONE: in the one that its name tells. */
 static bool thread_info_add_thread(struct sp_thread_info *f, const struct sp_profile *p,
-                                   const struct sp_thread *t, const bool *stated)
+                                   const struct sp_thread *t, uint32_t process_number, const bool *stated)
 {
     struct sp_reported_thread x = {.pid = t->pid,
                                    .tid = t->tid,
@@ -152,7 +188,9 @@ static bool thread_info_add_thread(struct sp_thread_info *f, const struct sp_pro
     struct sp_str queue = sp_pstr(p, x.queue);
     x.main = queue.n && memmem(queue.p, queue.n, "com.apple.main-thread", 21);
     f->any_cpu = f->any_cpu || x.cpu.cpu_ns >= 0;
-    struct sp_reported_process *of_thread = find_process(f, t->pid, t->comm, SP_STR_NONE);
+    struct sp_reported_process *of_thread = process_number != SP_NONE
+                                                ? &f->processes.v[process_number]
+                                                : find_process(f, t->pid, t->comm, SP_STR_NONE);
     of_thread = of_thread ? of_thread : process(f, t->pid);
     if (!of_thread) {
         struct sp_reported_process fresh = {.pid = t->pid, .cpu = {-1, -1, -1}, .main = SP_ABSENT};
@@ -160,8 +198,8 @@ static bool thread_info_add_thread(struct sp_thread_info *f, const struct sp_pro
             return false;
         of_thread = &f->processes.v[f->processes.n - 1];
     }
-    size_t number = (size_t)(of_thread - f->processes.v);
-    if (!stated[number]) {
+    x.process = (uint32_t)(of_thread - f->processes.v);
+    if (!stated[x.process]) {
         thread_info_add_part(&of_thread->cpu.cpu_ns, x.cpu.cpu_ns);
         thread_info_add_part(&of_thread->cpu.cycles, x.cpu.cycles);
         thread_info_add_part(&of_thread->cpu.instructions, x.cpu.instructions);
@@ -170,6 +208,78 @@ static bool thread_info_add_thread(struct sp_thread_info *f, const struct sp_pro
         of_thread->main = x.tid;
     return f->threads.n < SP_NONE - 1 && sp_vec_push(&f->threads, x) &&
            sp_map_add(&f->by_tid, sp_hash_mix((uint64_t)x.tid, 7), (uint32_t)f->threads.n - 1);
+}
+
+/* What is to be known of the threads that processes of one number list, in reports. */
+struct thread_info_lists {
+    struct sp_listed_threads listed;
+    uint32_t *of; /* by record: number of the process that it is of; SP_NONE: its name tells */
+    bool *stated;
+    bool add; /* threads whose record another process has; else `of` is filled */
+};
+
+static bool thread_info_of_process(struct sp_thread_info *f, struct thread_info_lists *x,
+                                   const struct sp_process_fact *fact, uint32_t number)
+{
+    struct sp_listed_thread l;
+    uint32_t record;
+    bool ok = true;
+    sp_listed_threads_of(&x->listed, fact);
+    while (ok && sp_listed_threads_next(&x->listed, fact, &l, &record)) {
+        if (l.own && record != SP_NONE)
+            x->of[record] = number;
+        if (l.own || !x->add)
+            continue;
+        struct sp_thread t = {.pid = fact->pid, .tid = l.tid, .comm = f->processes.v[number].name};
+        sp_facts_clear(sp_thread_facts, &t);
+        t.name = l.name;
+        t.queue = l.queue;
+        t.cpu_time_ns = l.cpu_time_ns;
+        t.cycles = l.cycles;
+        t.instructions = l.instructions;
+        ok = thread_info_add_thread(f, x->listed.p, &t, number, x->stated);
+    }
+    return ok;
+}
+
+static bool thread_info_lists(struct sp_thread_info *f, struct thread_info_lists *x)
+{
+    const struct sp_profile *p = x->listed.p;
+    bool ok = true;
+    for (size_t i = 0; ok && i < p->processes.n; i++) {
+        const struct sp_process_fact *fact = &p->processes.v[i];
+        const struct sp_reported_process *of = NULL;
+        if (sp_thread_info_process(f, fact->pid, 1))
+            of = find_process(f, fact->pid, thread_info_text(p, fact->name),
+                              thread_info_text(p, fact->instance));
+        ok = !of || thread_info_of_process(f, x, fact, (uint32_t)(of - f->processes.v));
+    }
+    return ok;
+}
+
+/* All threads; where a number was of several processes, reports list which were whose. */
+static bool thread_info_add_threads(struct sp_thread_info *f, const struct sp_profile *p)
+{
+    struct thread_info_lists x = {.listed = {.p = p}};
+    bool again = false;
+    x.of = malloc((p->threads.n + 1) * sizeof *x.of);
+    x.stated = calloc(f->processes.n + p->threads.n + 1, sizeof *x.stated);
+    bool ok = x.of && x.stated;
+    for (size_t i = 0; ok && i < f->processes.n; i++) {
+        x.stated[i] = f->processes.v[i].cpu.cpu_ns >= 0;
+        again = again || f->processes.v[i].next != SP_NONE;
+    }
+    for (size_t i = 0; ok && i < p->threads.n; i++)
+        x.of[i] = SP_NONE;
+    ok = ok && (!again || (sp_listed_threads_open(&x.listed, p) && thread_info_lists(f, &x)));
+    for (size_t i = 0; ok && i < p->threads.n; i++)
+        ok = thread_info_add_thread(f, p, &p->threads.v[i], x.of[i], x.stated);
+    x.add = true;
+    ok = ok && (!again || thread_info_lists(f, &x));
+    sp_listed_threads_close(&x.listed);
+    free(x.of);
+    free(x.stated);
+    return ok;
 }
 
 /* Of numbers that several processes had, contexts tell whose a thread is: first those that serve the main
@@ -182,7 +292,7 @@ static void thread_info_mains_of_several(struct sp_thread_info *f, const struct 
             if (c->tid == SP_ABSENT || c->pid == SP_ABSENT || !sp_thread_info_process(f, c->pid, 1))
                 continue;
             struct sp_reported_process *x = thread_info_exactly(f, c);
-            const struct sp_reported_thread *t = sp_thread_info_thread(f, c->tid);
+            const struct sp_reported_thread *t = sp_thread_info_thread_of(f, c);
             if (x && x->main == SP_ABSENT && (pass || (t && t->main)))
                 x->main = c->tid;
         }
@@ -191,16 +301,10 @@ static void thread_info_mains_of_several(struct sp_thread_info *f, const struct 
 spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, struct sp_thread_info *out)
 {
     struct sp_thread_info f = {.profile = p};
-    bool *stated = NULL, ok = true;
+    bool ok = true;
     for (size_t i = 0; ok && i < p->processes.n; i++)
         ok = thread_info_add_fact(&f, p, &p->processes.v[i]);
-    stated = calloc(f.processes.n + p->threads.n + 1, sizeof *stated);
-    ok = ok && stated;
-    for (size_t i = 0; ok && i < f.processes.n; i++)
-        stated[i] = f.processes.v[i].cpu.cpu_ns >= 0;
-    for (size_t i = 0; ok && i < p->threads.n; i++)
-        ok = thread_info_add_thread(&f, p, &p->threads.v[i], stated);
-    free(stated);
+    ok = ok && thread_info_add_threads(&f, p);
     /* Without a queue that says so, the first thread is the main one; 0 is no process, or an unknown one. */
     for (size_t i = 0; ok && i < f.threads.n; i++) {
         struct sp_reported_process *x = process(&f, f.threads.v[i].pid);

@@ -16,7 +16,8 @@ struct sp_reported_thread {
     int64_t pid, tid;
     uint32_t comm, name, queue; /* strings of the profile */
     struct sp_reported_cpu cpu;
-    bool main; /* of its process: by its queue, else the first that is named */
+    uint32_t process; /* in processes */
+    bool main;        /* of its process: by its queue, else the first that is named */
 };
 
 struct sp_reported_process {
@@ -40,6 +41,14 @@ spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, st
 void sp_thread_info_free(struct sp_thread_info *f);
 const struct sp_reported_thread *sp_thread_info_thread(const struct sp_thread_info *f,
                                                        int64_t tid); /* NULL: none */
+/* The same of a context: of several programs that had the thread, one after the other, the one that it is of.
+ */
+const struct sp_reported_thread *sp_thread_info_thread_of(const struct sp_thread_info *f,
+                                                          const struct sp_context *c);
+/* Its CPU time, that of all processes of that number and name together: rows of threads do not tell these
+ * apart.
+ */
+struct sp_reported_cpu sp_thread_info_cpu(const struct sp_thread_info *f, const struct sp_context *c);
 /* Processes of a number, one after the other, from 0 on; of several, the one of a name and an instance, where
  * it is told. NULL: none. */
 const struct sp_reported_process *sp_thread_info_process(const struct sp_thread_info *f, int64_t pid,

@@ -38,11 +38,11 @@ struct sp_top_who sp_top_who(const struct sp_top *t, enum sp_by by, const struct
     if (pool != SP_NONE)
         who.cpu = pool_cpu(f, pools, pool);
     else if (who.tid != SP_ABSENT)
-        who.thread = sp_thread_info_thread(f, who.tid);
+        who.thread = sp_thread_info_thread_of(f, c);
     else if (who.pid != SP_ABSENT && by == SP_TOP_PROCESS)
         who.process = f->profile ? sp_thread_info_process_of(f, c) : NULL;
     if (who.thread || who.process)
-        who.cpu = who.thread ? who.thread->cpu : who.process->cpu;
+        who.cpu = who.thread ? sp_thread_info_cpu(f, c) : who.process->cpu;
     return who;
 }
 

@@ -357,6 +357,26 @@ def test_a_number_that_came_again_is_told_apart_by_when_its_processes_were_there
         assert chain["steps"][0]["holder"]["processes"] == 2 and len(chain["holders"]) == 2
 
 
+def test_cpu_time_of_a_program_is_its_own(tmp_path):
+    """sh executed cc: one number and one thread; each header states its own."""
+    def one(name, first, n, cpu, fields=""):
+        header, rows = thread(0x10, [(n, name + "_main", "running")], first, QUEUE).split("\n", 1)
+        return process(name, 100, [header + "    cpu time %s\n" % cpu + rows], fields)
+
+    path = report(tmp_path, [one("sh", 1, 40, "0.400s (1.2G cycles)"), one("cc", 41, 60, "0.001s")], steps=100)
+    for by in ("process", "thread"):
+        answer = ask("top", path, "--by", by)
+        assert {r["name"].split()[0]: (r["self"], r["cpu_time_ns"]) for r in answer["rows"]} == {"cc": (60, 10 ** 6), "sh": (40, 4 * 10 ** 8)}
+        (said,) = [d["message"] for d in answer["diagnostics"] if d["code"] == "SPAA-W519"]
+        assert "cc (pid 100): CPU time 1 ms, 60 running samples (600 ms)" in said and "sh" not in said
+    spaa = tmp_path / "x.spaa"
+    run("convert", path, "-o", spaa, code=0)
+    assert [r["cpu_time_ns"] for r in ask("top", spaa, "--by", "thread")["rows"]] == [10 ** 6, 4 * 10 ** 8]
+    path = report(tmp_path, [one("w", 1, 40, "0.400s"), one("w", 41, 60, "0.500s")], steps=100)  # the same name: one row
+    assert [(r["self"], r["cpu_time_ns"]) for r in ask("top", path, "--by", "thread")["rows"]] == [(100, 9 * 10 ** 8)]
+    assert sorted(r["cpu_time_ns"] for r in ask("top", path, "--by", "process")["rows"]) == [4 * 10 ** 8, 5 * 10 ** 8]
+
+
 # ---- hostile reports ----
 
 
