@@ -186,6 +186,37 @@ def test_states_that_were_left_out_do_not_become_waits():
     assert states is None or states["waiting"] == 0
 
 
+# What is no report
+
+
+CRASH = """Process:               App [100]
+Path:                  /Applications/App.app/Contents/MacOS/App
+Identifier:            com.x
+OS Version:            macOS 14.0 (23A344)
+Report Version:        12
+
+Crashed Thread:        0  Dispatch queue: com.apple.main-thread
+
+Exception Type:        EXC_BAD_ACCESS (SIGSEGV)
+
+Thread 0 Crashed:: Dispatch queue: com.apple.main-thread
+0   App                           \t0x0000000100003f00 main + 40
+"""
+
+
+@pytest.mark.parametrize("text", [CRASH, '{"app_name":"App","bug_type":"309"}\n{"pid":100,"threads":[],"faultingThread":0}\n'])
+def test_a_crash_report_is_told_what_it_is(text):
+    err = run("top", "-", stdin=text, code=3).err
+    assert "this is a crash report: the stack of each thread, once, and no samples" in err and "sample PID" in err
+
+
+def test_two_lines_of_powerstats_are_no_report():
+    text = "Powerstats for:   the lab [12]\n  5  W + 8 (idle + 3) [0x1]\n"
+    assert "unknown format" in run("top", "-", stdin=text, code=3).err
+    real = text.replace("\n", "\nPath:             /usr/bin/lab\n", 1)
+    assert ask("top", "-", stdin=real)["whole"] == 5
+
+
 # Microstackshots
 
 

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* COUNTED: a thread that says how many samples it has. */
+/* COUNTED: a thread that says how many samples it has. DETAIL: what each `Powerstats for:` has of its
+ * process. */
 enum spindump_mark {
     FORM = 1,
     SOURCE = 2,
@@ -16,6 +17,8 @@ enum spindump_mark {
     COUNTED = 64,
     ROW = 128,
     SAMPLE = 256,
+    POWER = 512,
+    DETAIL = 1024,
     FIELD = SOURCE | STEPS | VERSION
 };
 
@@ -59,7 +62,11 @@ static unsigned spindump_marks(struct sp_span line, unsigned before)
                  {"Steps:", STEPS},
                  {"Report Version:", VERSION},
                  {"Process:", PROCESS},
-                 {"Powerstats for:", PROCESS | THREAD},
+                 {"Powerstats for:", PROCESS | POWER},
+                 {"UUID:", DETAIL},
+                 {"Path:", DETAIL},
+                 {"Num samples:", DETAIL},
+                 {"Primary state:", DETAIL},
                  {"Analysis of sampling", SAMPLE},
                  {"Call graph:", SAMPLE}};
     if (!sp_hang_starts(line, "  ")) {
@@ -78,7 +85,8 @@ static int spindump_judge(unsigned marks)
 {
     unsigned fields = marks & FIELD;
     bool several = fields & (fields - 1);
-    bool tree = marks & ROW && (marks & COUNTED || (marks & THREAD && marks & PROCESS));
+    bool micro = marks & POWER && marks & DETAIL;
+    bool tree = marks & ROW && (marks & COUNTED || micro || (marks & THREAD && marks & PROCESS));
     if (marks & FORM)
         return marks & (PROCESS | FIELD) ? 95 : 60;
     if (marks & FIELD && marks & PROCESS && (tree || several))
@@ -93,6 +101,10 @@ int sp_spindump_probe(const unsigned char *bytes, size_t n, bool whole, const ch
     (void)whole;
     if (sp_spindump_is_tailspin(bytes, n)) {
         *reason = "the magic number of a binary tailspin";
+        return 60;
+    }
+    if (sp_spindump_is_crash(p, n)) {
+        *reason = "a crash report";
         return 60;
     }
     bool report = sp_hang_is_report(bytes, n);
@@ -113,7 +125,7 @@ int sp_spindump_probe(const unsigned char *bytes, size_t n, bool whole, const ch
         return 0;
     if (!report) {
         *reason = "parts of a spindump report, but most lines are none";
-        return marks & (FORM | THREAD) || (marks & FIELD && marks & PROCESS) ? 30 : 0;
+        return marks & (FORM | THREAD | POWER) || (marks & FIELD && marks & PROCESS) ? 30 : 0;
     }
     return spindump_judge(marks);
 }

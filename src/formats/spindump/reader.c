@@ -358,12 +358,29 @@ bool sp_spindump_is_tailspin(const unsigned char *p, size_t n)
     return false;
 }
 
-/* What must be decoded by spindump itself. */
+bool sp_spindump_is_crash(const char *p, size_t n)
+{
+    bool json = n && *p == '{';
+    if (json)
+        return memmem(p, n, "\"bug_type\":\"309\"", 17) ||
+               (memmem(p, n, "\"faultingThread\"", 16) && memmem(p, n, "\"threads\"", 9));
+    return memmem(p, n, "\nException Type:", 16) &&
+           (memmem(p, n, "\nCrashed Thread:", 16) || memmem(p, n, "\nTriggered by Thread:", 21));
+}
+
+/* What must be decoded by spindump itself, and what is no profile. */
 static bool spindump_refused(struct spindump_reader *r)
 {
     size_t n = (size_t)(r->end - r->start);
     const char *what = NULL;
     n = n < SP_PROBE_BYTES ? n : SP_PROBE_BYTES;
+    if (sp_spindump_is_crash(r->start, n)) {
+        sp_emit_hint(
+            r->d, SP_E011, SP_AT(0),
+            "what a program does before it hangs or while it is slow: `sample PID` or `sudo spindump PID`",
+            "this is a crash report: the stack of each thread, once, and no samples");
+        return true;
+    }
     if (sp_spindump_is_tailspin((const unsigned char *)r->start, n))
         what = "this is a binary tailspin";
     else if (memmem(r->start, n, "Use spindump -i to generate textual report", 42) &&

@@ -95,6 +95,8 @@ int sp_spindump_probe(const unsigned char *p, size_t n, bool whole, const char *
  */
 /* A binary trace, which spindump must decode. */
 bool sp_spindump_is_tailspin(const unsigned char *p, size_t n);
+/* A report of a crash, as text or as JSON, which holds no samples. */
+bool sp_spindump_is_crash(const char *p, size_t n);
 spaa_status sp_spindump_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                              struct sp_profile *p);
 spaa_status sp_spindump_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
