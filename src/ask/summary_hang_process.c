@@ -6,6 +6,7 @@
 
 #include "analysis/process.h"
 #include "analysis/state_shares.h"
+#include "base/hash.h"
 #include "base/num.h"
 #include "json/find.h"
 
@@ -36,21 +37,40 @@ static bool hang_is_process(const struct sp_summary *x, const struct sp_process_
            !(s.n >= sizeof beside - 1 && memcmp(s.p, beside, sizeof beside - 1) == 0);
 }
 
-/* A context that the filters keep is of that process. */
-static bool hang_is_kept(const struct sp_profile *p, const struct sp_selection *s,
-                         const struct sp_process_fact *f)
+static uint64_t hang_key(const struct sp_profile *p, uint32_t name, struct sp_str instance)
 {
-    for (size_t i = 0; i < s->rows.n; i++) {
-        const struct sp_context *c = &p->contexts.v[p->stacks.v[s->rows.v[i].stack].context];
-        if (c->pid == f->pid && c->comm == f->name &&
-            sp_str_cmp(sp_process_instance(p, c), sp_pstr(p, f->instance)) == 0)
+    struct sp_str s = sp_pstr(p, name);
+    return sp_hash_mix(sp_hash64(s.p, s.n), sp_hash64(instance.p, instance.n));
+}
+
+/* A context of the number that the filters keep; `kept`: of each process one, by hang_key. */
+static bool hang_is_kept(const struct sp_profile *p, const struct sp_map *kept, uint32_t name,
+                         struct sp_str instance)
+{
+    struct sp_probe at = sp_map_probe(kept, hang_key(p, name, instance));
+    for (uint32_t i; (i = sp_map_next(kept, &at)) != SP_MAP_NONE;)
+        if (p->contexts.v[i].comm == name &&
+            sp_str_cmp(sp_process_instance(p, &p->contexts.v[i]), instance) == 0)
             return true;
-    }
     return false;
 }
 
+static bool hang_keep(const struct sp_summary *x, const struct sp_selection *s, struct sp_map *kept)
+{
+    const struct sp_profile *p = x->x.q->profiles[0];
+    for (size_t i = 0; i < s->rows.n; i++) {
+        uint32_t number = p->stacks.v[s->rows.v[i].stack].context;
+        const struct sp_context *c = &p->contexts.v[number];
+        struct sp_str instance = sp_process_instance(p, c);
+        if (c->pid == x->hang.pid && !hang_is_kept(p, kept, c->comm, instance) &&
+            !sp_map_add(kept, hang_key(p, c->comm, instance), number))
+            return false;
+    }
+    return true;
+}
+
 /* Of the processes of the number those that fit: the command that the header names, and the filters. */
-static uint32_t hang_count(const struct sp_summary *x, const struct sp_selection *s, bool by_command,
+static uint32_t hang_count(const struct sp_summary *x, const struct sp_map *kept, bool by_command,
                            const struct sp_process_fact **one)
 {
     const struct sp_profile *p = x->x.q->profiles[0];
@@ -58,7 +78,7 @@ static uint32_t hang_count(const struct sp_summary *x, const struct sp_selection
     for (size_t i = 0; i < p->processes.n; i++) {
         const struct sp_process_fact *f = &p->processes.v[i];
         if (!hang_is_process(x, f) || (by_command && !sp_str_is(sp_pstr(p, f->name), x->hang.e.command)) ||
-            (s && !hang_is_kept(p, s, f)))
+            (kept && !hang_is_kept(p, kept, f->name, sp_pstr(p, f->instance))))
             continue;
         *one = n++ ? *one : f;
     }
@@ -80,8 +100,13 @@ static spaa_status hang_choose(struct sp_summary *x, const struct sp_process_fac
     spaa_status st = sp_select(x->x.q->profiles[0], &how, x->x.q->diags, &s);
     if (st)
         return st;
-    n = hang_count(x, &s, false, one);
+    struct sp_map kept = {0};
+    bool ok = hang_keep(x, &s, &kept);
+    n = ok ? hang_count(x, &kept, false, one) : 0;
+    sp_map_free(&kept);
     sp_selection_free(&s);
+    if (!ok)
+        return sp_nomem(x->x.q->diags);
     x->hang.among = n > 1 ? n : 0;
     return SPAA_OK;
 }

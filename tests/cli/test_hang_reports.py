@@ -393,6 +393,7 @@ def test_long_chains_and_many_processes_of_one_number_are_read_in_their_length(t
     path = report(tmp_path, jobs, False, 10, pid=800)
     assert ask("waits", path)["chains"][0]["steps"][0]["holder"]["processes"] == 16
     assert "(which of 16 or more processes?)" in waits(path)
+    assert ask("summary", path, "--pid", "700")["hang"]["processes"] == n
     assert "started 2026-02-02 23:22:35.000 -0800, #30000" in run("convert", path, "--to", "spaa", "-o", "-", code=0).out
 
 
