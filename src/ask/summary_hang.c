@@ -11,15 +11,42 @@
 
 /* ---- what its main thread did ---- */
 
-/* It stood in its run loop, for anything to do. */
-static bool hang_is_idle(const struct sp_summary *x)
+static bool hang_contains(const struct sp_summary *x, uint32_t i, const char *const *words)
 {
     const struct sp_profile *p = x->x.q->profiles[0];
-    const struct sp_held *h = &x->hang.main;
-    for (uint32_t i = 0; i < h->n; i++)
-        if (sp_str_is(sp_pstr(p, p->functions.v[h->path[i]].name), "__CFRunLoopServiceMachPort"))
-            return !h->fact && h->at[i] * 2 >= h->weight;
+    struct sp_str name = sp_pstr(p, p->functions.v[x->hang.main.path[i]].name);
+    for (; *words; words++)
+        if (memmem(name.p, name.n, *words, strlen(*words)))
+            return true;
     return false;
+}
+
+/*
+ * It stood in its run loop, for anything to do. A function of its own that runs a run loop, below that of the
+ * application, waits for something else, unless it fetches events there, as modal panels do: *nested.
+ */
+static bool hang_is_idle(const struct sp_summary *x, uint32_t *nested)
+{
+    static const char *const port[] = {"__CFRunLoopServiceMachPort", NULL},
+                             *const application[] = {"NSApplicationMain", "-[NSApplication run]",
+                                                     "UIApplicationMain", "CFRunLoopRunSpecific", NULL},
+                             *const events[] = {"nextEventMatching", "NextEvent", NULL};
+    const struct sp_held *h = &x->hang.main;
+    uint32_t end = 0, own = SP_NONE;
+    bool inside = false;
+    for (uint32_t i = 0; i < h->n; i++)
+        end = hang_contains(x, i, port) ? i : end;
+    if (!end || h->fact || h->at[end] * 2 < h->weight)
+        return false;
+    for (uint32_t i = 0; i < end; i++) {
+        if (inside && sp_is_own(&x->hang.own, h->path[i]) && !x->hang.own.all)
+            own = i;
+        else if (hang_contains(x, i, events))
+            own = SP_NONE;
+        inside = inside || hang_contains(x, i, application);
+    }
+    *nested = own;
+    return own == SP_NONE;
 }
 
 static void hang_judge(struct sp_summary *x)
@@ -34,7 +61,7 @@ static void hang_judge(struct sp_summary *x)
         return;
     h->verdict = verdicts[h->main.most];
     h->weight = h->main.by[h->main.most];
-    if (h->verdict == SP_HANG_WAITED && hang_is_idle(x))
+    if (h->verdict == SP_HANG_WAITED && hang_is_idle(x, &h->nested))
         h->verdict = SP_HANG_IDLE;
 }
 
@@ -94,7 +121,7 @@ static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
     for (uint32_t t = h->w.waits.v[h->wait].holder; t != SP_NONE && !h->deadlock && h->steps < FAR;
          h->steps++) {
         uint32_t next = hang_leads_on(&h->w, t);
-        if (next == SP_NONE || h->w.waits.v[next].holder == thread)
+        if (next == SP_NONE || h->w.waits.v[next].receive || h->w.waits.v[next].holder == thread)
             break;
         h->last = next;
         t = h->w.waits.v[next].holder;
@@ -105,6 +132,21 @@ static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
     h->holder_tid = h->w.threads.v[last->holder].tid;
     return sp_held_of(&h->rows, &h->own, &h->w, h->w.threads.v[last->holder].context, last->waiter,
                       &h->holder);
+}
+
+/* A deadlock of other threads of its process, which it takes no part in. */
+static void hang_look_beside(struct sp_summary_hang *h)
+{
+    for (size_t i = 0; i < h->w.chains.n && !h->deadlock && !h->beside; i++) {
+        const struct sp_wait_chain *c = &h->w.chains.v[i];
+        if (c->deadlock == SP_DEADLOCK_NONE || c == h->ring)
+            continue;
+        const struct sp_wait *in = &h->w.waits.v[h->w.steps.v[c->first + c->cycle]];
+        const struct sp_wait_thread *t = &h->w.threads.v[in->waiter];
+        if (sp_is_same_program(h->w.profile, &h->w.profile->contexts.v[t->context],
+                               &h->w.profile->contexts.v[h->context]))
+            h->beside = c;
+    }
 }
 
 /* What it ended in comes before what it did most. */
@@ -173,6 +215,8 @@ static spaa_status hang_main(struct sp_summary *x)
     uint32_t thread = h->has_waits ? sp_waits_thread_of(&h->w, &profile->contexts.v[h->context]) : SP_NONE;
     if (ok && thread != SP_NONE)
         ok = hang_follow(h, thread) && hang_judge_deadlock(h);
+    if (ok && h->has_waits)
+        hang_look_beside(h);
     if (h->verdict == SP_HANG_STARVED)
         h->others = sp_summary_hang_ran(x, h->pid);
     return ok ? SPAA_OK : sp_nomem(x->x.q->diags);
@@ -193,7 +237,7 @@ spaa_status sp_summary_hang(struct sp_summary *x)
     h->states = spindump;
     h->wait = h->last = SP_NONE;
     h->holder_tid = h->tid = SP_ABSENT;
-    h->context = SP_NONE;
+    h->context = h->nested = SP_NONE;
     sp_hang_event_of(x, fields, &h->e);
     spaa_status st = sp_summary_hang_process(x);
     h->own_rows = spindump ? hang_own_rows(x) : true;

@@ -45,12 +45,15 @@ struct sp_summary_hang {
     int64_t pid, tid;       /* of it and its main thread */
     uint32_t among;   /* so many processes had its number, and which one is meant is not known; 0: it is */
     uint32_t context; /* one of its main thread's; SP_NONE: it has no samples */
+    const char
+        *also; /* "B [100], C [7]": others in front, where it is the first of these; NULL. The answer's */
     int64_t footprint, footprint_before;
     bool own_rows; /* the table of own functions is of what ran */
 
     enum sp_hang_verdict verdict;
     struct sp_held main; /* weight 0: nothing is known of it */
     int64_t weight;      /* of the verdict */
+    uint32_t nested;     /* in main.path: its own function that runs a run loop, and waits in it; SP_NONE */
 
     /* What it waited for. */
     uint32_t wait, steps; /* in w.waits, SP_NONE: nothing is stated; how many waits lead to the last holder */
@@ -58,6 +61,7 @@ struct sp_summary_hang {
     const struct sp_wait_chain *deadlock; /* that it ends in, or that it mostly waits for; NULL: none */
     const struct sp_wait_chain *ring;     /* of threads that wait for each other, it among them; NULL: none */
     bool in_ring;                         /* it is a part of the deadlock */
+    const struct sp_wait_chain *beside;   /* a deadlock of other threads of the process; NULL: none */
     int64_t holder_tid;                   /* the last holder; SP_ABSENT: the report does not have it */
     struct sp_held holder;
 
@@ -105,6 +109,7 @@ void sp_hang_thread(struct sp_buf *b, const struct sp_summary *x, int64_t tid); 
 /* summary_hang_deadlock.c */
 void sp_summary_hang_deadlock(struct sp_buf *b, const struct sp_summary *x);
 void sp_summary_hang_ring(struct sp_buf *b, const struct sp_summary *x);
+void sp_summary_hang_beside(struct sp_buf *b, const struct sp_summary *x);
 /* "Editor [412] 0x1a02" */
 void sp_hang_holder(struct sp_buf *b, const struct sp_summary *x, const struct sp_wait *w);
 bool sp_hang_has_holder(const struct sp_wait *w);

@@ -24,13 +24,10 @@ void sp_summary_hang_deadlock(struct sp_buf *b, const struct sp_summary *x)
                       c->n - c->cycle > 1 ? "each of its waits is" : "the wait is");
 }
 
-/* "0x10 -(unfair lock)-> 0x11 -(turnstile)-> 0x10: they wait for each other, at once in 8 steps (102-109)" */
-void sp_summary_hang_ring(struct sp_buf *b, const struct sp_summary *x)
+/* "0x10 -(unfair lock)-> 0x11 -(turnstile)-> 0x10" */
+static void hang_say_cycle(struct sp_buf *b, const struct sp_summary *x, const struct sp_wait_chain *c)
 {
     const struct sp_summary_hang *h = &x->hang;
-    const struct sp_wait_chain *c = h->ring ? h->ring : h->deadlock;
-    if (!c || c->cycle == SP_NONE || c->n - c->cycle < 2)
-        return;
     for (uint32_t k = c->cycle; k < c->n; k++) {
         const struct sp_wait *w = &h->w.waits.v[h->w.steps.v[c->first + k]];
         struct sp_str on = sp_pstr(h->w.profile, w->on);
@@ -41,9 +38,33 @@ void sp_summary_hang_ring(struct sp_buf *b, const struct sp_summary *x)
             break;
         }
         sp_buf_printf(b, " -(%.*s)-> ", (int)on.n, on.p);
-        sp_hang_thread(b, x, h->w.threads.v[w->holder].tid);
+        if (w->holder == w->waiter)
+            sp_buf_puts(b, "itself");
+        else
+            sp_hang_thread(b, x, h->w.threads.v[w->holder].tid);
     }
+}
+
+/* "…: they wait for each other, at once in 8 steps (102-109)" */
+void sp_summary_hang_ring(struct sp_buf *b, const struct sp_summary *x)
+{
+    const struct sp_summary_hang *h = &x->hang;
+    const struct sp_wait_chain *c = h->ring ? h->ring : h->deadlock;
+    if (!c || c->cycle == SP_NONE || c->n - c->cycle < 2)
+        return;
+    hang_say_cycle(b, x, c);
     sp_buf_puts(b, ": they wait for each other");
     if (!h->deadlock)
         sp_reported_say_steps(b, c);
+}
+
+/* "beside it, a deadlock of other threads: 0x11 -(turnstile)-> 0x12 -(turnstile)-> 0x11" */
+void sp_summary_hang_beside(struct sp_buf *b, const struct sp_summary *x)
+{
+    const struct sp_wait_chain *c = x->hang.beside;
+    if (!c)
+        return;
+    sp_buf_printf(b, "beside it, %s of its process's other threads: ",
+                  c->sure ? "a deadlock" : "what is likely a deadlock");
+    hang_say_cycle(b, x, c);
 }

@@ -97,6 +97,7 @@ void sp_summary_hang_put(struct sp_summary *x)
         sp_fact_bool(x->x.out, "hang.deadlock_sure", h->deadlock->sure);
     else
         sp_fact_null(x->x.out, "hang.deadlock_sure");
+    sp_fact_bool(x->x.out, "hang.deadlock_beside", h->beside);
     hang_put_main(x);
     hang_put_holder(x);
 }

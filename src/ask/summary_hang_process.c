@@ -28,6 +28,31 @@ static int64_t hang_pid(const struct sp_summary *x)
     return p->processes.n == 1 ? p->processes.v[0].pid : SP_ABSENT;
 }
 
+/* Others in front than the one that was taken for that, each number once. */
+static void hang_also_in_front(struct sp_summary *x)
+{
+    const struct sp_profile *p = x->x.q->profiles[0];
+    struct sp_buf b;
+    enum { SHOWN = 4 };
+    uint32_t n = 0;
+    if (x->x.q->options->pid || x->hang.e.pid != SP_ABSENT)
+        return;
+    sp_buf_init(&b, 0);
+    for (size_t i = 0; i < p->processes.n; i++) {
+        const struct sp_process_fact *f = &p->processes.v[i];
+        struct sp_str name = sp_pstr(p, f->name);
+        if (!(f->flags & SP_FACT_FRONTMOST) || f->pid == x->hang.pid || n++ >= SHOWN)
+            continue;
+        sp_buf_printf(&b, "%s%.*s [%lld]", n > 1 ? ", " : "", (int)name.n, name.p, (long long)f->pid);
+    }
+    if (n > SHOWN)
+        sp_buf_printf(&b, " and %u more", n - SHOWN);
+    if (b.len)
+        x->hang.also = sp_arena_dup(&x->x.out->arena, sp_buf_cstr(&b), b.len + 1);
+    x->x.out->failed |= b.failed || (b.len && !x->hang.also);
+    sp_buf_free(&b);
+}
+
 /* Microstackshots of a process that has a block of its own besides are no other process. */
 static bool hang_is_process(const struct sp_summary *x, const struct sp_process_fact *f)
 {
@@ -118,6 +143,7 @@ spaa_status sp_summary_hang_process(struct sp_summary *x)
     const struct sp_process_fact *f = NULL;
     h->pid = hang_pid(x);
     h->footprint = h->footprint_before = SP_ABSENT;
+    hang_also_in_front(x);
     spaa_status st = h->pid == SP_ABSENT ? SPAA_OK : hang_choose(x, &f);
     if (st || h->among)
         return st;

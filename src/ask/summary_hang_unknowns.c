@@ -59,8 +59,7 @@ static void hang_unknown_holder(struct sp_summary *x, struct sp_buf *b)
         sp_hang_holder(b, x, w);
         sp_buf_puts(b, " it waited for, one after the other");
         hang_unknown(x, "holder_process", b,
-                     h->w.ranges.v.n ? trace
-                                     : "spindump -i FILE -timeline, which says when each was there");
+                     h->w.ranges.v.n ? trace : "spindump -i FILE -timeline, which says when each was there");
     } else if (w->holder == SP_NONE) {
         sp_buf_puts(b, "what ");
         sp_hang_holder(b, x, w);

@@ -124,6 +124,12 @@ static void hang_verdict(struct sp_buf *b, const struct sp_summary *x)
             sp_buf_printf(b, " and %s", hang_did[i]);
             tie = true;
         }
+    if (h->nested != SP_NONE && h->verdict == SP_HANG_WAITED) {
+        struct sp_str name = hang_str(x, x->x.q->profiles[0]->functions.v[h->main.path[h->nested]].name);
+        sp_buf_puts(b, " in a run loop within ");
+        sp_text_fit(b, name.p, name.n, HANG_NAME_COLUMNS);
+        sp_buf_puts(b, tie ? "" : ",");
+    }
     sp_buf_puts(b, tie ? ", each " : " ");
     sp_hang_share(b, x, h->weight, h->main.weight);
     if (!h->states && h->verdict != SP_HANG_UNKNOWN)
@@ -147,7 +153,7 @@ static void hang_in(struct sp_buf *b, const struct sp_summary *x)
 void sp_hang_holder(struct sp_buf *b, const struct sp_summary *x, const struct sp_wait *w)
 {
     struct sp_str name = hang_str(x, w->holder_name);
-    if (w->self) {
+    if (w->self || w->holder == w->waiter) {
         sp_buf_puts(b, "itself");
         return;
     }
@@ -253,7 +259,9 @@ static void hang_say_holder_did(struct sp_buf *b, const struct sp_summary *x, bo
         sp_buf_printf(b, "the main thread of %.*s, ", (int)hang_str(x, last->holder_name).n,
                       hang_str(x, last->holder_name).p);
     sp_hang_thread(b, x, h->holder_tid);
-    sp_buf_printf(b, "%s %s ", last->by_process ? "," : "", hang_did[h->holder.most]);
+    bool receives = h->holder.fact && h->w.profile->waits.v[h->holder.fact - 1].flags & SP_FACT_RECEIVE;
+    sp_buf_printf(b, "%s %s%s ", last->by_process ? "," : "", hang_did[h->holder.most],
+                  receives && h->holder.most == SP_HELD_WAITED ? " for messages" : "");
     sp_hang_share(b, x, h->holder.by[h->holder.most], h->holder.weight);
     sp_buf_puts(b, h->holder.in_steps ? " meanwhile: " : ": ");
     hang_stack(b, x, &h->holder);
@@ -268,6 +276,13 @@ static void hang_holder_did(struct sp_buf *b, const struct sp_summary *x)
 static void hang_rest_holder_did(struct sp_buf *b, const struct sp_summary *x)
 {
     hang_say_holder_did(b, x, false);
+}
+
+/* Which of several is meant is not said. */
+static void hang_also_in_front(struct sp_buf *b, const struct sp_summary *x)
+{
+    if (x->hang.also)
+        sp_buf_printf(b, "in front was also: %s; --pid PID looks at it", x->hang.also);
 }
 
 static void hang_others_ran(struct sp_buf *b, const struct sp_summary *x)
@@ -325,6 +340,7 @@ static bool hang_line(const struct sp_summary *x, size_t i, struct sp_buf *line,
         enum sp_line_style style;
         bool detail;
     } parts[] = {{sp_summary_hang_head, SP_LINE_HEAD, false},
+                 {hang_also_in_front, SP_LINE_PLAIN, false},
                  {hang_facts, SP_LINE_PLAIN, true},
                  {hang_verdict, SP_LINE_STRONG, false},
                  {sp_summary_hang_deadlock, SP_LINE_ITEM, true},
@@ -334,12 +350,13 @@ static bool hang_line(const struct sp_summary *x, size_t i, struct sp_buf *line,
                  {hang_holder_did, SP_LINE_ITEM, true},
                  {hang_others_ran, SP_LINE_ITEM, true},
                  {hang_rest, SP_LINE_ITEM, true},
-                 {hang_rest_holder_did, SP_LINE_ITEM, true}};
+                 {hang_rest_holder_did, SP_LINE_ITEM, true},
+                 {sp_summary_hang_beside, SP_LINE_ITEM, true}};
     if (i >= sizeof parts / sizeof *parts)
         return false;
     *style = parts[i].style;
     *detail = parts[i].detail;
-    if (x->hang.main.weight || i < 2)
+    if (x->hang.main.weight || i < 3)
         parts[i].say(line, x);
     else if (parts[i].say == hang_verdict)
         hang_no_main(line, x);

@@ -54,6 +54,8 @@ const struct sp_answer_column sp_summary_facts[] = {
               "its run loop); null: not known"),
     SOMETIMES("hang.deadlock", SP_COL_BOOL, "it waits in a deadlock, or for one"),
     SOMETIMES("hang.deadlock_sure", SP_COL_BOOL, "false: it is the likely one; null: there is none"),
+    SOMETIMES("hang.deadlock_beside", SP_COL_BOOL,
+              "other threads of the process are in a deadlock, which its main thread is not held up by"),
     SOMETIMES("hang.main.tid", SP_COL_COUNT, "its main thread; null: not known"),
     SOMETIMES("hang.main.weight", SP_COL_WEIGHT, "of all its samples"),
     SOMETIMES("hang.main.ran", SP_COL_WEIGHT, "on a CPU; null: states are not known"),

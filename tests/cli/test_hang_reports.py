@@ -377,6 +377,65 @@ def test_cpu_time_of_a_program_is_its_own(tmp_path):
     assert sorted(r["cpu_time_ns"] for r in ask("top", path, "--by", "process")["rows"]) == [4 * 10 ** 8, 5 * 10 ** 8]
 
 
+# ---- what stands beside, and below ----
+
+
+def stack_thread(tid, functions, state, queue=QUEUE, n=100, first=1, annotation=""):
+    """A thread in one stack all the time; functions of libraries as "name|image"."""
+    lines = ["  Thread 0x%x%s    %d samples (%d-%d)    priority 31 (base 31)" % (tid, queue, n, first, first + n - 1)]
+    lines += [annotation] if annotation else []
+    for depth, f in enumerate(functions):
+        name, _, image = f.partition("|")
+        lines.append("%s%d %s + 8 (%s + %d) [0x%x]%s" % ("  " * (depth + 2), n, name, image or "App", 100 + depth, 0x1000 + depth,
+                                                        " (%s)" % state if state and depth == len(functions) - 1 else ""))
+    return "\n".join(lines) + "\n"
+
+
+RUN = ["main", "NSApplicationMain|AppKit", "-[NSApplication run]|AppKit"]
+EVENTS = ["_DPSNextEvent|AppKit"]
+LOOP = ["CFRunLoopRunSpecific|CoreFoundation", "__CFRunLoopRun|CoreFoundation", "__CFRunLoopServiceMachPort|CoreFoundation",
+        "mach_msg2_trap|libsystem_kernel.dylib"]
+
+
+@pytest.mark.parametrize("functions, verdict", [
+    (RUN + EVENTS + LOOP, "idle"), (["main"] + LOOP, "idle"),
+    (RUN + ["-[Panel ask]", "-[NSApplication runModalForWindow:]|AppKit"] + EVENTS + LOOP, "idle"),
+    (RUN + EVENTS + LOOP[:-1] + ["-[App click]", "waitForReply"] + LOOP, "waited"), (RUN + ["-[App click]", "waitForReply"] + LOOP, "waited")])
+def test_a_run_loop_of_its_own_is_no_waiting_for_events(tmp_path, functions, verdict):
+    path = report(tmp_path, [process("App", 100, [stack_thread(0x10, functions, None)])], False, 100)
+    assert ask("summary", path)["hang"]["verdict"] == verdict
+    assert ("main thread 0x10 waited in a run loop within waitForReply, in 100 of 100" in brief(path)) == (verdict == "waited")
+
+
+def test_a_deadlock_of_other_threads_is_said_beside_a_main_thread_that_runs(tmp_path):
+    path = app(tmp_path, [[(100, "work", "running")], [(100, "one", held(0x12))], [(100, "two", held(0x11))]], steps=100)
+    assert "beside it, a deadlock of its process's other threads: 0x11 -(unfair lock)-> 0x12 -(unfair lock)-> 0x11" in brief(path)
+    hang = ask("summary", path)["hang"]
+    assert (hang["verdict"], hang["deadlock"], hang["deadlock_beside"]) == ("ran", False, True)
+    path = app(tmp_path, [[(100, "lock", held(0x11))], [(100, "one", held(0x10))]], steps=100)
+    assert ask("summary", path)["hang"]["deadlock_beside"] is False and "beside it" not in brief(path)
+
+
+def test_a_holder_that_waits_for_messages_has_its_line(tmp_path):
+    path = report(tmp_path, [process("App", 100, [thread(0x10, [(100, "ask", "blocked by turnstile waiting for S [200] thread 0x21")], queue=QUEUE)]),
+                             process("S", 200, [thread(0x21, [(100, "serve", "blocked by turnstile in App [100] waiting for receive port")], queue=QUEUE)])], steps=100)
+    assert "0x21 waited for messages in 100 of 100 samples (100 %) meanwhile: start > serve" in brief(path)
+
+
+def test_its_own_queue_is_held_by_itself(tmp_path):
+    path = app(tmp_path, [[(100, "click", 'blocked by queue "com.apple.main-thread" processed by App [100] thread 0x10')]], steps=100)
+    assert 'waited for queue "com.apple.main-thread", held by itself' in brief(path) and "in a deadlock" in brief(path)
+
+
+def test_several_in_front_are_said(tmp_path):
+    front = "  <process frontmost, IO tier 0>"
+    both = [process(name, pid, [stack_thread(tid, ["main"], "running", annotation=front)]) for name, pid, tid in (("A", 300, 0x30), ("B", 100, 0x10))]
+    path = report(tmp_path, both, False, 100, pid=None)
+    assert "hang of A [300]" in brief(path) and "in front was also: B [100]; --pid PID looks at it" in brief(path)
+    assert "in front was also" not in brief(path, "--pid", "100")
+    assert "in front was also" not in brief(report(tmp_path, both, False, 100, pid=100))
+
+
 # ---- hostile reports ----
 
 
