@@ -707,3 +707,18 @@ def test_an_image_in_the_line_of_its_title_is_read():
     text = whole(False) + "\n  Binary Images:           0x100000000 -        0x1000fffff  App 1.0 (1)  <00000064-0000-3000-8000-000000000064>  /App\n"
     (process,) = Profile(text).processes
     assert len(process["images"]) == 1
+
+
+def test_a_second_report_behind_the_first_is_said_and_not_mixed_in():
+    first, second = whole(False), whole(False).replace("[100]", "[200]")
+    want = Profile(first).stacks()
+    for text in (first + "\n" + second, first + "\nIO Size Histogram:\n\n" + second, first + second.replace("Process:          App", "Powerstats for:   App")):
+        got = Profile(text)
+        assert got.stacks() == want and "SPAA-L522" in got.answer.err and "Date/Time:" in got.answer.err
+
+
+def test_rows_that_are_indented_with_tabs_stand_where_they_stood():
+    text = whole(True)
+    tabs = "\n".join("\t" * ((len(line) - len(line.lstrip(" "))) // 8) + " " * ((len(line) - len(line.lstrip(" "))) % 8) + line.lstrip(" ")
+                     for line in text.split("\n"))
+    assert "\t" in tabs and Profile(tabs).stacks() == Profile(text).stacks()

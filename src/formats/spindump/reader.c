@@ -34,12 +34,14 @@
 static bool spindump_split_row(struct sp_span line, struct sp_hang_row *row, bool *kernel,
                                struct sp_span *frame)
 {
+    enum { TAB = 8 };
     const char *end = line.p + line.n, *p = line.p;
-    while (p < end && *p == ' ')
-        p++;
+    uint32_t column = 0;
+    for (; p < end && sp_hang_blank(*p) && column < 1 << 20; p++)
+        column = *p == '\t' ? (column / TAB + 1) * TAB : column + 1;
     *kernel = p < end && *p == '*';
     p += *kernel;
-    row->column = (uint32_t)(p - line.p);
+    row->column = column + *kernel;
     int64_t count = 0;
     const char *digits = p;
     for (; p < end && sp_hang_digit(*p) && p - digits < 18; p++)
@@ -255,6 +257,15 @@ static spaa_status spindump_zone_line(struct spindump_reader *r, struct sp_span 
     return ok ? SPAA_OK : sp_nomem(r->d);
 }
 
+/* The header of another report behind the processes of one. */
+static bool spindump_is_second(struct spindump_reader *r, struct sp_span line)
+{
+    if (!r->processes || !r->begin.p || !sp_hang_starts(line, "Date/Time:"))
+        return false;
+    sp_emit(r->d, SP_L522, sp_spindump_here(r, line.p), "\"%.*s\"", (int)(line.n > 80 ? 80 : line.n), line.p);
+    return true;
+}
+
 static spaa_status spindump_read_line(struct spindump_reader *r, struct sp_span line)
 {
     bool taken = false;
@@ -290,7 +301,10 @@ static spaa_status spindump_read_lines(struct spindump_reader *r, struct sp_inpu
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
             eol--;
         struct sp_span line = {p, (size_t)(eol - p)};
-        spaa_status st = sp_hang_fences_skip(&fences, line) ? SPAA_OK : spindump_read_line(r, line);
+        bool skip = sp_hang_fences_skip(&fences, line);
+        if (!skip && spindump_is_second(r, line))
+            break;
+        spaa_status st = skip ? SPAA_OK : spindump_read_line(r, line);
         if (st)
             return st;
         if (r->opts->strict && sp_diags_count(r->d, SP_LOSS))

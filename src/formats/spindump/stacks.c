@@ -157,13 +157,15 @@ static struct spindump_twins *spindump_twins_of(struct spindump_reader *r,
 
 bool sp_spindump_count_processes(struct spindump_reader *r)
 {
+    size_t dates = 0; /* another report follows */
     for (const char *p = r->start, *nl; p < r->end; p = nl ? nl + 1 : r->end) {
         nl = memchr(p, '\n', (size_t)(r->end - p));
         struct sp_span line = {p, (size_t)((nl ? nl : r->end) - p)};
         size_t key = sp_hang_starts(line, "Process:") ? 8 : sp_hang_starts(line, "Powerstats for:") ? 15 : 0;
         while (line.n && line.p[line.n - 1] == '\r')
             line.n--;
-        if (sp_spindump_tail_begins(line))
+        dates += sp_hang_starts(line, "Date/Time:");
+        if (sp_spindump_tail_begins(line) || dates > 1)
             break; /* what looks like a process there is none */
         if (!key)
             continue;
