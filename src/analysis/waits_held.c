@@ -13,6 +13,7 @@ struct held_stack {
 };
 
 struct held_thread {
+    const struct sp_profile *p;
     SP_VEC(struct held_stack) stacks;
     SP_VEC(uint32_t) functions;
 };
@@ -138,6 +139,13 @@ static int held_by_function(const void *va, const void *vb)
     return (a->stack > b->stack) - (a->stack < b->stack);
 }
 
+/* Of what is as heavy, the order of names decides, which numbers of functions do not tell alike in all files.
+ */
+static bool held_name_less(const struct sp_profile *p, uint32_t a, uint32_t b)
+{
+    return sp_str_cmp(sp_pstr(p, p->functions.v[a].name), sp_pstr(p, p->functions.v[b].name)) < 0;
+}
+
 /* Of the stacks that go on at this depth, those of the heaviest function; how many are left. */
 static size_t held_descend(const struct held_thread *t, struct held_next *alive, size_t n, uint32_t depth,
                            int64_t *weight)
@@ -155,7 +163,8 @@ static size_t held_descend(const struct held_thread *t, struct held_next *alive,
         int64_t sum = 0;
         for (k = i; k < kept && alive[k].function == alive[i].function; k++)
             sum += t->stacks.v[alive[k].stack].weight;
-        if (sum > *weight) {
+        bool first = sum == *weight && held_name_less(t->p, alive[i].function, alive[best].function);
+        if (sum > *weight || first) {
             *weight = sum;
             best = i;
             best_n = k - i;
@@ -205,7 +214,7 @@ static void held_sum(const struct held_thread *t, struct sp_held *out)
 bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
                 uint32_t context, uint32_t waiter, struct sp_held *out)
 {
-    struct held_thread t = {0};
+    struct held_thread t = {.p = r->s->profile};
     struct sp_wait_steps steps = {0};
     uint32_t thread = w && waiter != SP_NONE && w->ranges.v.n
                           ? sp_waits_thread_of(w, &r->s->profile->contexts.v[context])
@@ -232,7 +241,7 @@ bool sp_held_waiting(const struct sp_held_rows *r, const struct sp_own *own, con
 {
     const struct sp_wait *x = &w->waits.v[wait];
     const struct sp_wait_thread *thread = &w->threads.v[x->waiter];
-    struct held_thread t = {0};
+    struct held_thread t = {.p = r->s->profile};
     *out = (struct sp_held){.own = SP_NONE};
     bool ok = held_gather(r, w, thread->context, NULL, SP_NONE, &t);
     held_sum(&t, out);

@@ -436,6 +436,14 @@ def test_several_in_front_are_said(tmp_path):
     assert "in front was also" not in brief(report(tmp_path, both, False, 100, pid=100))
 
 
+def test_of_stacks_that_are_as_heavy_the_same_one_is_shown_of_any_file(tmp_path):
+    path = app(tmp_path, [[(100, "lock", held(0x11))], [(50, "zeta", "running"), (50, "alpha", "running")]], steps=100)
+    spaa = tmp_path / "x.spaa"
+    run("convert", path, "-o", spaa, code=0)
+    for file in (path, spaa):
+        assert ask("waits", file)["chains"][0]["holders"][0]["stack"] == ["start", "alpha"]
+
+
 # ---- hostile reports ----
 
 
