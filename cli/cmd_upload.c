@@ -334,10 +334,10 @@ static void show_request(struct upload *u, const struct sp_codeguru_request *r, 
         sp_jw_cstr(w, "access_key", u->keys.source ? masked : NULL);
         return;
     }
-    sp_printf(run->out, "%s %s\n", r->method, r->url.data);
+    sp_printf(run->out, "%s %.*s\n", r->method, (int)r->url.len, r->url.data);
     if (type)
         sp_printf(run->out, "content-type: %s\n", type);
-    sp_printf(run->out, "host: %s\nx-amz-date: (when it is sent)\n", r->host.data);
+    sp_printf(run->out, "host: %.*s\nx-amz-date: (when it is sent)\n", (int)r->host.len, r->host.data);
     if (token)
         sp_printf(run->out, "x-amz-security-token: %s\n", token);
     sp_printf(run->out, "authorization: AWS4-HMAC-SHA256 %s\n\n", hidden);
