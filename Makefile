@@ -24,7 +24,7 @@ ASAN_TESTS ?= tests
 ASAN_CC = $(if $(shell command -v clang),clang,gcc)
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test asan tsan fuzz bench bench-full check check-all cover format lint goldens install install-strip uninstall static dist package package-test clean tools configured
+.PHONY: all help setup demo test asan tsan fuzz bench bench-full check check-all cover format lint goldens install install-strip uninstall static site dist package package-test clean tools configured
 
 all: $(B)/build.ninja tools ## build build/spaa (the default)
 	@$(NINJA) -C $(B) --quiet
@@ -148,6 +148,10 @@ static: tools ## a program that needs no shared library, build-static-ARCH/spaa 
 	    -Doptimization=s -Dc_args=-Oz -Ddebug=false -Db_staticpic=false -Db_pie=false >/dev/null
 	@$(NINJA) -C $(STATIC) --quiet spaa
 
+site: ## the pages as a site (site/), links checked
+	@command -v mkdocs >/dev/null || { echo "mkdocs is missing: apt-get install mkdocs" >&2; exit 1; }
+	@mkdocs build --quiet
+
 dist: ## the sources of HEAD as archives, the same bytes each time, with their SHA256SUMS (dist/)
 	@tools/dist
 
@@ -160,4 +164,4 @@ package-test: ## packages in a bare Debian, lintian, static programs, archives: 
 	@$(PYTEST) -rs packaging
 
 clean: ## remove everything built
-	@rm -rf build build-asan build-clang build-cover build-fuzz build-tsan build-static-* dist
+	@rm -rf build build-asan build-clang build-cover build-fuzz build-tsan build-static-* dist site

@@ -24,6 +24,11 @@ def blocks(language):
     for path in PAGES:
         with open(path, encoding="utf-8") as f:
             text = f.read()
+        if os.path.basename(path) == "tutorial.md":  # one goes on where the last one ended
+            script = "".join(m[2] for m in BLOCK.finditer(text) if m[1] == language)
+            if script:
+                yield pytest.param(script, id=os.path.relpath(path, ROOT))
+            continue
         for m in BLOCK.finditer(text):
             if m[1] == language:
                 line = text.count("\n", 0, m.start()) + 2
@@ -183,3 +188,28 @@ def test_the_walk_through_a_reader_shows_what_it_is():
     assert len(shown) == 6
     for code in shown:
         assert code in source, code
+
+
+def test_the_site_has_every_page():
+    """mkdocs.yml, and the page that lists them by kind."""
+    pages = {n for n in os.listdir(DOCS) if n.endswith(".md")}
+    with open(os.path.join(ROOT, "mkdocs.yml"), encoding="utf-8") as f:
+        listed = re.findall(r": ([\w-]+\.md)$", f.read(), re.M)
+    assert sorted(listed) == sorted(pages)
+    assert set(LINK.findall(prose(os.path.join(DOCS, "index.md")))) == pages - {"index.md"}
+
+
+def test_what_the_tutorial_quotes_is_what_is_shown(tmp_path):
+    run = lambda *args: subprocess.run([SPAA, *args], cwd=tmp_path, check=True, capture_output=True, text=True, timeout=60).stdout
+    run("demo", "-o", ".")
+    symbols = ("--symfs", "symfs", "--kallsyms", "kallsyms")
+    brief = " ".join(run("orders-1.perf.data.zst", *symbols).split())
+    with open(os.path.join(DOCS, "tutorial.md"), encoding="utf-8") as f:
+        quotes = re.findall(r"^- \*\*(.*)\*\*", f.read(), re.M)
+    parts = [part for quote in quotes for part in re.findall(r"`([^`]*)`", quote)]
+    assert len(parts) == 7
+    for part in parts:
+        assert part in brief, part
+    for i in "12":
+        run("convert", "-q", f"orders-{i}.perf.data.zst", *symbols, "--samples", "-o", f"{i}.spaa")
+    assert "NOT ESTABLISHED" in run("diff", "1.spaa", "2.spaa") and "-17." in run("diff", "1.spaa", "2.spaa")
