@@ -165,3 +165,11 @@ def test_no_files_use_each_other_in_a_circle():
     found, tied = tool.circles(os.path.dirname(os.path.abspath(os.environ["SPAA_BIN"])))
     assert tied, "no objects beside SPAA_BIN"
     assert not found, f"{path} build shows what ties them"
+
+
+def test_names_of_files_are_plain():
+    """What a test or a mistaken output left in the tree is not committed."""
+    for at, folders, files in os.walk(ROOT):
+        folders[:] = [f for f in folders if f not in (".git", "site", "dist", "out", "__pycache__") and not f.startswith("build")]
+        for name in files:
+            assert re.fullmatch(r"[\w.+@,=-]+", name, re.ASCII) and name[0] != "-", os.path.join(at, name)

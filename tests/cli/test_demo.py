@@ -84,3 +84,10 @@ def test_make_demo_is_a_user_of_it():
     done = subprocess.run([os.path.join(DEMO, "run.sh")], env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("$ spaa ") == 4 and "demo/out/orders.svg" in done.stdout
+
+
+def test_one_to_standard_output_writes_nothing_else(tmp_path):
+    """Whatever stood in memory before: the path was not ended, and files called "-" and something were left."""
+    for byte in "1", "170":
+        done = run("demo", "orders-1", "-o", "-", cwd=tmp_path, code=0, env={**os.environ, "MALLOC_PERTURB_": byte})
+        assert done.raw and not os.listdir(tmp_path)
