@@ -10,6 +10,7 @@
  * wrong with them.
  */
 #include "base/num.h"
+#include "formats/common/text/srcline.h"
 #include "formats/pprof/pprof.h"
 #include "model/functions.h"
 
@@ -219,7 +220,7 @@ static void pprof_put_srcline(struct sp_pprof *pp, struct sp_str file, int64_t l
     }
     if (b->failed)
         return;
-    if (sp_pprof_srcline((struct sp_str){b->data, (uint32_t)b->len}, &read_line, &read_column) != file.n)
+    if (sp_srcline_split((struct sp_str){b->data, (uint32_t)b->len}, &read_line, &read_column) != file.n)
         x->file = file;
     if (read_line != line || read_column != column) {
         x->has_line = true;

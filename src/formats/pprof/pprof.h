@@ -310,8 +310,6 @@ static inline bool sp_pprof_is_linked(const struct sp_pprof_mapping *m)
 {
     return !m->start && !m->offset && (!m->limit || m->limit == UINT64_MAX);
 }
-/* "src/a.c:12:3" to its parts; line and column 0 where they are absent. Returns the file's length. */
-size_t sp_pprof_srcline(struct sp_str s, int64_t *line, int64_t *column);
 /* Units of SPAA for those of pprof, and back. */
 struct sp_str sp_pprof_unit_in(struct sp_str unit);
 struct sp_str sp_pprof_unit_out(struct sp_str unit);

@@ -3,6 +3,7 @@
  * that is only an address is a location without lines, so that pprof can look for its symbol.
  */
 #include "base/num.h"
+#include "formats/common/text/srcline.h"
 #include "formats/pprof/write.h"
 #include "json/find.h"
 
@@ -145,7 +146,7 @@ static void pprof_put_line(struct sp_pw *w, struct sp_buf *b, uint32_t frame, co
     int64_t line = 0, column = 0;
     if (f->srcline) {
         file = sp_pstr(w->p, f->srcline);
-        file.n = (uint32_t)sp_pprof_srcline(file, &line, &column);
+        file.n = (uint32_t)sp_srcline_split(file, &line, &column);
     }
     const struct function_out fn = pprof_function_of(w, frame, x, file);
     pprof_note_has(w, mapping, f,
