@@ -202,6 +202,30 @@ bool sp_parse_scaled(const char *p, size_t n, int64_t *mantissa, unsigned *scale
     return true;
 }
 
+bool sp_parse_fixed(const char *p, size_t n, unsigned digits, __int128 *out, bool *exact)
+{
+    int64_t m;
+    unsigned scale;
+    if (sp_parse_scaled(p, n, &m, &scale)) {
+        __int128 v = m, cut = 1;
+        for (; scale < digits; scale++)
+            v *= 10;
+        for (; scale > digits; scale--)
+            cut *= 10;
+        *exact = *exact && v % cut == 0;
+        *out = cut == 1 ? v : sp_ratio(v, cut, 1);
+        return true;
+    }
+    double v = n && ((unsigned char)(*p - '0') < 10 || *p == '-') ? sp_text_double(p, n) : 1e30;
+    for (unsigned i = 0; i < digits; i++)
+        v *= 10;
+    if (!(v > -1e27 && v < 1e27))
+        return false;
+    *exact = false;
+    *out = (__int128)(v < 0 ? v - 0.5 : v + 0.5);
+    return true;
+}
+
 size_t sp_scaled_text(__int128 v, unsigned scale, char out[static 64])
 {
     char t[64];

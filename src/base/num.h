@@ -28,6 +28,11 @@ double sp_text_double(const char *p, size_t n);
  * 314 at scale 2 (trailing zeros are dropped), "2e3" is 2000 at scale 0. False when it does not fit.
  */
 bool sp_parse_scaled(const char *p, size_t n, int64_t *mantissa, unsigned *scale);
+/*
+ * A number as whole units of 10^-digits (digits <= 9), rounded half away from zero: "1.5" is 1500 with 3
+ * digits. *exact is set to false where something was rounded. False: it is no number, or beyond 10^27 units.
+ */
+bool sp_parse_fixed(const char *p, size_t n, unsigned digits, __int128 *out, bool *exact);
 /* The text of v * 10^-scale without trailing zeros of the fraction; NUL-terminated. */
 size_t sp_scaled_text(__int128 v, unsigned scale, char out[static 64]);
 

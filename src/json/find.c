@@ -53,6 +53,25 @@ bool sp_json_text_to(struct sp_buf *out, struct sp_span raw)
     return ok;
 }
 
+bool sp_json_members(struct sp_json *j, struct sp_json_member *want, size_t n)
+{
+    struct sp_span key, raw;
+    if (!sp_json_object(j))
+        return false;
+    while (sp_json_key(j, &key)) {
+        struct sp_json_member *m = NULL;
+        for (size_t i = 0; !m && i < n; i++)
+            if (!want[i].raw.n && sp_span_is(key, want[i].key))
+                m = &want[i];
+        sp_json_type(j); /* the cursor is at the value */
+        const char *start = j->p;
+        bool whole = sp_json_skip(j, &raw);
+        if (m)
+            m->raw = whole ? raw : (struct sp_span){start, (size_t)(j->end - start)};
+    }
+    return !j->error;
+}
+
 bool sp_json_next(struct sp_span *rest, struct sp_span *item)
 {
     struct sp_json j;

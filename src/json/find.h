@@ -18,6 +18,17 @@ bool sp_json_find_true(struct sp_span text, const char *key);
 /* A raw value that is a string, decoded and appended; false: it is none, or memory is out. */
 bool sp_json_text_to(struct sp_buf *out, struct sp_span raw);
 /*
+ * Members of the object at the cursor by their names, in one walk: for tables whose parts need each other in
+ * an order that the text need not have. Of keys that stand twice the first counts. False: the object is
+ * damaged or cut off, as the cursor says; the value in which that is reaches to the end of the text, for who
+ * can use the part before it.
+ */
+struct sp_json_member {
+    const char *key;
+    struct sp_span raw; /* n 0: it is not there */
+};
+bool sp_json_members(struct sp_json *j, struct sp_json_member *want, size_t n);
+/*
  * The next item of a raw array, from *rest (at first the array's text); false at its end. Items that are no
  * valid JSON end it.
  */

@@ -1,0 +1,56 @@
+/*
+ * Stacks by thread, as writers for viewers take them: of one event and metric, those of a thread together, in
+ * an order that content alone makes, equal ones added up.
+ *
+ *     struct sp_rows rows;
+ *     if (sp_rows_init(&rows, p, opts, d, "a speedscope file"))  what is left out is said
+ *         …
+ *     sp_rows_collect(&rows, entry_of);                          entry_of[frame]: what stands for it
+ *     for (i …) for (k = rows.threads.v[i].first; …) rows.rows.v[k]
+ *
+ * Entries are numbers that the writer gives its frames: two frames may have one. Kernel and user records of
+ * one observation are one row.
+ */
+#ifndef SP_THREADS_H
+#define SP_THREADS_H
+
+#include "formats/format.h"
+
+struct sp_row_thread {
+    int64_t pid, tid;
+    uint32_t comm; /* SP_STR_NONE: not known */
+    size_t first, n;
+    double sum; /* of its rows, to find the heaviest */
+};
+
+struct sp_row {
+    uint32_t thread;
+    uint32_t n;
+    size_t first;       /* slice of entries, root first */
+    int64_t v;          /* SP_DECIMAL: text is it */
+    struct sp_str text; /* in the profile's strings */
+};
+
+struct sp_rows {
+    struct sp_profile *p;
+    struct sp_diags *d;
+    uint32_t event, metric; /* SP_NONE: the profile has none, and there are no rows */
+    SP_VEC(struct sp_row_thread) threads;
+    SP_VEC(struct sp_row) rows;
+    SP_VEC(uint32_t) entries;
+};
+
+/* Chooses event and metric, and says what is left out. what: "a speedscope file". Free it in any case. */
+spaa_status sp_rows_init(struct sp_rows *r, struct sp_profile *p, const struct sp_write_opts *opts,
+                         struct sp_diags *d, const char *what);
+/* Whether a record is a row of its own: of the event, with a weight, and not the kernel's part of another. */
+bool sp_rows_has(const struct sp_rows *r, uint32_t stack);
+spaa_status sp_rows_collect(struct sp_rows *r, const uint32_t *entry_of);
+void sp_rows_free(struct sp_rows *r);
+
+/* unit.c: a unit of time in nanoseconds, by its name in any spelling that is used; 0: it is none. */
+int64_t sp_rows_unit_ns(struct sp_str unit);
+/* The unit of the rows' metric; n 0: it has none. */
+struct sp_str sp_rows_unit(const struct sp_rows *r);
+
+#endif
