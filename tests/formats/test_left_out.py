@@ -13,7 +13,7 @@ from conftest import ask, run  # noqa: E402
 
 STATES = {"f": {"RUNNABLE": 3, "WAITING": 40}, "g": {"BLOCKED": 5, "IDLE": 7}}
 # formats without thread states, of those that can hold any profile
-NONE = ["perf-script", "sample", "dtrace", "bpftrace"]
+NONE = ["perf-script", "sample", "dtrace", "bpftrace", "speedscope", "firefox"]
 
 
 def profile(states):

@@ -5,7 +5,7 @@ import pytest
 import profiles
 from conftest import ask, run
 
-ONE_NUMBER = ["folded", "dtrace", "bpftrace", "codeguru", "spindump", "sample"]
+ONE_NUMBER = ["folded", "dtrace", "bpftrace", "codeguru", "spindump", "sample", "speedscope", "firefox"]
 FORMATS = ONE_NUMBER + ["pprof", "perf-script", "spaa"]
 # Nine samples of ten, but a tenth of the cycles: what is rare runs long.
 STACKS = [(["often", "main"], {"samples": 9, "period": 1000}, {"pid": 7, "tid": 7, "comm": "app", "event": "cycles"}),

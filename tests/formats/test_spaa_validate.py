@@ -238,7 +238,9 @@ OF_THE_INPUT = {"python-agent-small.json": {"SPAA-W204"}, "weird-stack-line.txt"
                 "damaged.heaptrack": {"SPAA-W204"}, "damaged.codeguru.json": {"SPAA-W204", "SPAA-W210"},
                 "damaged.heap": {"SPAA-W204", "SPAA-W210"}, "every-opcode.spt": {"SPAA-W204"},
                 "damaged.txt": {"SPAA-W204"}, "damaged.heapprofile": {"SPAA-W204"}, "old.txt": {"SPAA-W204"},
-                "stackcount-verbose.txt": {"SPAA-W204"}}
+                "stackcount-verbose.txt": {"SPAA-W204"}, "damaged.json": {"SPAA-W204"},
+                "threads.speedscope.json": {"SPAA-W204"}, "version-24.json": {"SPAA-W204"}, "version-56.json": {"SPAA-W204"},
+                "version-70.json": {"SPAA-W204"}}
 
 
 def profiles_below(folder):

@@ -156,6 +156,36 @@ static void decimals_are_exact(void **state)
     }
 }
 
+static void numbers_become_whole_units(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned digits;
+        long long units;
+        bool exact;
+    } cases[] = {{"1.5", 3, 1500, true},
+                 {"-2e-1", 1, -2, true},
+                 {"0.25", 1, 3, false},
+                 {"-0.25", 1, -3, false},
+                 {"0.24", 1, 2, false},
+                 {"1e-30", 9, 0, false},
+                 {"12", 0, 12, true},
+                 {"1e9", 9, 1000000000000000000, true},
+                 {"0.30000000000000004", 9, 300000000, false}};
+    static const char *const none[] = {"", "x", "null", "1e40", "-1e19999"};
+    __int128 v;
+    bool exact;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        exact = true;
+        assert_true(sp_parse_fixed(cases[i].text, strlen(cases[i].text), cases[i].digits, &v, &exact));
+        assert_true(v == cases[i].units);
+        assert_int_equal(exact, cases[i].exact);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_false(sp_parse_fixed(none[i], strlen(none[i]), 3, &v, &exact));
+}
+
 static void sums_beyond_64_bits_are_printed(void **state)
 {
     (void)state;
@@ -506,6 +536,7 @@ int main(void)
         cmocka_unit_test(hexadecimal_is_read),
         cmocka_unit_test(doubles_read_back_as_themselves),
         cmocka_unit_test(decimals_are_exact),
+        cmocka_unit_test(numbers_become_whole_units),
         cmocka_unit_test(sums_beyond_64_bits_are_printed),
         cmocka_unit_test(seconds_are_nanoseconds_exactly),
         cmocka_unit_test(a_map_finds_all_items_of_a_hash),

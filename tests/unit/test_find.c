@@ -70,11 +70,29 @@ static void decodes_strings(void **state)
     sp_buf_free(&b);
 }
 
+static void finds_several_members_in_one_walk(void **state)
+{
+    struct sp_json_member m[] = {{"b", {0}}, {"none", {0}}, {"a", {0}}};
+    struct sp_json j;
+    (void)state;
+    sp_json_init(&j, "{\"a\": 1,\"c\":[2],\"b\":{\"a\":3},\"a\":4} ", 35);
+    assert_true(sp_json_members(&j, m, 3) && sp_json_end(&j));
+    assert_true(sp_span_is(m[0].raw, "{\"a\":3}") && !m[1].raw.n && sp_span_is(m[2].raw, "1"));
+    sp_json_free(&j);
+    m[0].raw.n = m[2].raw.n = 0;
+    sp_json_init(&j, "{\"a\":1,\"b\":[2,3", 15);
+    assert_false(sp_json_members(&j, m, 3));
+    assert_true(sp_span_is(m[0].raw, "[2,3") &&
+                sp_span_is(m[2].raw, "1")); /* what is cut off reaches to the end */
+    sp_json_free(&j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_members_of_objects_and_of_bare_members),
         cmocka_unit_test(damaged_texts_end_the_search),
+        cmocka_unit_test(finds_several_members_in_one_walk),
         cmocka_unit_test(walks_arrays),
         cmocka_unit_test(decodes_strings),
     };

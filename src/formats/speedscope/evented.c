@@ -95,31 +95,34 @@ static bool ss_event(struct sp_ss *r, struct ss_open *o, struct sp_json *j)
     return true;
 }
 
+/* Where no start is stated, the first event is it. */
+static bool ss_begin(struct sp_ss *r, struct ss_open *o, const struct sp_json *j)
+{
+    struct sp_json_member at = {"at", {0}};
+    struct sp_json first;
+    __int128 t;
+    sp_json_init(&first, j->p, (size_t)(j->end - j->p));
+    if (sp_json_members(&first, &at, 1) && sp_ss_number(r, o->x, at.raw, &t))
+        o->at = t;
+    if (first.scratch.failed)
+        r->status = sp_nomem(r->d);
+    sp_json_free(&first);
+    return !r->status;
+}
+
 bool sp_ss_read_evented(struct sp_ss *r, const struct sp_ss_profile *x)
 {
     struct ss_open o = {.x = x, .at = x->start};
     struct sp_json j;
+    bool ok = true, begun = x->has_start;
     sp_json_init(&j, x->events.p, x->events.n);
-    bool ok = true, any = x->has_start;
     if (x->events.n && sp_json_array(&j))
         while (ok && sp_json_item(&j)) {
-            if (!any) { /* the first event begins it */
-                struct sp_json_member at = {"at", {0}};
-                struct sp_json first;
-                sp_json_init(&first, j.p, (size_t)(j.end - j.p));
-                __int128 t;
-                if (sp_json_members(&first, &at, 1) && sp_ss_number(r, x, at.raw, &t))
-                    o.at = t;
-                sp_json_free(&first);
-                any = true;
-            }
-            ok = ss_event(r, &o, &j) && sp_ss_note(r, &j);
+            ok = (begun || ss_begin(r, &o, &j)) && ss_event(r, &o, &j) && sp_ss_note(r, &j);
+            begun = true;
         }
     ok = !r->status && sp_ss_ended(r, &j);
-    if (ok && o.frames.n) {
-        r->left_open += o.frames.n;
-        o.beyond = 0;
-    }
+    r->left_open += o.frames.n;
     if (ok && x->has_end && x->end > o.at && !j.error)
         ok = ss_pass(r, &o, x->end);
     sp_vec_free(&o.frames);

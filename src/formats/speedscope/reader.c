@@ -179,20 +179,23 @@ static bool ss_take_profile(struct sp_ss *r, struct sp_json *j, struct sp_str ti
     return ok && !j->error;
 }
 
-static bool ss_is_alone(struct sp_span profiles)
+static bool ss_is_alone(struct sp_ss *r, struct sp_span profiles, bool *alone)
 {
     struct sp_json j;
     struct sp_span raw;
     sp_json_init(&j, profiles.p, profiles.n);
-    bool alone = sp_json_array(&j) && sp_json_item(&j) && sp_json_skip(&j, &raw) && !sp_json_item(&j);
+    *alone = sp_json_array(&j) && sp_json_item(&j) && sp_json_skip(&j, &raw) && !sp_json_item(&j);
+    bool ok = !j.scratch.failed || ss_fail(r);
     sp_json_free(&j);
-    return alone;
+    return ok;
 }
 
 static bool ss_profiles(struct sp_ss *r, struct sp_span profiles, struct sp_str title)
 {
     struct sp_json j;
-    bool alone = ss_is_alone(profiles);
+    bool alone;
+    if (!ss_is_alone(r, profiles, &alone))
+        return false;
     sp_json_init(&j, profiles.p, profiles.n);
     if (sp_json_array(&j))
         while (sp_json_item(&j) && ss_take_profile(r, &j, title, alone))
@@ -295,7 +298,10 @@ static bool ss_read_all(struct sp_ss *r, struct sp_json *j)
     if (root[0].raw.n && *root[0].raw.p == '{')
         sp_json_members(&shared, &of_shared, 1);
     frames = of_shared.raw;
+    bool nomem = shared.scratch.failed || j->scratch.failed;
     sp_json_free(&shared);
+    if (nomem)
+        return ss_fail(r);
     if (!root[1].raw.n || *root[1].raw.p != '[') {
         sp_emit(r->d, SP_E011, SP_AT_NOTHING, "the file has no list of profiles");
         r->status = SPAA_ERR_INPUT;

@@ -74,6 +74,10 @@ bool sp_ss_read_sampled(struct sp_ss *r, const struct sp_ss_profile *x)
         weights.error = "no weights";
     ok = !ok || ss_rows(r, x, &samples, &weights);
     ok = ok && sp_ss_ended(r, &samples);
+    if (ok && weights.scratch.failed) {
+        r->status = sp_nomem(r->d);
+        ok = false;
+    }
     sp_json_free(&samples);
     sp_json_free(&weights);
     return ok;

@@ -14,99 +14,58 @@
 
 #include <stdlib.h>
 
-struct ss_entry {
-    uint32_t text; /* its JSON, in strs */
-    uint32_t frame;
-};
-
 struct ss_writer {
     struct sp_profile *p;
     struct sp_rows rows;
+    struct sp_entries entries;
     struct sp_output *out;
-    SP_VEC(struct ss_entry) entries;
-    uint32_t *entry_of; /* by frame */
-    size_t nentries;    /* distinct */
     struct sp_str title;
     struct sp_buf b;
 };
 
 /* ---- frames ---- */
 
-static bool ss_put_frame(struct ss_writer *w, uint32_t frame)
+static bool ss_put_frame(void *profile, struct sp_buf *b, uint32_t frame)
 {
-    const struct sp_profile *p = w->p;
+    const struct sp_profile *p = profile;
     const struct sp_frame *f = &p->frames.v[frame];
     struct sp_str name = sp_pstr(p, p->functions.v[f->function].name), file = sp_pstr(p, f->srcline);
     int64_t line = 0, column = 0;
     file.n = (uint32_t)sp_srcline_split(file, &line, &column);
     if (!line)
         file = sp_pstr(p, sp_frame_dso(p, frame)->name);
-    sp_buf_clear(&w->b);
-    sp_buf_puts(&w->b, "{\"name\":");
-    sp_json_string(&w->b, name.p, name.n);
+    sp_buf_puts(b, "{\"name\":");
+    sp_json_string(b, name.p, name.n);
     if (file.n && !sp_str_is(file, "[unknown]")) {
-        sp_buf_puts(&w->b, ",\"file\":");
-        sp_json_string(&w->b, file.p, file.n);
+        sp_buf_puts(b, ",\"file\":");
+        sp_json_string(b, file.p, file.n);
     }
     if (line)
-        sp_buf_printf(&w->b, ",\"line\":%lld", (long long)line);
+        sp_buf_printf(b, ",\"line\":%lld", (long long)line);
     if (column)
-        sp_buf_printf(&w->b, ",\"col\":%lld", (long long)column);
-    sp_buf_ch(&w->b, '}');
-    return !w->b.failed;
+        sp_buf_printf(b, ",\"col\":%lld", (long long)column);
+    sp_buf_ch(b, '}');
+    return !b->failed;
 }
 
-static int ss_by_text(const void *a, const void *b, void *p)
-{
-    return sp_str_cmp(sp_pstr(p, ((const struct ss_entry *)a)->text),
-                      sp_pstr(p, ((const struct ss_entry *)b)->text));
-}
-
-static bool ss_mark(const struct ss_writer *w, uint32_t stack, unsigned char *used)
-{
-    for (uint32_t i = 0; i < w->p->stacks.v[stack].n; i++)
-        used[sp_stack_frames(w->p, stack)[i]] = 1;
-    return true;
-}
-
-/* The frames that rows have, by their texts: equal texts are one entry. */
 static bool ss_make_entries(struct ss_writer *w)
 {
-    struct sp_profile *p = w->p;
-    unsigned char *used = calloc(p->frames.n + 1, 1);
-    w->entry_of = calloc(p->frames.n + 1, sizeof *w->entry_of);
-    bool ok = used && w->entry_of;
-    for (uint32_t s = 0; ok && s < p->stacks.n; s++) {
-        uint32_t other = sp_rows_has(&w->rows, s) ? sp_stack_linked(p, s) : SP_NONE;
-        ok = !sp_rows_has(&w->rows, s) ||
-             (ss_mark(w, s, used) && (other == SP_NONE || ss_mark(w, other, used)));
-    }
-    for (uint32_t f = 0; ok && f < p->frames.n; f++) {
-        if (!used[f])
-            continue;
-        ok = ss_put_frame(w, f);
-        struct ss_entry e = {ok ? sp_profile_str(p, w->b.data, w->b.len) : SP_STR_FAIL, f};
-        ok = e.text != SP_STR_FAIL && sp_vec_push(&w->entries, e);
-    }
-    if (ok && w->entries.n > 1)
-        qsort_r(w->entries.v, w->entries.n, sizeof *w->entries.v, ss_by_text, p);
-    for (size_t i = 0; ok && i < w->entries.n; i++) {
-        w->nentries += !i || w->entries.v[i].text != w->entries.v[i - 1].text;
-        w->entry_of[w->entries.v[i].frame] = (uint32_t)w->nentries - 1;
-    }
+    unsigned char *used = sp_rows_used(&w->rows);
+    bool ok = sp_entries_make(&w->entries, &w->rows, used, ss_put_frame, w->p);
     free(used);
     return ok;
 }
 
-static void ss_put_frames(struct ss_writer *w)
+static bool ss_put_frames(struct ss_writer *w)
 {
-    for (size_t i = 0; i < w->entries.n; i++) {
-        struct sp_str text = sp_pstr(w->p, w->entries.v[i].text);
-        if (i && w->entries.v[i].text == w->entries.v[i - 1].text)
-            continue;
-        sp_puts(w->out, i ? ",\n" : "\n");
-        sp_write(w->out, text.p, text.n);
+    for (size_t i = 0; i < w->entries.frames.n; i++) {
+        sp_buf_clear(&w->b);
+        sp_buf_puts(&w->b, i ? ",\n" : "\n");
+        if (!ss_put_frame(w->p, &w->b, w->entries.frames.v[i]))
+            return false;
+        sp_write(w->out, w->b.data, w->b.len);
     }
+    return true;
 }
 
 /* ---- profiles ---- */
@@ -241,7 +200,8 @@ static bool ss_put_file(struct ss_writer *w)
     if (w->b.failed)
         return false;
     sp_write(w->out, w->b.data, w->b.len);
-    ss_put_frames(w);
+    if (!ss_put_frames(w))
+        return false;
     sp_puts(w->out, "]},\n\"profiles\":[");
     for (size_t i = 0; i < w->rows.threads.n; i++) {
         sp_puts(w->out, i ? ",\n" : "\n");
@@ -259,12 +219,11 @@ spaa_status sp_ss_write(struct sp_profile *p, const struct sp_write_opts *opts, 
     sp_buf_init(&w.b, 0);
     spaa_status st = sp_rows_init(&w.rows, p, opts, d, "a speedscope file");
     if (!st)
-        st = ss_title(&w) && ss_make_entries(&w) ? sp_rows_collect(&w.rows, w.entry_of) : sp_nomem(d);
+        st = ss_title(&w) && ss_make_entries(&w) ? sp_rows_collect(&w.rows, w.entries.entry_of) : sp_nomem(d);
     if (!st)
         st = ss_put_file(&w) ? out->status : sp_nomem(d);
     sp_rows_free(&w.rows);
-    sp_vec_free(&w.entries);
-    free(w.entry_of);
+    sp_entries_free(&w.entries);
     sp_buf_free(&w.b);
     return st;
 }

@@ -25,6 +25,7 @@ void sp_rows_free(struct sp_rows *r)
     sp_vec_free(&r->threads);
     sp_vec_free(&r->rows);
     sp_vec_free(&r->entries);
+    free(r->thread_of);
 }
 
 /* ---- threads ---- */
@@ -103,16 +104,23 @@ static bool rows_put_path(struct sp_rows *r, uint32_t stack, const uint32_t *ent
     return true;
 }
 
-static bool rows_put(struct sp_rows *r, uint32_t stack, uint32_t thread, const uint32_t *entry_of)
+bool sp_rows_path(struct sp_rows *r, uint32_t stack, const uint32_t *entry_of, size_t *first, uint32_t *n)
 {
-    struct sp_row row = {.thread = thread, .first = r->entries.n, .v = sp_weight(r->p, stack, r->metric)};
     uint32_t other = sp_stack_linked(r->p, stack);
+    *first = r->entries.n;
     if (!rows_put_path(r, stack, entry_of) || (other != SP_NONE && !rows_put_path(r, other, entry_of)))
         return false;
-    row.n = (uint32_t)(r->entries.n - row.first);
+    *n = (uint32_t)(r->entries.n - *first);
+    return true;
+}
+
+static bool rows_put(struct sp_rows *r, uint32_t stack, const uint32_t *entry_of)
+{
+    struct sp_row row = {.thread = r->thread_of[r->p->stacks.v[stack].context],
+                         .v = sp_weight(r->p, stack, r->metric)};
     if (row.v == SP_DECIMAL)
         row.text = sp_weight_text(r->p, stack, r->metric);
-    return sp_vec_push(&r->rows, row);
+    return sp_rows_path(r, stack, entry_of, &row.first, &row.n) && sp_vec_push(&r->rows, row);
 }
 
 static int rows_cmp(const struct sp_rows *r, const struct sp_row *a, const struct sp_row *b)
@@ -187,14 +195,13 @@ static bool rows_merge(struct sp_rows *r)
 
 spaa_status sp_rows_collect(struct sp_rows *r, const uint32_t *entry_of)
 {
-    uint32_t *thread_of = malloc((r->p->contexts.n + 1) * sizeof *thread_of);
-    bool ok = thread_of && rows_find_threads(r, thread_of);
+    r->thread_of = malloc((r->p->contexts.n + 1) * sizeof *r->thread_of);
+    bool ok = r->thread_of && rows_find_threads(r, r->thread_of);
     for (uint32_t s = 0; ok && s < r->p->stacks.n; s++)
         if (sp_rows_has(r, s))
-            ok = !sp_leaving(r->d, s) && rows_put(r, s, thread_of[r->p->stacks.v[s].context], entry_of);
+            ok = !sp_leaving(r->d, s) && rows_put(r, s, entry_of);
     if (ok && r->rows.n > 1)
         qsort_r(r->rows.v, r->rows.n, sizeof *r->rows.v, rows_by_path, r);
     ok = ok && rows_merge(r);
-    free(thread_of);
     return ok ? SPAA_OK : sp_nomem(r->d);
 }

@@ -33,6 +33,7 @@ struct sp_row {
 
 struct sp_rows {
     struct sp_profile *p;
+    uint32_t *thread_of; /* by context, of those that have rows */
     struct sp_diags *d;
     uint32_t event, metric; /* SP_NONE: the profile has none, and there are no rows */
     SP_VEC(struct sp_row_thread) threads;
@@ -46,7 +47,23 @@ spaa_status sp_rows_init(struct sp_rows *r, struct sp_profile *p, const struct s
 /* Whether a record is a row of its own: of the event, with a weight, and not the kernel's part of another. */
 bool sp_rows_has(const struct sp_rows *r, uint32_t stack);
 spaa_status sp_rows_collect(struct sp_rows *r, const uint32_t *entry_of);
+/* The path of a record as a row has it, root first. */
+bool sp_rows_path(struct sp_rows *r, uint32_t stack, const uint32_t *entry_of, size_t *first, uint32_t *n);
 void sp_rows_free(struct sp_rows *r);
+
+/*
+ * entries.c: what stands for frames. `put` writes all that is to be told of a frame into a text; frames of
+ * equal texts are one entry, and entries are in the order of the texts, so that they come back in it.
+ */
+struct sp_entries {
+    SP_VEC(uint32_t) frames; /* a frame of each entry */
+    uint32_t *entry_of;      /* by frame */
+};
+/* The frames that rows have: a byte for each of the profile, the caller's to free; NULL: out of memory. */
+unsigned char *sp_rows_used(const struct sp_rows *r);
+bool sp_entries_make(struct sp_entries *e, const struct sp_rows *r, const unsigned char *used,
+                     bool (*put)(void *arg, struct sp_buf *b, uint32_t frame), void *arg);
+void sp_entries_free(struct sp_entries *e);
 
 /* unit.c: a unit of time in nanoseconds, by its name in any spelling that is used; 0: it is none. */
 int64_t sp_rows_unit_ns(struct sp_str unit);
