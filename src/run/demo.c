@@ -8,7 +8,6 @@
 #include "io/input.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char packed[] = ".perf.data.zst"; /* what a recording's name ends in */
@@ -105,9 +104,11 @@ static spaa_status demo_write_into(struct sp_run *run, const char *folder)
 
 static spaa_status demo_write_one(struct sp_run *run, const struct sp_demo_file *f, const char *to)
 {
-    char *path = strdup(to);
-    spaa_status st = path ? demo_write(run, f, path) : sp_nomem(run->diags);
-    free(path);
+    struct sp_buf path;
+    sp_buf_init(&path, 0);
+    sp_buf_printf(&path, "%s", to); /* with the NUL that paths end in */
+    spaa_status st = path.failed ? sp_nomem(run->diags) : demo_write(run, f, path.data);
+    sp_buf_free(&path);
     return st;
 }
 

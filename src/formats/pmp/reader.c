@@ -97,10 +97,9 @@ static uint32_t pmp_frame(struct pmp_reader *r, const char *p, const char *end)
             return SP_NONE;
         end = open;
     }
-    if (end - p == 2 && !memcmp(p, "??", 2)) /* gdb's word for no symbol */
-        f.flags |= SP_FRAME_UNRESOLVED;
-    uint32_t name = f.flags & SP_FRAME_UNRESOLVED ? sp_profile_cstr(profile, "[unknown]")
-                                                  : sp_profile_text(profile, p, (size_t)(end - p));
+    bool unknown = end - p == 2 && !memcmp(p, "??", 2); /* gdb's word for no symbol */
+    uint32_t name =
+        unknown ? sp_profile_cstr(profile, "[unknown]") : sp_profile_text(profile, p, (size_t)(end - p));
     if (name == SP_STR_FAIL || dso.name == SP_STR_FAIL)
         return SP_NONE;
     uint32_t number = sp_dso_intern(profile, &dso);
@@ -238,7 +237,7 @@ static spaa_status pmp_read(struct sp_input *in, const struct sp_read_opts *opts
     spaa_status st = pmp_prepare(&r) ? sp_lines_read(&r.lines, in) : sp_nomem(d);
     sp_vec_free(&r.path);
     if (!st && !r.stacks) {
-        sp_emit(d, SP_E002, SP_AT_NOTHING, "no line has a count and functions");
+        sp_emit(d, SP_E011, SP_AT_NOTHING, "no line has a count and functions");
         st = SPAA_ERR_INPUT;
     }
     return st;

@@ -157,7 +157,7 @@ bool sp_agg_rows_add(struct sp_agg_rows *r, const char *text, size_t n, uint32_t
     struct sp_probe at = sp_map_probe(&r->map, hash);
     for (uint32_t i; !alone && (i = sp_map_next(&r->map, &at)) != SP_MAP_NONE;) {
         struct sp_agg_row *x = &r->rows.v[i];
-        if (x->n == n && memcmp(r->texts.data + x->at, text, n) == 0) {
+        if (x->n == n && (!n || memcmp(r->texts.data + x->at, text, n) == 0)) {
             aggregation_combine_values(&x->value, value, r->p->metrics.v[metric].info->op);
             return true;
         }
