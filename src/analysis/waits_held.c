@@ -14,6 +14,7 @@ struct held_stack {
 
 struct held_thread {
     const struct sp_profile *p;
+    const struct sp_own *events; /* waits for events are told apart, by what is its own; NULL: they are not */
     SP_VEC(struct held_stack) stacks;
     SP_VEC(uint32_t) functions;
 };
@@ -73,6 +74,52 @@ static size_t held_first(const struct sp_held_rows *r, int64_t tid)
     return lo;
 }
 
+/* ---- the wait of a run loop ---- */
+
+static bool held_contains(const struct sp_profile *p, uint32_t function, const char *const *words)
+{
+    struct sp_str name = sp_pstr(p, p->functions.v[function].name);
+    for (; *words; words++)
+        if (memmem(name.p, name.n, *words, strlen(*words)))
+            return true;
+    return false;
+}
+
+/* A function of its own that fetches events in its run loop, as modal panels do, waits for these. */
+uint32_t sp_held_nested(const struct sp_profile *p, const struct sp_own *own, const uint32_t *path,
+                        uint32_t n, bool *in_run_loop)
+{
+    static const char *const port[] = {"__CFRunLoopServiceMachPort", NULL},
+                             *const message[] = {"mach_msg", NULL},
+                             *const application[] = {"NSApplicationMain", "-[NSApplication run]",
+                                                     "UIApplicationMain", "CFRunLoopRunSpecific", NULL},
+                             *const events[] = {"nextEventMatching", "NextEvent", NULL};
+    uint32_t end = 0, found = SP_NONE;
+    bool inside = false;
+    for (uint32_t i = 0; i < n; i++)
+        end = held_contains(p, path[i], port) ? i : end;
+    *in_run_loop = end && (end + 1 == n || held_contains(p, path[end + 1], message));
+    for (uint32_t i = 0; *in_run_loop && i < end; i++) {
+        if (inside && sp_is_own(own, path[i]) && !own->all)
+            found = i;
+        else if (held_contains(p, path[i], events))
+            found = SP_NONE;
+        inside = inside || held_contains(p, path[i], application);
+    }
+    return found;
+}
+
+/* A wait in its run loop, for nobody that is named. */
+static bool held_is_for_events(const struct held_thread *t, const struct held_stack *x)
+{
+    bool in_run_loop;
+    if (!t->events || x->state != SP_HELD_WAITED ||
+        (x->fact && !(t->p->waits.v[x->fact - 1].flags & SP_FACT_RECEIVE)))
+        return false;
+    return sp_held_nested(t->p, t->events, t->functions.v + x->first, x->n, &in_run_loop) == SP_NONE &&
+           in_run_loop;
+}
+
 /* ---- the stacks of a thread ---- */
 
 static bool held_add(const struct sp_held_rows *r, struct held_thread *t, uint32_t row, int64_t weight)
@@ -88,6 +135,8 @@ static bool held_add(const struct sp_held_rows *r, struct held_thread *t, uint32
     bool ok = frames != NULL;
     for (size_t i = n; ok && i-- > 0; x.n++)
         ok = sp_vec_push(&t->functions, p->frames.v[frames[i]].function);
+    if (ok && held_is_for_events(t, &x))
+        x.state = SP_HELD_EVENTS;
     return ok && sp_vec_push(&t->stacks, x);
 }
 
@@ -211,6 +260,38 @@ static void held_sum(const struct held_thread *t, struct sp_held *out)
     }
 }
 
+/* What its samples tell most of: where it waited for others for long, its waits for events do not count. */
+static enum sp_held_state held_most(const struct sp_held *h)
+{
+    enum { PART = 10 };
+    enum sp_held_state most = SP_HELD_RAN;
+    bool waited = h->by[SP_HELD_WAITED] >= h->weight / PART + (h->weight % PART != 0);
+    for (unsigned i = 0; i < SP_HELD_STATES; i++)
+        if (h->by[i] > h->by[most] && (i != SP_HELD_EVENTS || !h->by[SP_HELD_WAITED] || !waited))
+            most = (enum sp_held_state)i;
+    return most;
+}
+
+static bool held_heaviest(struct held_thread *t, const struct sp_own *own, struct sp_held *out)
+{
+    held_sum(t, out);
+    out->most = held_most(out);
+    for (size_t i = 0; i < t->stacks.n; i++)
+        t->stacks.v[i].shown = t->stacks.v[i].state == out->most;
+    return held_path(t, own, out);
+}
+
+bool sp_held_main(const struct sp_held_rows *r, const struct sp_own *own, uint32_t context,
+                  struct sp_held *out)
+{
+    struct held_thread t = {.p = r->s->profile, .events = own};
+    *out = (struct sp_held){.own = SP_NONE};
+    bool ok = held_gather(r, NULL, context, NULL, SP_NONE, &t) && held_heaviest(&t, own, out);
+    sp_vec_free(&t.stacks);
+    sp_vec_free(&t.functions);
+    return ok;
+}
+
 bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
                 uint32_t context, uint32_t waiter, struct sp_held *out)
 {
@@ -225,23 +306,18 @@ bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const st
     out->in_steps = steps.v.n > 0;
     bool ok = held_gather(r, w, context, out->in_steps ? &steps : NULL, thread, &t);
     sp_vec_free(&steps.v);
-    held_sum(&t, out);
-    for (unsigned i = 0; i < SP_HELD_STATES; i++)
-        out->most = out->by[i] > out->by[out->most] ? (enum sp_held_state)i : out->most;
-    for (size_t i = 0; i < t.stacks.n; i++)
-        t.stacks.v[i].shown = t.stacks.v[i].state == out->most;
-    ok = ok && held_path(&t, own, out);
+    ok = ok && held_heaviest(&t, own, out);
     sp_vec_free(&t.stacks);
     sp_vec_free(&t.functions);
     return ok;
 }
 
 bool sp_held_waiting(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
-                     uint32_t wait, struct sp_held *out)
+                     uint32_t wait, bool events, struct sp_held *out)
 {
     const struct sp_wait *x = &w->waits.v[wait];
     const struct sp_wait_thread *thread = &w->threads.v[x->waiter];
-    struct held_thread t = {.p = r->s->profile};
+    struct held_thread t = {.p = r->s->profile, .events = events ? own : NULL};
     *out = (struct sp_held){.own = SP_NONE};
     bool ok = held_gather(r, w, thread->context, NULL, SP_NONE, &t);
     held_sum(&t, out);

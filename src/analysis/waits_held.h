@@ -27,6 +27,7 @@ enum sp_held_state {
     SP_HELD_WAITED,
     SP_HELD_SUSPENDED,
     SP_HELD_UNKNOWN, /* no state is stated, or one that is not understood: it ran or waited */
+    SP_HELD_EVENTS,  /* it waited in its run loop, for anything to do; of sp_held_main and _waiting alone */
     SP_HELD_STATES
 };
 enum { SP_HELD_FRAMES = 256 };
@@ -51,10 +52,20 @@ struct sp_held {
 bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
                 uint32_t context, uint32_t waiter, struct sp_held *out);
 
+/* What a main thread did in all of its samples. Waits for events are what it did `most` only where it hardly
+ * waited otherwise: a program that waits for something to do holds nobody up. */
+bool sp_held_main(const struct sp_held_rows *r, const struct sp_own *own, uint32_t context,
+                  struct sp_held *out);
+
+/* Its own function that runs a run loop, below that of the application, and waits there for something else;
+ * SP_NONE. *in_run_loop: a stack of n functions, root first, ends in the wait of a run loop. */
+uint32_t sp_held_nested(const struct sp_profile *p, const struct sp_own *own, const uint32_t *path,
+                        uint32_t n, bool *in_run_loop);
+
 /* The same of all samples of the thread of a wait (in w->waits): `most` is its state, the heaviest stack that
- * of what it waited so. */
+ * of what it waited so. `events`: waits for events are told apart. */
 bool sp_held_waiting(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
-                     uint32_t wait, struct sp_held *out);
+                     uint32_t wait, bool events, struct sp_held *out);
 
 /* The class of an x_state. */
 enum sp_held_state sp_held_state_of(struct sp_str state);

@@ -11,58 +11,28 @@
 
 /* ---- what its main thread did ---- */
 
-static bool hang_contains(const struct sp_summary *x, uint32_t i, const char *const *words)
+/* Most of what it waited was in a run loop of a function of its own. */
+static uint32_t hang_nested(const struct sp_summary *x)
 {
-    const struct sp_profile *p = x->x.q->profiles[0];
-    struct sp_str name = sp_pstr(p, p->functions.v[x->hang.main.path[i]].name);
-    for (; *words; words++)
-        if (memmem(name.p, name.n, *words, strlen(*words)))
-            return true;
-    return false;
-}
-
-/*
- * It stood in its run loop, for anything to do. A function of its own that runs a run loop, below that of the
- * application, waits for something else, unless it fetches events there, as modal panels do: *nested.
- */
-static bool hang_is_idle(const struct sp_summary *x, uint32_t *nested)
-{
-    static const char *const port[] = {"__CFRunLoopServiceMachPort", NULL},
-                             *const application[] = {"NSApplicationMain", "-[NSApplication run]",
-                                                     "UIApplicationMain", "CFRunLoopRunSpecific", NULL},
-                             *const events[] = {"nextEventMatching", "NextEvent", NULL};
     const struct sp_held *h = &x->hang.main;
-    uint32_t end = 0, own = SP_NONE;
-    bool inside = false;
-    for (uint32_t i = 0; i < h->n; i++)
-        end = hang_contains(x, i, port) ? i : end;
-    if (!end || h->fact || h->at[end] * 2 < h->weight)
-        return false;
-    for (uint32_t i = 0; i < end; i++) {
-        if (inside && sp_is_own(&x->hang.own, h->path[i]) && !x->hang.own.all)
-            own = i;
-        else if (hang_contains(x, i, events))
-            own = SP_NONE;
-        inside = inside || hang_contains(x, i, application);
-    }
-    *nested = own;
-    return own == SP_NONE;
+    bool in_run_loop;
+    uint32_t nested = sp_held_nested(x->x.q->profiles[0], &x->hang.own, h->path, h->n, &in_run_loop);
+    return in_run_loop && !h->fact && h->at[h->n - 1] * 2 >= h->by[SP_HELD_WAITED] ? nested : SP_NONE;
 }
 
 static void hang_judge(struct sp_summary *x)
 {
-    static const enum sp_hang_verdict verdicts[] = {[SP_HELD_RAN] = SP_HANG_RAN,
-                                                    [SP_HELD_READY] = SP_HANG_STARVED,
-                                                    [SP_HELD_WAITED] = SP_HANG_WAITED,
-                                                    [SP_HELD_SUSPENDED] = SP_HANG_SUSPENDED,
-                                                    [SP_HELD_UNKNOWN] = SP_HANG_UNKNOWN};
+    static const enum sp_hang_verdict verdicts[] = {
+        [SP_HELD_RAN] = SP_HANG_RAN,         [SP_HELD_READY] = SP_HANG_STARVED,
+        [SP_HELD_WAITED] = SP_HANG_WAITED,   [SP_HELD_SUSPENDED] = SP_HANG_SUSPENDED,
+        [SP_HELD_UNKNOWN] = SP_HANG_UNKNOWN, [SP_HELD_EVENTS] = SP_HANG_IDLE};
     struct sp_summary_hang *h = &x->hang;
     if (!h->main.weight)
         return;
     h->verdict = verdicts[h->main.most];
     h->weight = h->main.by[h->main.most];
-    if (h->verdict == SP_HANG_WAITED && hang_is_idle(x, &h->nested))
-        h->verdict = SP_HANG_IDLE;
+    if (h->verdict == SP_HANG_WAITED)
+        h->nested = hang_nested(x);
 }
 
 /* The wait that it was in most, or that of a deadlock. */
@@ -156,7 +126,7 @@ static bool hang_judge_deadlock(struct sp_summary_hang *h)
         return true;
     h->weight = sp_waits_weight(&h->w, h->wait);
     h->verdict = SP_HANG_WAITED;
-    return sp_held_waiting(&h->rows, &h->own, &h->w, h->wait, &h->main);
+    return sp_held_waiting(&h->rows, &h->own, &h->w, h->wait, true, &h->main);
 }
 
 /* ---- the whole of it ---- */
@@ -210,7 +180,7 @@ static spaa_status hang_main(struct sp_summary *x)
         h->others = sp_summary_hang_ran(x, SP_ABSENT);
     if (st || h->context == SP_NONE)
         return st;
-    bool ok = sp_held_of(&h->rows, &h->own, NULL, h->context, SP_NONE, &h->main);
+    bool ok = sp_held_main(&h->rows, &h->own, h->context, &h->main);
     hang_judge(x);
     uint32_t thread = h->has_waits ? sp_waits_thread_of(&h->w, &profile->contexts.v[h->context]) : SP_NONE;
     if (ok && thread != SP_NONE)

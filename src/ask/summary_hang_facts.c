@@ -49,14 +49,15 @@ static void hang_put_event(struct sp_summary *x)
 
 static void hang_put_main(struct sp_summary *x)
 {
-    static const char *const names[] = {"hang.main.ran", "hang.main.ready", "hang.main.waited",
-                                        "hang.main.suspended", "hang.main.unknown"};
+    static const char *const names[] = {"hang.main.ran",       "hang.main.ready",   "hang.main.waited",
+                                        "hang.main.suspended", "hang.main.unknown", "hang.main.events"};
     const struct sp_summary_hang *h = &x->hang;
     sp_fact_count(x->x.out, "hang.main.tid", h->tid);
     sp_fact_weight(x->x.out, "hang.main.weight", x->x.measure, h->main.weight);
     for (size_t i = 0; i < SP_HELD_STATES; i++) { /* no function tells that a thread ran */
-        if (h->states || i == SP_HELD_WAITED || i == SP_HELD_UNKNOWN)
-            sp_fact_weight(x->x.out, names[i], x->x.measure, h->main.by[i]);
+        int64_t events = i == SP_HELD_WAITED ? h->main.by[SP_HELD_EVENTS] : 0;
+        if (h->states || i >= SP_HELD_UNKNOWN || i == SP_HELD_WAITED)
+            sp_fact_weight(x->x.out, names[i], x->x.measure, h->main.by[i] + events);
         else
             sp_fact_null(x->x.out, names[i]);
     }

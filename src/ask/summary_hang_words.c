@@ -5,8 +5,12 @@
 
 enum { HANG_SHOWN = 3, HANG_NAME_COLUMNS = 60 };
 
-static const char *const hang_did[SP_HELD_STATES] = {"ran", "was ready without a CPU", "waited",
-                                                     "was suspended", "ran or waited, which is not stated,"};
+static const char *const hang_did[SP_HELD_STATES] = {"ran",
+                                                     "was ready without a CPU",
+                                                     "waited",
+                                                     "was suspended",
+                                                     "ran or waited, which is not stated,",
+                                                     "waited for events in its run loop"};
 
 static struct sp_str hang_str(const struct sp_summary *x, uint32_t s)
 {

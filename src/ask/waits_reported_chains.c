@@ -146,7 +146,7 @@ static void chain_put_holder(struct sp_reported *x, struct sp_answer_table *t, s
     const struct sp_wait_thread *thread = &x->w.threads.v[holder];
     uint32_t waiter = x->w.waits.v[wait].waiter;
     if (!(holder == waiter && !x->w.ranges.v.n
-              ? sp_held_waiting(&x->held, &x->a.own, &x->w, wait, &h)
+              ? sp_held_waiting(&x->held, &x->a.own, &x->w, wait, false, &h)
               : sp_held_of(&x->held, &x->a.own, &x->w, thread->context, waiter, &h))) {
         x->a.out->failed = true;
         return;

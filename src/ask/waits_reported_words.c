@@ -143,7 +143,8 @@ void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const str
         chain_say_doubt(x, b, c);
 }
 
-const char *const sp_reported_did[SP_HELD_STATES] = {"ran", "ready", "waited", "suspended", "unknown"};
+const char *const sp_reported_did[SP_HELD_STATES] = {"ran",       "ready",   "waited",
+                                                     "suspended", "unknown", "events"};
 
 /* "-[Index rebuild] > -[Document text]": the last own functions, else the last of all */
 static void held_say_stack(const struct sp_reported *x, struct sp_buf *b, const struct sp_held *h)

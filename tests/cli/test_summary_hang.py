@@ -159,3 +159,35 @@ def test_the_brief_survives_spaa(tmp_path):
     for name in ("deadlock_from_step", "waiting_xpc", "cpu_limit"):
         run("convert", fixture(name), "-o", tmp_path / "x.spaa", code=0)
         assert ask("summary", tmp_path / "x.spaa")["hang"] == ask("summary", fixture(name))["hang"]
+
+
+def loop_and(events, other, ran=0, state=""):
+    """A main thread that waited in its run loop in so many samples, then in a function of its own, then ran."""
+    rows = ["    %d  main + 1 (X + 2) [0x3]" % (events + other + ran)]
+    for n, frames in ((events, ("-[NSApplication run] + 1 (AppKit + 9) [0x9]", "__CFRunLoopServiceMachPort + 1 (CoreFoundation + 9) [0x9]",
+                                "mach_msg2_trap + 1 (libsystem_kernel.dylib + 9) [0x9]")),
+                      (other, ("orders_sync + 1 (X + 7) [0x7]", "xpc_connection_send_message_with_reply_sync + 8 (libxpc.dylib + 1) [0x8]",
+                               "mach_msg2_trap + 1 (libsystem_kernel.dylib + 9) [0x9]" + state)),
+                      (ran, ("work + 1 (X + 8) [0x8] (running)",))):
+        if n:
+            rows += ["    %s%d  %s" % ("  " * (i + 1), n, f) for i, f in enumerate(frames)]
+    return ("Event: hang\nPID: 12\nSteps: 100 (10ms sampling interval)\n\nProcess:          X [12]\n\n"
+            '  Thread 0xa    DispatchQueue "com.apple.main-thread"(1)    %d samples (1-%d)\n' % (events + other + ran, events + other + ran)
+            + "\n".join(rows) + "\n")
+
+
+@pytest.mark.parametrize("events, other, ran, verdict, said", [
+    (51, 49, 0, "waited", "waited in 49 of 100 samples (49 %)"), (45, 55, 0, "waited", "waited in 55 of 100 samples (55 %)"),
+    (90, 10, 0, "waited", "waited in 10 of 100 samples (10 %)"), (95, 5, 0, "idle", "waited for events in its run loop in 95 of 100"),
+    (60, 0, 40, "idle", "waited for events in its run loop in 60 of 100"), (40, 15, 45, "ran", "ran in 45 of 100")])
+def test_only_the_wait_of_the_run_loop_is_for_events(events, other, ran, verdict, said, tmp_path):
+    path = tmp_path / "r.txt"
+    path.write_text(loop_and(events, other, ran))
+    answer, text = ask("summary", path), brief(path)
+    main = answer["hang"]["main"]
+    assert answer["hang"]["verdict"] == verdict and "main thread 0xa " + said in text
+    assert (main["events"], main["waited"], main["ran"]) == (events, events + other, ran)
+    if verdict == "waited":
+        assert "heaviest stack: main > orders_sync, in %d of 100" % other in text
+        assert "otherwise it waited for events in its run loop in %d of 100" % events in text
+        assert "for whom it waited in %d of 100" % other in text
