@@ -33,6 +33,15 @@ bool sp_waits_was_there(const struct sp_wait *x, const struct sp_wait_thread *t)
     return !known || (t->begin <= x->last && t->last >= x->begin);
 }
 
+/* A number is of one process at a time: whom a thread of that waits for is of the same program. */
+static bool steps_is_of_another(const struct sp_waits *w, const struct sp_wait *x,
+                                const struct sp_wait_thread *t)
+{
+    const struct sp_context *contexts = w->profile->contexts.v;
+    return x->waiter != SP_NONE && w->threads.v[x->waiter].pid == t->pid &&
+           !sp_is_same_program(w->profile, &contexts[w->threads.v[x->waiter].context], &contexts[t->context]);
+}
+
 /* Those of the name that the wait says, or of any. */
 static uint32_t steps_candidate(const struct sp_waits *w, const struct sp_wait *x, bool named, uint32_t nth)
 {
@@ -45,7 +54,7 @@ static uint32_t steps_candidate(const struct sp_waits *w, const struct sp_wait *
         for (uint32_t i; tid != SP_ABSENT && (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;) {
             const struct sp_wait_thread *t = &w->threads.v[i];
             if (t->tid != tid || (named && t->comm != x->holder_name) ||
-                (x->by_time && !sp_waits_was_there(x, t)) ||
+                (x->by_time && !sp_waits_was_there(x, t)) || steps_is_of_another(w, x, t) ||
                 (p && sp_thread_info_process_of(&w->info, &w->profile->contexts.v[t->context]) != p))
                 continue;
             if (!nth--)
@@ -123,12 +132,33 @@ static bool steps_of_waits(struct sp_waits *w)
     return true;
 }
 
+/*
+ * Of several programs that had the thread one after the other, a line does not say whose it is: that of as
+ * many samples as the line has. Where not exactly one has these, it is nobody's. SP_NONE: none.
+ */
+static uint32_t steps_whose_line(const struct sp_waits *w, const struct sp_wait *of, int64_t samples)
+{
+    uint32_t first = sp_waits_candidate(w, of, 0), found = SP_NONE;
+    if (first == SP_NONE || sp_waits_candidate(w, of, 1) == SP_NONE)
+        return first;
+    for (uint32_t k = 0, i; k < SP_AMONG_MOST && (i = sp_waits_candidate(w, of, k)) != SP_NONE; k++) {
+        if (w->threads.v[i].all != samples)
+            continue;
+        if (found != SP_NONE)
+            return SP_NONE;
+        found = i;
+    }
+    return found;
+}
+
 static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
 {
-    const struct sp_wait of = {.holder_tid = t->tid, .holder_name = t->comm};
-    uint32_t i = t->tid == SP_ABSENT ? SP_NONE : sp_waits_candidate(w, &of, 0);
+    const struct sp_wait of = {.waiter = SP_NONE, .holder_tid = t->tid, .holder_name = t->comm};
     int64_t from, to, samples;
-    if (i != SP_NONE && sp_step_ranges_of_thread(w->profile, t, &from, &to, &samples)) {
+    if (t->tid == SP_ABSENT || !sp_step_ranges_of_thread(w->profile, t, &from, &to, &samples))
+        return;
+    uint32_t i = steps_whose_line(w, &of, samples);
+    if (i != SP_NONE) {
         steps_seen(&w->threads.v[i], from, to);
         w->threads.v[i].counted = samples == w->threads.v[i].all;
     }

@@ -89,7 +89,7 @@ def test_a_deadlock_after_waits_for_events_is_the_verdict(tmp_path):
     path = app(tmp_path, [[(600, "__CFRunLoopServiceMachPort", None), (400, "lock", held(0x11))], LATE[1]])
     hang = ask("summary", path)["hang"]
     assert (hang["verdict"], hang["deadlock"], hang["main"]["stack"]) == ("waited", True, "start > lock")
-    assert "before that it waited in 600 of 1,000 samples (60 %)" in brief(path)
+    assert "before that it waited for events in its run loop in 600 of 1,000 samples (60 %)" in brief(path)
 
 
 def test_what_a_deadlock_holds_up_until_the_end_is_too(tmp_path):

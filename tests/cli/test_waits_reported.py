@@ -151,3 +151,22 @@ def test_what_the_report_itself_calls_a_deadlock(tmp_path):
                                           ("com.apple.main-thread", [0x1a01]), ("com.example.*", [0x1a02])])
 def test_threads_are_asked_for_as_they_are_printed(thread, tids):
     assert [w["tid"] for w in ask("waits", fixture("dispatch_deadlock"), "--thread", thread)["waiters"]] == tids
+
+
+def reexecuted():
+    """A program that executes itself: its number and its thread again, and then a deadlock."""
+    row = "    %d  lock + 1 (X + 2) [0x3] (blocked by turnstile waiting for X [12] thread 0x%x)\n"
+    head = "\nProcess:          X [12]\nUUID:             7442E29D-7D53-E549-B78D-93C46B8CDCFC\nNum samples:      %s\n"
+    thread = '\n  Thread 0x%x    DispatchQueue "%s"(1)    %d samples (%s)\n'
+    return ("Event: hang\nPID: 12\nSteps: 100 (10ms sampling interval)\n" + head % "20 (1-20)" + thread % (0xa, "com.apple.main-thread", 20, "1-20")
+            + "    20  work + 1 (X + 8) [0x8] (running)\n" + head % "80 (21-100)" + thread % (0xa, "com.apple.main-thread", 80, "21-100")
+            + row % (80, 0xb) + thread % (0xb, "q", 80, "21-100") + row % (80, 0xa))
+
+
+def test_a_program_that_executes_itself_has_the_same_deadlock_in_spaa(tmp_path):
+    report, made = tmp_path / "r.txt", tmp_path / "r.spaa"
+    report.write_text(reexecuted())
+    run("convert", report, "-o", made, code=0)
+    for path in report, made:
+        answer = ask("waits", path)
+        assert (answer["deadlocks"], answer["chains"][0]["sure"]) == (1, True), path
