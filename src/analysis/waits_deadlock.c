@@ -35,7 +35,13 @@ static int64_t deadlock_weight(const struct sp_waits *w, const struct sp_wait_th
     return sum;
 }
 
-/* A wait of the thread that lasts until its end. */
+static bool deadlock_is_long(const struct sp_waits *w, int64_t from, int64_t to)
+{
+    return to - from + 1 >= DEADLOCK_STEPS && to - from + 1 >= w->ranges.last / DEADLOCK_PART;
+}
+
+/* A wait of the thread that lasts until its end, long enough that it is no chance, or as the profiler says.
+ */
 static bool deadlock_look_at(struct sp_waits *w, uint32_t thread, uint32_t wait)
 {
     struct sp_wait_thread *t = &w->threads.v[thread];
@@ -51,9 +57,10 @@ static bool deadlock_look_at(struct sp_waits *w, uint32_t thread, uint32_t wait)
         return true;
     if (!sp_wait_steps_of(w, thread, holder, &steps))
         return false;
-    if (steps.v.n && steps.v.v[steps.v.n - 1].to == t->last) {
+    const struct sp_step_range *end = steps.v.n ? &steps.v.v[steps.v.n - 1] : NULL;
+    if (end && end->to == t->last && (w->waits.v[wait].reported || deadlock_is_long(w, end->from, end->to))) {
         t->stuck = wait;
-        t->since = steps.v.v[steps.v.n - 1].from;
+        t->since = end->from;
     }
     sp_vec_free(&steps.v);
     return true;
@@ -102,11 +109,6 @@ bool sp_waits_find_stuck(struct sp_waits *w)
     ok = ok && mark;
     free(mark);
     return ok;
-}
-
-static bool deadlock_is_long(const struct sp_waits *w, int64_t from, int64_t to)
-{
-    return to - from + 1 >= DEADLOCK_STEPS && to - from + 1 >= w->ranges.last / DEADLOCK_PART;
 }
 
 bool sp_waits_stays(const struct sp_waits *w, uint32_t thread)

@@ -491,3 +491,19 @@ def test_a_starved_thread_names_the_kernel_and_its_own_process(tmp_path):
                                                   thread(0x11, [(90, "own", "running")])]),
                              process("Hog", 200, [thread(0x20, [(60, "hog", "running")])])], steps=500)
     assert "samples of other threads that ran: kernel_task [0] 500, App [100] 90, Hog [200] 60" in brief(path)
+
+
+def test_a_ring_of_one_step_does_not_hide_the_holder(tmp_path):
+    path = app(tmp_path, [[(99, "lock", held(0x11)), (1, "lock", held(0x12))], [(100, "parse", "running")],
+                          [(99, "work", "running"), (1, "lock", held(0x10))]], steps=100)
+    hang, text = ask("summary", path)["hang"], brief(path)
+    assert (hang["holder"]["tid"], hang["holder"]["did"]) == (0x11, "ran")
+    assert "held by App [100] 0x11, in 99 of 100 samples" in text and "they wait for each other" not in text
+
+
+def test_a_deadlock_that_holds_it_up_comes_before_a_short_ring(tmp_path):
+    path = app(tmp_path, [[(10, "work", "running"), (85, "lock", held(0x11)), (5, "lock", held(0x13))], [(100, "lock", held(0x12))],
+                          [(100, "lock", held(0x11))], [(95, "work", "running"), (5, "lock", held(0x10))]], steps=100)
+    hang, text = ask("summary", path)["hang"], brief(path)
+    assert (hang["deadlock"], hang["deadlock_sure"], hang["holder"]["tid"]) == (True, True, 0x11)
+    assert "main thread 0x10 waited in 85 of 100 samples (85 %), held up by a deadlock" in text
