@@ -133,6 +133,8 @@ struct sp_wait_steps {
     SP_VEC(struct sp_step_range) v;
 };
 bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder, struct sp_wait_steps *out);
+/* Keeps of a what both have; false: no memory, and a is freed. */
+bool sp_wait_steps_cut(struct sp_wait_steps *a, const struct sp_wait_steps *b);
 
 /* waits_deadlock.c: which waits do not end, before chains are walked; false: no memory. */
 bool sp_waits_find_stuck(struct sp_waits *w);

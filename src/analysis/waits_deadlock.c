@@ -124,28 +124,6 @@ static const struct sp_wait *deadlock_step(const struct sp_waits *w, const struc
     return &w->waits.v[w->steps.v[c->first + i]];
 }
 
-/* Keeps what both have. */
-static bool deadlock_cut(struct sp_wait_steps *a, const struct sp_wait_steps *b)
-{
-    struct sp_wait_steps x = {0};
-    for (size_t i = 0, k = 0; i < a->v.n && k < b->v.n;) {
-        const struct sp_step_range *p = &a->v.v[i], *q = &b->v.v[k];
-        struct sp_step_range both = {.from = p->from > q->from ? p->from : q->from,
-                                     .to = p->to < q->to ? p->to : q->to};
-        if (both.from <= both.to && !sp_vec_push(&x.v, both)) {
-            sp_vec_free(&x.v);
-            return false;
-        }
-        if (p->to < q->to)
-            i++;
-        else
-            k++;
-    }
-    sp_vec_free(&a->v);
-    *a = x;
-    return true;
-}
-
 /*
  * What counts tell of a ring where single steps are not known: of the steps in which all of its threads were
  * there, each thread can have done something else in at most as many as it did not wait so.
@@ -197,7 +175,7 @@ static bool deadlock_at_once(const struct sp_waits *w, struct sp_wait_chain *c)
             break;
         placed = placed && deadlock_is_placed(w, w->steps.v[c->first + i], to);
         if (i > c->cycle) {
-            ok = deadlock_cut(&all, &one);
+            ok = sp_wait_steps_cut(&all, &one);
             sp_vec_free(&one.v);
         }
     }

@@ -140,9 +140,8 @@ static bool held_add(const struct sp_held_rows *r, struct held_thread *t, uint32
     return ok && sp_vec_push(&t->stacks, x);
 }
 
-/* Of a stack's samples, those within the steps; where others lie between, as many as can be. */
-static int64_t held_within(const struct sp_waits *w, const struct sp_wait_thread *t, uint32_t stack,
-                           const struct sp_wait_steps *steps)
+int64_t sp_held_within(const struct sp_waits *w, const struct sp_wait_thread *t, uint32_t stack,
+                       const struct sp_wait_steps *steps)
 {
     int64_t sum = 0;
     for (uint32_t i = t->steps; i < t->steps + t->nsteps; i++) {
@@ -168,7 +167,7 @@ static bool held_gather(const struct sp_held_rows *r, const struct sp_waits *w, 
         const struct sp_selected *x = &r->s->rows.v[r->v.v[i].row];
         if (!sp_is_same_program(p, c, &p->contexts.v[p->stacks.v[x->stack].context]))
             continue;
-        int64_t weight = steps ? held_within(w, &w->threads.v[thread], x->stack, steps) : x->weight;
+        int64_t weight = steps ? sp_held_within(w, &w->threads.v[thread], x->stack, steps) : x->weight;
         ok = weight <= 0 || held_add(r, out, r->v.v[i].row, weight);
     }
     return ok;
@@ -292,24 +291,51 @@ bool sp_held_main(const struct sp_held_rows *r, const struct sp_own *own, uint32
     return ok;
 }
 
+bool sp_held_in_steps(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
+                      uint32_t context, const struct sp_wait_steps *steps, struct sp_held *out)
+{
+    struct held_thread t = {.p = r->s->profile};
+    uint32_t thread = steps->v.n ? sp_waits_thread_of(w, &r->s->profile->contexts.v[context]) : SP_NONE;
+    *out = (struct sp_held){.own = SP_NONE, .in_steps = thread != SP_NONE};
+    bool ok =
+        held_gather(r, w, context, out->in_steps ? steps : NULL, thread, &t) && held_heaviest(&t, own, out);
+    sp_vec_free(&t.stacks);
+    sp_vec_free(&t.functions);
+    return ok;
+}
+
 bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
                 uint32_t context, uint32_t waiter, struct sp_held *out)
 {
-    struct held_thread t = {.p = r->s->profile};
     struct sp_wait_steps steps = {0};
     uint32_t thread = w && waiter != SP_NONE && w->ranges.v.n
                           ? sp_waits_thread_of(w, &r->s->profile->contexts.v[context])
                           : SP_NONE;
-    *out = (struct sp_held){.own = SP_NONE};
     if (thread != SP_NONE && !sp_wait_steps_of(w, waiter, thread, &steps))
         return false;
-    out->in_steps = steps.v.n > 0;
-    bool ok = held_gather(r, w, context, out->in_steps ? &steps : NULL, thread, &t);
+    bool ok = sp_held_in_steps(r, own, w, context, &steps, out);
     sp_vec_free(&steps.v);
-    ok = ok && held_heaviest(&t, own, out);
-    sp_vec_free(&t.stacks);
-    sp_vec_free(&t.functions);
     return ok;
+}
+
+bool sp_held_steps_of(const struct sp_waits *w, uint32_t thread, enum sp_held_state state,
+                      struct sp_wait_steps *out)
+{
+    const struct sp_profile *p = w->profile;
+    const struct sp_wait_thread *t = &w->threads.v[thread];
+    struct sp_wait_steps x = {0};
+    for (uint32_t i = t->steps; i < t->steps + t->nsteps; i++) {
+        const struct sp_step_range *r = &w->ranges.v.v[i];
+        if (r->count != r->to - r->from + 1 ||
+            sp_held_state_of(sp_pstr(p, p->contexts.v[p->stacks.v[r->stack].context].state)) != state)
+            continue; /* where others' steps lie between, it is not known which are its own */
+        if (!sp_vec_push(&x.v, *r)) {
+            sp_vec_free(&x.v);
+            return false;
+        }
+    }
+    *out = x;
+    return true;
 }
 
 bool sp_held_waiting(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,

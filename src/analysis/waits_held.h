@@ -52,6 +52,16 @@ struct sp_held {
 bool sp_held_of(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
                 uint32_t context, uint32_t waiter, struct sp_held *out);
 
+/* The same in steps that are given; none: in all of its samples. */
+bool sp_held_in_steps(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
+                      uint32_t context, const struct sp_wait_steps *steps, struct sp_held *out);
+/* The steps in which a thread (in w->threads) was in a state, as far as they are known; false: no memory. */
+bool sp_held_steps_of(const struct sp_waits *w, uint32_t thread, enum sp_held_state state,
+                      struct sp_wait_steps *out);
+/* Of a stack's samples, those within the steps; where others lie between, as many as can be. */
+int64_t sp_held_within(const struct sp_waits *w, const struct sp_wait_thread *t, uint32_t stack,
+                       const struct sp_wait_steps *steps);
+
 /* What a main thread did in all of its samples. Waits for events are what it did `most` only where it hardly
  * waited otherwise: a program that waits for something to do holds nobody up. */
 bool sp_held_main(const struct sp_held_rows *r, const struct sp_own *own, uint32_t context,

@@ -217,3 +217,25 @@ bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder
     *out = x;
     return true;
 }
+
+bool sp_wait_steps_cut(struct sp_wait_steps *a, const struct sp_wait_steps *b)
+{
+    struct sp_wait_steps x = {0};
+    for (size_t i = 0, k = 0; i < a->v.n && k < b->v.n;) {
+        const struct sp_step_range *p = &a->v.v[i], *q = &b->v.v[k];
+        struct sp_step_range both = {.from = p->from > q->from ? p->from : q->from,
+                                     .to = p->to < q->to ? p->to : q->to};
+        if (both.from <= both.to && !sp_vec_push(&x.v, both)) {
+            sp_vec_free(&x.v);
+            sp_vec_free(&a->v);
+            return false;
+        }
+        if (p->to < q->to)
+            i++;
+        else
+            k++;
+    }
+    sp_vec_free(&a->v);
+    *a = x;
+    return true;
+}

@@ -76,32 +76,74 @@ static uint32_t hang_leads_on(const struct sp_waits *w, uint32_t thread)
     return wait != SP_NONE && w->waits.v[wait].all * 2 >= w->threads.v[thread].all ? wait : SP_NONE;
 }
 
-/* Follows who holds what to the last that is known, and looks what that did meanwhile. In a ring it is the
- * first. */
-static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
+/* The steps of a wait that leads on are kept, of those in which the ones before were seen. *apart: none is in
+ * both. False: no memory. */
+static bool hang_cut(const struct sp_summary_hang *h, uint32_t wait, struct sp_wait_steps *steps, bool *apart)
+{
+    const struct sp_wait *x = &h->w.waits.v[wait];
+    struct sp_wait_steps next = {0}, both = {0};
+    *apart = false;
+    if (x->holder == SP_NONE)
+        return true;
+    bool ok = sp_wait_steps_of(&h->w, x->waiter, x->holder, &next);
+    if (ok && steps->v.n && next.v.n) {
+        for (size_t i = 0; ok && i < steps->v.n; i++)
+            ok = sp_vec_push(&both.v, steps->v.v[i]);
+        ok = ok && sp_wait_steps_cut(&both, &next);
+        *apart = ok && !both.v.n;
+        if (*apart || !ok) {
+            sp_vec_free(&both.v);
+        } else {
+            sp_vec_free(&steps->v);
+            *steps = both;
+        }
+    }
+    sp_vec_free(&next.v);
+    return ok;
+}
+
+/* From the wait on to the last that is known; `steps`: those in which its main thread waited. */
+static bool hang_walk(struct sp_summary_hang *h, uint32_t thread, struct sp_wait_steps *steps)
 {
     enum { FAR = 64 };
-    h->wait = h->last = hang_wait(&h->w, thread);
-    if (h->wait == SP_NONE)
-        return true;
-    const struct sp_wait_chain *c = hang_chain(&h->w, thread, &h->in_ring);
-    h->ring = h->in_ring ? c : NULL;
-    h->deadlock = c && c->deadlock && hang_ends_in_deadlock(h, thread) ? c : NULL;
+    bool ok = true, apart = false;
     h->steps = 1;
     for (uint32_t t = h->w.waits.v[h->wait].holder; t != SP_NONE && !h->deadlock && h->steps < FAR;
          h->steps++) {
         uint32_t next = hang_leads_on(&h->w, t);
         if (next == SP_NONE || h->w.waits.v[next].receive || h->w.waits.v[next].holder == thread)
             break;
+        ok = hang_cut(h, next, steps, &apart);
+        if (!ok || apart)
+            break;
         h->last = next;
         t = h->w.waits.v[next].holder;
     }
-    const struct sp_wait *last = &h->w.waits.v[h->last];
-    if (last->holder == SP_NONE)
+    return ok;
+}
+
+/* Follows who holds what to the last that is known, and looks what that did while its main thread waited. In
+ * a ring it is the first. */
+static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
+{
+    struct sp_wait_steps steps = {0};
+    h->wait = h->last = hang_wait(&h->w, thread);
+    if (h->wait == SP_NONE)
         return true;
-    h->holder_tid = h->w.threads.v[last->holder].tid;
-    return sp_held_of(&h->rows, &h->own, &h->w, h->w.threads.v[last->holder].context, last->waiter,
-                      &h->holder);
+    const struct sp_wait *first = &h->w.waits.v[h->wait];
+    const struct sp_wait_chain *c = hang_chain(&h->w, thread, &h->in_ring);
+    h->ring = h->in_ring ? c : NULL;
+    h->deadlock = c && c->deadlock && hang_ends_in_deadlock(h, thread) ? c : NULL;
+    bool ok = (first->holder == SP_NONE || sp_wait_steps_of(&h->w, thread, first->holder, &steps)) &&
+              hang_walk(h, thread, &steps);
+    const struct sp_wait *last = &h->w.waits.v[h->last];
+    if (ok && last->holder != SP_NONE) {
+        h->holder_tid = h->w.threads.v[last->holder].tid;
+        ok = sp_held_in_steps(&h->rows, &h->own, &h->w, h->w.threads.v[last->holder].context, &steps,
+                              &h->holder);
+    }
+    sp_vec_free(&steps.v);
+    return ok;
 }
 
 /* A deadlock of other threads of its process, which it takes no part in. */

@@ -67,6 +67,7 @@ struct sp_summary_hang {
 
     /* Who ran most, beside it; of microstackshots, all. */
     const char *others;
+    bool others_meanwhile; /* of the steps in which it was ready; else of all */
 
     struct sp_selection s; /* all of the event, in any state */
     struct sp_waits w;

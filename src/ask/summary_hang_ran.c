@@ -25,17 +25,28 @@ static int hang_by_weight(const void *va, const void *vb)
     return a->weight != b->weight ? (a->weight > b->weight ? -1 : 1) : hang_by_process(va, vb);
 }
 
+/* Of a row that ran, what did so in the steps; none: all of it. */
+static int64_t hang_ran_within(const struct sp_summary_hang *h, const struct sp_selected *row,
+                               const struct sp_context *c, const struct sp_wait_steps *steps)
+{
+    uint32_t thread = steps->v.n && c->tid != SP_ABSENT ? sp_waits_thread_of(&h->w, c) : SP_NONE;
+    return thread == SP_NONE ? row->weight
+                             : sp_held_within(&h->w, &h->w.threads.v[thread], row->stack, steps);
+}
+
 /* What ran by process, but for the main thread of one; heaviest first; how many. NULL: no memory. */
 static struct hang_ran *hang_ran_of(const struct sp_summary_hang *h, const struct sp_profile *p, int64_t but,
-                                    size_t *n)
+                                    const struct sp_wait_steps *steps, size_t *n)
 {
     struct hang_ran *ran = calloc(h->s.rows.n + 1, sizeof *ran);
     size_t all = 0, kept = 0;
     for (size_t i = 0; ran && i < h->s.rows.n; i++) {
         const struct sp_context *c = &p->contexts.v[p->stacks.v[h->s.rows.v[i].stack].context];
-        if (sp_held_state_of(sp_pstr(p, c->state)) == SP_HELD_RAN && h->s.rows.v[i].weight > 0 &&
-            c->pid != SP_ABSENT && (but == SP_ABSENT || c->pid != but || c->tid != h->tid))
-            ran[all++] = (struct hang_ran){c->pid, h->s.rows.v[i].weight, c->comm};
+        int64_t weight = sp_held_state_of(sp_pstr(p, c->state)) == SP_HELD_RAN
+                             ? hang_ran_within(h, &h->s.rows.v[i], c, steps)
+                             : 0;
+        if (weight > 0 && c->pid != SP_ABSENT && (but == SP_ABSENT || c->pid != but || c->tid != h->tid))
+            ran[all++] = (struct hang_ran){c->pid, weight, c->comm};
     }
     if (all)
         qsort(ran, all, sizeof *ran, hang_by_process);
@@ -51,6 +62,26 @@ static struct hang_ran *hang_ran_of(const struct sp_summary_hang *h, const struc
     return ran;
 }
 
+/* Those in which its main thread was ready without a CPU; none where not all of them are known. */
+static bool hang_starved_steps(const struct sp_summary_hang *h, const struct sp_profile *p,
+                               struct sp_wait_steps *out)
+{
+    uint32_t thread = h->has_waits && h->w.counts_samples && h->context != SP_NONE
+                          ? sp_waits_thread_of(&h->w, &p->contexts.v[h->context])
+                          : SP_NONE;
+    *out = (struct sp_wait_steps){0};
+    if (thread == SP_NONE)
+        return true;
+    if (!sp_held_steps_of(&h->w, thread, SP_HELD_READY, out))
+        return false;
+    int64_t known = 0;
+    for (size_t i = 0; i < out->v.n; i++)
+        known += out->v.v[i].to - out->v.v[i].from + 1;
+    if (known < h->main.by[SP_HELD_READY])
+        sp_vec_free(&out->v);
+    return true;
+}
+
 const char *sp_summary_hang_ran(struct sp_summary *x, int64_t but)
 {
     enum { SHOWN = 3 };
@@ -61,7 +92,11 @@ const char *sp_summary_hang_ran(struct sp_summary *x, int64_t but)
     struct sp_buf b;
     char *text = NULL;
     sp_buf_init(&b, 0);
-    struct hang_ran *ran = hang_ran_of(&x->hang, p, but, &n);
+    struct sp_wait_steps steps;
+    struct hang_ran *ran =
+        hang_starved_steps(&x->hang, p, &steps) ? hang_ran_of(&x->hang, p, but, &steps, &n) : NULL;
+    x->hang.others_meanwhile = steps.v.n > 0;
+    sp_vec_free(&steps.v);
     for (size_t k = 0; k < n; k++)
         whole = __builtin_add_overflow(whole, ran[k].weight, &whole) ? INT64_MAX : whole;
     for (size_t k = 0; ran && k < n && k < SHOWN; k++) {

@@ -292,7 +292,8 @@ static void hang_also_in_front(struct sp_buf *b, const struct sp_summary *x)
 static void hang_others_ran(struct sp_buf *b, const struct sp_summary *x)
 {
     if (x->hang.others && !x->hang.e.microstackshots)
-        sp_buf_printf(b, "samples of other threads that ran: %s", x->hang.others);
+        sp_buf_printf(b, "samples of other threads that ran%s: %s",
+                      x->hang.others_meanwhile ? " meanwhile" : "", x->hang.others);
 }
 
 /* The number is of several processes, which are told apart by their names or by a label. */

@@ -490,7 +490,7 @@ def test_a_starved_thread_names_the_kernel_and_its_own_process(tmp_path):
                              process("App", 100, [thread(0x10, [(80, "work", "runnable"), (20, "work", "running")], queue=QUEUE),
                                                   thread(0x11, [(90, "own", "running")])]),
                              process("Hog", 200, [thread(0x20, [(60, "hog", "running")])])], steps=500)
-    assert "samples of other threads that ran: kernel_task [0] 500, App [100] 90, Hog [200] 60" in brief(path)
+    assert "samples of other threads that ran meanwhile: kernel_task [0] 80, App [100] 80, Hog [200] 60" in brief(path)
 
 
 def test_a_ring_of_one_step_does_not_hide_the_holder(tmp_path):
@@ -507,3 +507,23 @@ def test_a_deadlock_that_holds_it_up_comes_before_a_short_ring(tmp_path):
     hang, text = ask("summary", path)["hang"], brief(path)
     assert (hang["deadlock"], hang["deadlock_sure"], hang["holder"]["tid"]) == (True, True, 0x11)
     assert "main thread 0x10 waited in 85 of 100 samples (85 %), held up by a deadlock" in text
+
+
+def test_who_had_the_cpus_is_of_the_steps_it_was_ready_in(tmp_path):
+    for timeline, said in (True, "that ran meanwhile: indexer [801] 80"), (False, "that ran: encoder [800] 100, indexer [801] 80"):
+        others = [process("encoder", 800, [thread(0x90 + i, [(20, "enc", "running")], timeline=timeline) for i in range(5)]),
+                  process("indexer", 801, [thread(0xa0, [(80, "idx", "running")], first=21, timeline=timeline)])]
+        main = process("App", 100, [thread(0x10, [(20, "sum", "running"), (80, "add", "runnable")], queue=QUEUE, timeline=timeline)])
+        text = brief(report(tmp_path, [main] + others, timeline, steps=100))
+        assert "was starved: ready to run, without a CPU, in 80 of 100" in text and said in text
+        assert ("encoder" in text) != timeline
+
+
+def test_what_the_last_holder_did_is_of_the_steps_that_the_main_thread_waited(tmp_path):
+    helper = process("helperd", 300, [thread(0x30, [(55, "serve", "running"), (45, "idx", "suspended")], queue=QUEUE)])
+    main = process("App", 100, [thread(0x10, [(40, "work", "running"), (60, "lock", held(0x11))], queue=QUEUE),
+                                thread(0x11, [(100, "lock", "blocked by turnstile waiting for helperd [300] thread 0x30")])])
+    path = report(tmp_path, [main, helper], steps=100)
+    assert "0x30 was suspended in 45 of 60 samples (75 %) meanwhile: start > idx" in brief(path)
+    hang = ask("summary", path)["hang"]
+    assert (hang["holder"]["tid"], hang["holder"]["did"], hang["holder"]["waits_on"]) == (0x30, "suspended", 2)
