@@ -36,6 +36,22 @@ static bool diff_of_one_side(const struct diff_answer *a, const char *name)
     return sp_where_has(&a->where[SP_BASE], name) || sp_where_has(&a->where[SP_NEW], name);
 }
 
+/* Samples of hang reports stand for as long as its steps last. */
+static bool check_rate(struct diff_answer *a, const struct sp_selection *s)
+{
+    const struct sp_profile *p = s->profile;
+    struct diff_words *k = &a->words;
+    struct sp_str hz = sp_pstr(p, p->events.v[s->event].frequency_hz);
+    if (!sp_is_of_hangs(p, s->event) || !sp_str_is(sp_pstr(p, p->metrics.v[s->metric].name), "samples"))
+        return true;
+    if (!k->hz[SP_BASE].n)
+        return diff_keep(a, &k->hz[SP_BASE], hz);
+    if (k->rates_differ || !hz.n || diff_same(k->hz[SP_BASE], hz))
+        return true;
+    k->rates_differ = true;
+    return diff_keep(a, &k->hz[SP_NEW], hz);
+}
+
 /* What the first run measured, and whether a later one measured the same. */
 static spaa_status check_words(struct diff_answer *a, size_t i, const struct sp_selection *s)
 {
@@ -155,6 +171,8 @@ static spaa_status add_run(struct diff_answer *a, size_t i, struct sp_profile *p
     st = select_whole(a, p, v, &a->where[side], &whole, &narrowed);
     if (!st)
         st = check_words(a, i, &s);
+    if (!st && !check_rate(a, &s))
+        st = sp_nomem(a->q->diags);
     if (!st)
         note_bounds(a, &s, side);
     if (!st)
@@ -250,6 +268,35 @@ static void diff_say_next(const struct diff_answer *a)
     sp_buf_free(&b);
 }
 
+/* Where samples do not stand for the same time, what is said of their numbers is no answer. */
+static void diff_doubt_whole(struct diff_answer *a)
+{
+    struct sp_buf b;
+    if (!a->words.rates_differ)
+        return;
+    for (size_t i = 0; i < a->fail_on.limits.n; i++) {
+        struct sp_limit *l = &a->fail_on.limits.v[i];
+        l->verdict = l->points ? l->verdict : SP_LIMIT_UNSURE;
+        if (!l->points && a->fail_on.verdict == SP_LIMIT_PASSED)
+            a->fail_on.verdict = SP_LIMIT_UNSURE;
+    }
+    bool breach = false;
+    for (size_t i = 0; i < a->fail_on.limits.n; i++)
+        breach |= a->fail_on.limits.v[i].verdict == SP_LIMIT_BREACH;
+    if (a->fail_on.verdict == SP_LIMIT_BREACH && !breach)
+        a->fail_on.verdict = SP_LIMIT_UNSURE;
+    sp_buf_init(&b, 0);
+    sp_buf_printf(
+        &b, "sampling differs (%.*s and %.*s samples a second): numbers of samples do not compare, shares do",
+        (int)a->words.hz[SP_BASE].n, a->words.hz[SP_BASE].p, (int)a->words.hz[SP_NEW].n,
+        a->words.hz[SP_NEW].p);
+    if (a->q->brief)
+        sp_answer_line_buf(a->out, &b);
+    else
+        sp_emit(a->q->diags, SP_W640, SP_AT_NOTHING, "%s", sp_buf_cstr(&b));
+    sp_buf_free(&b);
+}
+
 static spaa_status diff_compare(struct diff_answer *a, const struct sp_diff_opts *how, double min_share)
 {
     spaa_status st = SPAA_OK;
@@ -265,6 +312,7 @@ static spaa_status diff_compare(struct diff_answer *a, const struct sp_diff_opts
         return st;
     a->words.scale = a->d.scale;
     sp_diff_waits_sort(a);
+    diff_doubt_whole(a);
     sp_diff_limits_report(a);
     diff_next(a);
     if (a->q->brief) {

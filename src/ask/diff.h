@@ -21,6 +21,9 @@ struct diff_words {
     struct sp_str tool, unit; /* of the first base run */
     struct diff_side_words side[SP_SIDES];
     unsigned scale;
+    struct sp_str
+        hz[SP_SIDES];  /* of reports of hangs whose weights are samples: how often these were taken */
+    bool rates_differ; /* so that their numbers do not compare */
 };
 
 /* What was waited for on both sides, or which calls and the like were counted; all runs. */

@@ -50,12 +50,19 @@ static void hang_stack(struct sp_buf *b, const struct sp_summary *x, const struc
 
 /* ---- what happened ---- */
 
+/* The event is of another process than the one that is looked at. */
+static bool hang_is_of_another(const struct sp_summary_hang *h)
+{
+    return h->e.event && h->e.pid != SP_ABSENT && h->pid != SP_ABSENT && h->e.pid != h->pid;
+}
+
 void sp_summary_hang_head(struct sp_buf *b, const struct sp_summary *x)
 {
     const struct sp_summary_hang *h = &x->hang;
     const struct sp_hang_event *e = &h->e;
     size_t processes = x->x.q->profiles[0]->processes.n;
-    sp_buf_puts(b, e->event ? e->event : h->states ? "report" : "sampled");
+    bool another = hang_is_of_another(h);
+    sp_buf_puts(b, e->event && !another ? e->event : h->states ? "report" : "sampled");
     sp_buf_puts(b, e->event || h->states ? " of " : " ");
     if (h->process.n)
         sp_buf_add(b, h->process.p, h->process.n);
@@ -69,6 +76,9 @@ void sp_summary_hang_head(struct sp_buf *b, const struct sp_summary *x)
         sp_buf_printf(b, " [%lld]", (long long)h->pid);
     if (h->instance.n)
         sp_buf_printf(b, ", %.*s", (int)h->instance.n, h->instance.p);
+    if (another)
+        sp_buf_printf(b, ", beside the %s of %s [%lld]", e->event, e->command ? e->command : "process",
+                      (long long)e->pid);
     if (e->measured)
         sp_buf_printf(b, ": %s, limit %s", e->measured, e->allowed ? e->allowed : "?");
     if (e->times > 1)

@@ -2,6 +2,7 @@
 #include "ask/timeline_steps.h"
 
 #include "base/num.h"
+#include "json/find.h"
 
 void sp_timeline_steps_facts(struct sp_asked *x, const struct sp_step_ranges *r, const struct sp_timeline *t)
 {
@@ -26,6 +27,22 @@ void sp_timeline_steps_say(struct sp_asked *x, const struct sp_step_ranges *r, c
     sp_answer_line_buf(x->out, b);
 }
 
+/* How many steps the report has, "100 (10ms sampling interval)", which its threads need not have been there
+ * for. 0: it does not say. */
+static int64_t steps_stated(const struct sp_profile *p)
+{
+    struct sp_str extra = sp_pstr(p, p->header.extra_json);
+    struct sp_span fields, pair, key, value;
+    int64_t steps = 0;
+    if (!extra.n || !sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "fields", &fields))
+        return 0;
+    while (sp_json_next(&fields, &pair))
+        if (sp_json_next(&pair, &key) && sp_span_is(key, "\"Steps\"") && sp_json_next(&pair, &value) &&
+            value.n > 1 && sp_parse_i64(value.p + 1, value.p + value.n, &steps))
+            return steps;
+    return 0;
+}
+
 spaa_status sp_timeline_steps_find(struct sp_ask *q, struct sp_step_ranges *r, bool *steps)
 {
     const struct sp_profile *p = q->profiles[0];
@@ -47,6 +64,8 @@ spaa_status sp_timeline_steps_find(struct sp_ask *q, struct sp_step_ranges *r, b
     if (!st && (r->interval_ns == SP_ABSENT || !r->last))
         st = sp_usage(q->diags, "the line `Steps:` of its header says it",
                       "the report does not say how long a step is");
+    if (!st && steps_stated(p) > r->last)
+        r->last = steps_stated(p);
     *steps = !st;
     return st;
 }

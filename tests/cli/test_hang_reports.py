@@ -527,3 +527,33 @@ def test_what_the_last_holder_did_is_of_the_steps_that_the_main_thread_waited(tm
     assert "0x30 was suspended in 45 of 60 samples (75 %) meanwhile: start > idx" in brief(path)
     hang = ask("summary", path)["hang"]
     assert (hang["holder"]["tid"], hang["holder"]["did"], hang["holder"]["waits_on"]) == (0x30, "suspended", 2)
+
+
+def test_the_event_is_not_of_another_process(tmp_path):
+    path = report(tmp_path, [process("App", 100, [thread(0x10, [(100, "work", "running")], queue=QUEUE)]),
+                             process("Other", 150, [thread(0x50, [(100, "rest", None)], queue=QUEUE)])], steps=100)
+    assert brief(path).startswith("hang of App [100]:")
+    assert brief(path, "--pid", "150").startswith("report of Other [150], beside the hang of process [100]:")
+
+
+def test_a_timeline_has_all_steps_of_the_report(tmp_path):
+    path = report(tmp_path, [process("App", 100, [thread(0x10, [(25, "work", "running")], queue=QUEUE)])], steps=100)
+    answer = ask("timeline", path, "--buckets", "4")
+    assert answer["steps"]["last"] == 100
+    assert [b["weight"] for b in answer["rows"]] == [25, 0, 0, 0]
+    assert "by the steps of the report: 100, 10 ms each" in unwrapped(run("timeline", path, "--buckets", "4", code=0).out)
+
+
+def test_reports_of_different_sampling_compare_by_shares_alone(tmp_path):
+    paths = []
+    for n, ms in enumerate((100, 100, 10, 10)):
+        scale = 100 // ms
+        phases = [(30 * scale + n, "add", "running"), (70 * scale, "parse", "running")]
+        text = report(tmp_path, [process("App", 100, [thread(0x10, phases, queue=QUEUE)])], steps=100 * scale).read_text()
+        paths.append(tmp_path / ("%d.txt" % n))
+        paths[-1].write_text(text.replace("10ms sampling", "%dms sampling" % ms))
+    out = run("diff", paths[0], paths[2], "--fail-on", "whole>20%", code=5).out
+    assert out.startswith("sampling differs (10 and 100 samples a second): numbers of samples do not compare, shares do\n")
+    run("diff", *paths[:2], "--", *paths[2:], "--fail-on", "whole>20%", code=5)
+    assert "SPAA-W640" in [d["code"] for d in ask("diff", paths[0], paths[2])["diagnostics"]]
+    assert "sampling differs" not in run("diff", paths[0], paths[1], code=0).out
