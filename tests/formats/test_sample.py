@@ -153,3 +153,13 @@ def test_sources_behind_addresses(tail):
     (frame,) = [r for r in records if r["type"] == "frame"]
     dsos = {r["id"]: r["name"] for r in records if r["type"] == "dso"}
     assert (frame["func"], dsos[frame["dso"]], frame["srcline"]) == ("A.b(_:)", "My App", tail.split("]")[-1].strip())
+
+
+def test_a_row_that_is_cut_off_keeps_its_function_and_is_said(tmp_path):
+    path = tmp_path / "cut.sample.txt"
+    path.write_text("Analysis of sampling Orders (pid 700) every 1 millisecond\nProcess:         Orders [700]\n----\n\nCall graph:\n"
+                    "    100 Thread_7004\n    + 100 start_wqthread  (in libsystem_pthread.dylib) + 276  [0x19b4298\n"
+                    "    +   100 parse_rows  (in Orde\n")
+    made = tmp_path / "cut.spaa"
+    done = run("convert", path, "-o", made, code=0)
+    assert "SPAA-L520" in done.err and '"func":"start_wqthread"' in made.read_text() and '"func":"parse_rows"' in made.read_text()

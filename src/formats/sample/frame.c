@@ -62,6 +62,21 @@ static bool sample_frame_rest(struct sp_span s, struct sp_sample_report_frame *f
     return true;
 }
 
+/* Cut off in its image or its address: "sym  (in libsyst", "sym  (in image) + 276  [0x19b4298". */
+static bool sample_frame_torn(struct sp_span s, struct sp_sample_report_frame *f)
+{
+    const char *in = memmem(s.p, s.n, "  (in ", 6), *image = in ? in + 6 : NULL;
+    const char *close = in ? memchr(image, ')', (size_t)(s.p + s.n - image)) : NULL;
+    if (!in || in == s.p || (close && !memmem(close, (size_t)(s.p + s.n - close), "  [", 3)) ||
+        memchr(close ? close + 1 : image, ']', (size_t)(s.p + s.n - (close ? close + 1 : image))))
+        return false;
+    f->torn = true;
+    f->symbol = (struct sp_span){s.p, (size_t)(in - s.p)};
+    if (close && close > image)
+        f->image = (struct sp_span){image, (size_t)(close - image)};
+    return true;
+}
+
 void sp_sample_report_parse_frame(struct sp_span s, struct sp_sample_report_frame *f)
 {
     memset(f, 0, sizeof *f);
@@ -81,6 +96,8 @@ void sp_sample_report_parse_frame(struct sp_span s, struct sp_sample_report_fram
             return;
         }
     }
+    if (sample_frame_torn(s, f))
+        return;
     /* Without an image: an address may stand there all the same. */
     const char *bracket = memmem(s.p, s.n, "  [0x", 5);
     if (bracket && bracket > s.p && sample_frame_rest(sp_hang_after(s, (size_t)(bracket - s.p)), f))

@@ -183,6 +183,8 @@ static uint32_t sample_make_frame(struct sample_reader *r, uint32_t number)
     struct sp_frame out = {.kind = SP_USER};
     struct sp_span uuid = {NULL, 0}, dso = {"[unknown]", 9}, text = r->texts.v.v[number].text;
     sp_sample_report_parse_frame(text, &f);
+    if (f.torn)
+        sp_emit(r->d, SP_L520, SP_AT_NOTHING, "\"%.*s\"", (int)(text.n > 60 ? 60 : text.n), text.p);
     if (!sample_learn_state(r, number, &f))
         return SP_NONE;
     bool unknown = !f.image.p || sp_span_is(f.image, "<unknown binary>");

@@ -14,6 +14,7 @@ struct sp_sample_report_frame {
     struct sp_span base;    /* of "load address BASE + OFF" */
     uint64_t image_off;     /* its OFF */
     struct sp_span addresses, srcline;
+    bool torn; /* the row is cut off: what is whole of it was read */
 };
 void sp_sample_report_parse_frame(struct sp_span s, struct sp_sample_report_frame *f);
 
