@@ -151,7 +151,8 @@ static spaa_status read_path(const struct file *f, const char *path, bool named,
         return sp_nomem(d);
     if (st && line)
         sp_emit_hint(d, SP_E461, SP_AT_NOTHING,
-                     "no other keys are taken instead; botocore refuses the file, too",
+                     st == SPAA_ERR_INPUT ? "no other keys are taken instead; botocore refuses the file, too"
+                                          : "no other keys are taken instead",
                      "%s: %s:%" PRIu64 ": %s", f->what, path, line, why);
     else if (st)
         sp_emit_hint(d, SP_E461, SP_AT_NOTHING, "no other keys are taken instead", "%s: %s: %s", f->what,

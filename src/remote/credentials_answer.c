@@ -63,7 +63,8 @@ bool sp_aws_is_url(const char *url, const char *never)
     return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
 }
 
-/* "2026-01-31T12:00:00", then a fraction or none, then "Z", "+00:00" or nothing: UTC. */
+/* "2026-01-31T12:00:00", then a fraction or none, then "Z", "+00:00" or nothing: UTC. Or as in HTTP: "Sat, 31
+ * Jan 2026 12:00:00 GMT". */
 bool sp_aws_time(const char *p, size_t n, int64_t *seconds)
 {
     char text[64];
@@ -72,7 +73,13 @@ bool sp_aws_time(const char *p, size_t n, int64_t *seconds)
         return false;
     memcpy(text, p, n);
     text[n] = '\0';
-    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+    const char *rest = strptime(text, "%a, %d %b %Y %H:%M:%S", &tm);
+    if (rest) {
+        *seconds = (int64_t)timegm(&tm);
+        return strcmp(rest, " GMT") == 0 || strcmp(rest, " UTC") == 0;
+    }
+    tm = (struct tm){0};
+    rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
     if (!rest)
         return false;
     if (*rest == '.')
@@ -99,11 +106,36 @@ static bool is_json_object(const struct sp_buf *text)
     return ok;
 }
 
+/* Of a member that is there more than once the last counts, as Python reads it. */
+static bool last_member(const struct sp_buf *json, const char *name, struct sp_span *raw)
+{
+    struct sp_json j;
+    struct sp_span key, value;
+    bool found = false;
+    sp_json_init(&j, json->data, json->len);
+    for (sp_json_object(&j); sp_json_key(&j, &key);) {
+        bool is = sp_span_is(key, name);
+        if (!sp_json_skip(&j, &value))
+            break;
+        if (is)
+            *raw = value;
+        found = found || is;
+    }
+    sp_json_free(&j);
+    return found;
+}
+
 static bool text_member(const struct sp_buf *json, const char *name, struct sp_buf *out)
 {
     struct sp_span raw;
-    return sp_json_find((struct sp_span){json->data, json->len}, name, &raw) && raw.n && *raw.p == '"' &&
-           sp_json_text_to(out, raw) && out->len;
+    return last_member(json, name, &raw) && raw.n && *raw.p == '"' && sp_json_text_to(out, raw) && out->len;
+}
+
+/* null and "": these keys need no token. */
+static bool no_token(const struct sp_buf *json, const char *name)
+{
+    struct sp_span raw;
+    return last_member(json, name, &raw) && (sp_span_is(raw, "null") || sp_span_is(raw, "\"\""));
 }
 
 /* What a service says instead of keys: {"Code":"Failed","Message":"…"}. */
@@ -133,7 +165,7 @@ spaa_status sp_aws_take_json(struct sp_aws_keys *k, const struct sp_buf *json, c
         missing = "AccessKeyId";
     else if (!text_member(json, "SecretAccessKey", &k->secret_key))
         missing = "SecretAccessKey";
-    else if (!text_member(json, token, &k->token) && expires)
+    else if (!text_member(json, token, &k->token) && expires && !no_token(json, token))
         missing = token;
     else if (!text_member(json, "Expiration", &until) && expires)
         missing = "Expiration";
@@ -172,7 +204,5 @@ spaa_status sp_aws_read_secret(const char *path, struct sp_buf *out, const char 
         return sp_aws_fail(d, source, "", "%.200s: %s", path, strerror(error));
     if (n > 0)
         return sp_aws_fail(d, source, "", "%.200s has more than 64 KiB: no token", path);
-    if (!out->len)
-        return sp_aws_fail(d, source, "", "%.200s is empty", path);
     return out->failed ? sp_nomem(d) : SPAA_OK;
 }

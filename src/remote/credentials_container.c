@@ -57,7 +57,7 @@ static spaa_status read_token(const struct sp_aws *a, struct sp_buf *token, stru
     const char *path = a->get("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", a->arg),
                *text = a->get("AWS_CONTAINER_AUTHORIZATION_TOKEN", a->arg);
     spaa_status st = SPAA_OK;
-    if (path && *path)
+    if (path) /* even an empty one, as in botocore */
         st = sp_aws_read_secret(path, token, source, d);
     else if (text)
         sp_buf_puts(token, text);
@@ -104,9 +104,7 @@ spaa_status sp_aws_from_container(struct sp_aws *a, struct sp_aws_keys *k, struc
                *full = a->get("AWS_CONTAINER_CREDENTIALS_FULL_URI", a->arg);
     struct sp_buf url, token;
     char host[256];
-    path = path && *path ? path : NULL;
-    full = full && *full ? full : NULL;
-    if (!path && !full)
+    if (!path && !full) /* an empty one is set: other keys are not what was meant */
         return SPAA_OK;
     sp_buf_init(&url, 64 << 10);
     sp_buf_init(&token, 128 << 10);

@@ -155,6 +155,8 @@ static spaa_status assume(struct sp_aws *a, const char *region, const char *path
     if (!value(a, "AWS_ROLE_SESSION_NAME", "role_session_name", &a->session_name))
         sp_buf_printf(&a->session_name, "spaa-%lld", (long long)time(NULL));
     spaa_status st = sp_aws_read_secret(path, &token, source, d);
+    if (!st && !token.len)
+        st = sp_aws_fail(d, source, "", "%.200s is empty", path);
     if (!st)
         st = address(a, region, &url, d);
     if (!st) {

@@ -9,19 +9,48 @@
 
 /* ---- lines ---- */
 
-/* What str.strip() takes off, of ASCII. */
-static bool is_blank(char c)
+/* The bytes of a character that str.strip() takes off, at p; 0: it is another. */
+static size_t blank_at(const char *p, const char *end)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f);
+    static const char wide[][4] = {"\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
+                                   "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a",
+                                   "\u2028", "\u2029", "\u202f", "\u205f", "\u3000"};
+    if (p < end && (*p == ' ' || (*p >= '\t' && *p <= '\r') || (*p >= 0x1c && *p <= 0x1f)))
+        return 1;
+    if (end - p >= 2 && (memcmp(p, "\xc2\x85", 2) == 0 || memcmp(p, "\xc2\xa0", 2) == 0))
+        return 2;
+    for (size_t i = 0; end - p >= 3 && i < sizeof wide / sizeof *wide; i++)
+        if (memcmp(p, wide[i], 3) == 0)
+            return 3;
+    return 0;
+}
+
+/* The same of the last character. */
+static size_t blank_before(const char *p, const char *end)
+{
+    for (size_t n = 1; n <= 3 && n <= (size_t)(end - p); n++)
+        if (blank_at(end - n, end) == n)
+            return n;
+    return 0;
 }
 
 static struct sp_span trimmed(const char *p, const char *end)
 {
-    while (p < end && is_blank(*p))
-        p++;
-    while (end > p && is_blank(end[-1]))
-        end--;
+    size_t n;
+    while ((n = blank_at(p, end)))
+        p += n;
+    while ((n = blank_before(p, end)))
+        end -= n;
     return (struct sp_span){p, (size_t)(end - p)};
+}
+
+/* Characters, not bytes: so indentation is counted. */
+static size_t characters(const char *p, const char *end)
+{
+    size_t n = 0;
+    for (; p < end; p++)
+        n += ((unsigned char)*p & 0xc0) != 0x80;
+    return n;
 }
 
 static const char *line_end(const char *p, const char *end)
@@ -53,7 +82,7 @@ static const char *value_end(struct sp_ini *i, const char *end, size_t indent)
         nl = line_end(p, i->end);
         struct sp_span line = trimmed(p, nl);
         bool nothing = is_nothing(line);
-        if (!nothing && (size_t)(line.p - p) <= indent)
+        if (!nothing && characters(p, line.p) <= indent)
             break;
         lines++;
         if (nothing)
@@ -103,7 +132,7 @@ enum sp_ini_what sp_ini_next(struct sp_ini *i)
             return wrong(i, "it is neither a [section] nor KEY = VALUE");
         if (!i->key.n)
             return wrong(i, "there is no key before the value");
-        i->value = value_of(line.p + n + 1, nl, value_end(i, nl, (size_t)(line.p - p)));
+        i->value = value_of(line.p + n + 1, nl, value_end(i, nl, characters(p, line.p)));
         return SP_INI_SETTING;
     }
     return SP_INI_END;
@@ -180,19 +209,37 @@ static const char *wrong_text(const char *text, size_t n, size_t *at)
         return "the file begins with a byte order mark: save it as UTF-8 without one";
     if (n >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
         return "the file is UTF-16: save it as UTF-8";
-    const char *nul = memchr(text, '\0', n);
-    *at = sp_utf8_prefix(text, n);
-    if (nul && (size_t)(nul - text) < *at) {
-        *at = (size_t)(nul - text);
+    if (n && !*text)
         return "a byte of zero: is the file UTF-16? save it as UTF-8";
-    }
+    *at = sp_utf8_prefix(text, n);
     return *at < n ? "it is not UTF-8" : NULL;
+}
+
+/*
+ * What Python reads, and perhaps not as we do: bytes of zero (UTF-16, mostly), a Kelvin sign, whose small
+ * letter is `k`, and in nested settings the ends of lines that str.splitlines() knows beside the usual ones.
+ */
+static const char *uncertain(const struct sp_ini *i, enum sp_ini_what what)
+{
+    static const char *const ends[] = {"\v", "\f", "\x1c", "\x1d", "\x1e", "\xc2\x85", "\u2028", "\u2029"};
+    const struct sp_span *v = &i->value, *name = what == SP_INI_SECTION ? &i->section : &i->key;
+    bool setting = what == SP_INI_SETTING;
+    if (memchr(name->p, '\0', name->n) || (setting && v->n && memchr(v->p, '\0', v->n)))
+        return "a byte of zero: is the file UTF-16? save it as UTF-8";
+    if (setting && memmem(name->p, name->n, "\u212a", 3))
+        return "a Kelvin sign in the name of a setting";
+    for (size_t e = 0; setting && v->n && (*v->p == '\n' || *v->p == '\r') && e < sizeof ends / sizeof *ends;
+         e++)
+        if (memmem(v->p, v->n, ends[e], strlen(ends[e])))
+            return "an unusual end of a line in nested settings";
+    return NULL;
 }
 
 spaa_status sp_ini_check(const char *text, size_t n, uint64_t *line, const char **why)
 {
     struct sp_ini i = {.p = text, .end = text + n};
     struct names names = {0};
+    spaa_status st = SPAA_ERR_INPUT;
     uint32_t section = 0;
     size_t at;
     bool again = false;
@@ -214,12 +261,14 @@ spaa_status sp_ini_check(const char *text, size_t n, uint64_t *line, const char 
             else if ((nested = not_nested(i.value)))
                 *why = "a nested setting is no KEY = VALUE";
         }
+        if (!*why && (*why = uncertain(&i, what)))
+            st = SPAA_ERR_UNSUPPORTED;
         *line += nested;
     }
     sp_map_free(&names.map);
     sp_vec_free(&names.list);
     *line = *why ? *line : 0;
-    return *why ? SPAA_ERR_INPUT : names.failed ? SPAA_ERR_NOMEM : SPAA_OK;
+    return *why ? st : names.failed ? SPAA_ERR_NOMEM : SPAA_OK;
 }
 
 /* ---- finding ---- */

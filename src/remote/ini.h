@@ -22,7 +22,8 @@ enum sp_ini_what sp_ini_next(struct sp_ini *i);
 
 /*
  * What configparser would not read: SPAA_ERR_INPUT with the line and a text that repeats nothing of the file
- * (it may be a secret), else line 0. SPAA_ERR_NOMEM: not reported.
+ * (it may be a secret), else line 0. SPAA_ERR_UNSUPPORTED: the same of what it reads, and perhaps not as we
+ * do. SPAA_ERR_NOMEM: not reported.
  */
 spaa_status sp_ini_check(const char *text, size_t n, uint64_t *line, const char **why);
 

@@ -252,6 +252,24 @@ def test_a_file_that_botocore_refuses_is_the_end(host, tmp_path, name, text, lin
         assert not botocore_version() or text.find(b"\0") == 0 or botocores({**env, **more}) is None
 
 
+@pytest.mark.parametrize("blank", "\x1c \x1f \x85 \xa0 \u1680 \u2000 \u200a \u2028 \u2029 \u202f \u205f \u3000".split(" "))
+def test_blanks_are_those_of_python(host, tmp_path, blank):
+    k = Keys("file")
+    host.routes["GET /v2/credentials/x"] = (200, Keys("pod").json())
+    text = "{0}\n{0}# a comment\n[default]\n{0}aws_access_key_id{0}={0}%s{0}\naws_secret_access_key{0}= %s\n{0}\n# zero: \0\n" % (k.id, k.secret)
+    (tmp_path / "credentials").write_bytes(text.format(blank).encode())
+    found(container(tmp_path, host), host, k, "credentials file", token=False)
+
+
+@pytest.mark.parametrize("text, reason", [(GOOD.replace("key_id", "\u212aey_id"), "Kelvin"), (GOOD.replace("AKIA", "AK\0"), "zero"),
+                                          (GOOD + "services =\n  a = b\u2028c = d\n", "unusual end"), (GOOD.encode("utf-16-le").decode("latin-1"), "")])
+def test_what_python_may_read_otherwise_is_the_end(host, tmp_path, text, reason):
+    host.routes["GET /v2/credentials/x"] = (200, Keys("pod").json())
+    (tmp_path / "credentials").write_bytes(text.encode())
+    said = refused(container(tmp_path, host), host, "credentials file: ", reason)
+    assert not host.requests and (not reason or "botocore refuses" not in said.err)
+
+
 def test_settings_that_sections_share(host, tmp_path):
     """[DEFAULT] of configparser, and profiles of one name, of which the last counts."""
     a, b = Keys("cred"), Keys("conf")
@@ -391,6 +409,30 @@ def test_hosts_that_may_not_be_asked(host, tmp_path, url, asked):
         assert botocores(bare(tmp_path, AWS_CONTAINER_CREDENTIALS_FULL_URI=url)) is None
 
 
+def test_container_answers_as_python_reads_them(host, tmp_path):
+    k, at = Keys("pod"), "GET /v2/credentials/x"
+    host.routes[at] = (200, b'{"AccessKeyId": "AKIAOTHER", "SecretAccessKey": 1, "Token": null, ' + k.json()[1:])
+    found(container(tmp_path, host), host, k, "container")
+    host.routes[at] = (200, json.dumps({**json.loads(k.json()), "Token": None}).encode())
+    found(container(tmp_path, host), host, k, "container", token=False)
+    host.routes[at] = (200, k.json())
+    (tmp_path / "token").write_text("")
+    found(container(tmp_path, host, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=tmp_path / "token"), host, k, "container")
+    env = bare(tmp_path, AWS_ACCESS_KEY_ID=k.id, AWS_SECRET_ACCESS_KEY=k.secret)
+    found({**env, "AWS_CREDENTIAL_EXPIRATION": "Fri, 31 Dec 2100 12:00:00 GMT"}, host, k, "environment", token=False)
+    host.requests.clear()
+    refused({**env, "AWS_CREDENTIAL_EXPIRATION": "Fri, 31 Jan 2020 12:00:00 GMT"}, host, "expired: 2020-01-31T12:00:00Z")
+
+
+@pytest.mark.parametrize("variable", ["FULL_URI", "RELATIVE_URI"])
+def test_a_container_without_an_address_is_one(host, tmp_path, variable):
+    """The instance's keys are other keys; a relative address goes before a full one, even an empty one."""
+    metadata(host, Keys("inst"))
+    env = instance(host, tmp_path, AWS_CONTAINER_CREDENTIALS_FULL_URI=host.url + "/v2/credentials/x")
+    refused({**env, "AWS_CONTAINER_CREDENTIALS_" + variable: ""}, host, "container: ", variable if variable == "FULL_URI" else "169.254.170.2")
+    assert not host.requests
+
+
 def test_container_fails(host, tmp_path):
     k = Keys("pod")
     at = "GET /v2/credentials/x"
@@ -408,7 +450,8 @@ def test_container_fails(host, tmp_path):
     refused(container(tmp_path, host, AWS_CONTAINER_AUTHORIZATION_TOKEN="a\r\nb: c"), host, "no header may have")
     (tmp_path / "token").write_text(BASIC + "\n")
     refused(container(tmp_path, host, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=tmp_path / "token"), host, "no header may have")
-    refused(container(tmp_path, host, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=tmp_path / "none"), host, "container: ", "No such file")
+    for path in (tmp_path / "none", ""):
+        refused(container(tmp_path, host, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=path, AWS_CONTAINER_AUTHORIZATION_TOKEN=BASIC), host, "container: ", "No such file")
 
 
 @pytest.mark.parametrize("version", [2, 1])
