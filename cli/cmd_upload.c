@@ -158,11 +158,17 @@ static int find_service(struct upload *u)
 
 /* ---- the body ---- */
 
-/* A CodeGuru profile without damage, of which nothing is to be changed, is sent byte by byte. */
+static bool is_codeguru(const struct spaa_format *f)
+{
+    return strcmp(f->name, "codeguru") == 0;
+}
+
+/* A CodeGuru profile without damage, of which nothing is to be changed, is sent byte by byte; children that
+ * stand twice are sent merged. */
 static bool as_it_is(const struct sp_run *run, const struct spaa_format *f)
 {
-    return strcmp(f->name, "codeguru") == 0 && !run->own.n && !run->v.event && !run->v.metric &&
-           !sp_diags_count(run->diags, SP_LOSS);
+    return is_codeguru(f) && !run->own.n && !run->v.event && !run->v.metric &&
+           !sp_diags_count(run->diags, SP_LOSS) && !run->diags->count[SP_W475];
 }
 
 static spaa_status convert(struct upload *u)
@@ -183,6 +189,13 @@ static spaa_status convert(struct upload *u)
     return st;
 }
 
+/* What reading lost of a CodeGuru profile is not in what is made of it: the file is judged as well. */
+static bool is_damaged(const struct upload *u)
+{
+    const struct sp_run *run = u->run;
+    return u->made && is_codeguru(run->input) && sp_diags_count(run->diags, SP_LOSS);
+}
+
 /* Nothing is sent that would be refused, or taken and shown nowhere; what is a mere warning was said on
  * reading. */
 static spaa_status validate(struct upload *u)
@@ -192,7 +205,9 @@ static spaa_status validate(struct upload *u)
     struct sp_diags found;
     sp_diags_init(&found);
     spaa_status st = u->made ? sp_input_memory(u->body, u->body_n, "<body>", &found, &in) : SPAA_OK;
-    if (!st)
+    if (!st && is_damaged(u))
+        st = sp_format_by_name("codeguru")->validate(u->in, &found);
+    if (!st && !sp_diags_count(&found, SP_ERROR))
         st = sp_format_by_name("codeguru")->validate(in ? in : u->in, &found);
     bool bad = sp_diags_count(&found, SP_ERROR) != 0;
     if (st || (bad && !run->v.force))

@@ -471,11 +471,33 @@ def test_what_is_missing_is_named():
 
 def test_a_damaged_profile_is_not_sent_as_it_is(serve):
     server = serve(DONE)
-    answer = upload(server, stdin=PROFILE[:-3])
+    assert "SPAA-E468" in upload(server, stdin=PROFILE[:-3], code=3).err and server.calls == 0
+    answer = upload(server, "--force", stdin=PROFILE[:-3])
     assert "SPAA-L301" in answer.err
     assert json.loads(server.requests[0][3])["callgraph"]["children"]["main"]["counts"] == {"RUNNABLE": 3}
     upload(server, "--strict", stdin=PROFILE[:-3], code=3)
     assert server.calls == 1
+
+
+@pytest.mark.parametrize("was, now, code", [
+    ('"durationInMs":10000', '"durationInMs":10000,"durationInMs":1', "E488"), ('"children":{', '"children":{"x":3,', "E467"),
+    ('"start":1711234567000,', '', "E468"), ('"RUNNABLE":3}}}}', '"RUNNABLE":3}}}},"x":NaN', "E468")])
+def test_what_validate_calls_an_error_is_not_sent(serve, was, now, code):
+    server = serve(DONE)
+    text = PROFILE.replace(was, now, 1)
+    if not now: # garbage behind a good graph
+        text = PROFILE[:-1] + ',"start":1711234567000 garbage}'
+    for more in ((), ("--start", "1711234567000")):
+        if code != "E488" or not more:
+            assert "SPAA-" + code in upload(server, *more, stdin=text, code=3).err
+    assert server.calls == 0
+
+
+def test_children_that_stand_twice_are_sent_merged(serve):
+    server = serve(DONE)
+    text = PROFILE.replace('"children":{', '"children":{"x":{"counts":{"RUNNABLE":1}},"x":{"counts":{"RUNNABLE":2}},', 1)
+    assert "SPAA-W475" in upload(server, stdin=text).err
+    assert json.loads(server.requests[0][3])["callgraph"]["children"]["x"]["counts"] == {"RUNNABLE": 3}
 
 
 def test_dry_run_sends_nothing_and_shows_no_secret(serve):

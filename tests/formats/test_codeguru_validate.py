@@ -25,7 +25,7 @@ def findings(text, code=None, *more):
 
 def test_what_is_valid():
     for text in (profile(), profile({"counts": {"RUNNABLE": 3}, "file": "a.py", "line": [1, 2], "x_own": [None]}),
-                 profile({"file": None, "line": None, "children": {"f": {"counts": {"RUNNABLE": 1}, "line": [0]}}}),
+                 profile({"children": {"f": {"counts": {"RUNNABLE": 1}, "line": [0]}}}),
                  profile(agent={**AGENT, "x": 1, "metrics": {"numThreads": 1.5, "y": []}, "runtimeVersion": None}),
                  profile(debugInfo={"processId": 1}), profile(start=1711234567000, end=1711234567000)):
         assert findings(text, 0) == (True, [])
@@ -98,6 +98,18 @@ def test_members_that_stand_twice(was, now, field):
     assert not valid and [(c, f) for c, f, _ in found] == [("E488", field)], found
     unknown = json.dumps(profile({"counts": {"RUNNABLE": 3}, "x": 1})).replace('"x": 1', '"x": 1, "x": 2')
     assert findings(unknown, 0) == (True, [])
+
+
+@pytest.mark.parametrize("member", ["file", "line"])
+def test_a_place_of_null_is_none(member):
+    valid, found = findings(json.dumps(profile({"counts": {"RUNNABLE": 3}, member: None})), 1)
+    assert not valid and [c for c, _, _ in found] == ["E467"]
+
+
+def test_a_number_that_the_end_cuts_is_not_used():
+    text = '{"callgraph":{"children":{"main":{"counts":{"RUNNABLE":3}}}},"end":1764200300000,"start":17642000'
+    answer = run("info", "-", stdin=text)
+    assert "17642" not in answer.out.replace("1764200300", "") and "SPAA-L301" in answer.err
 
 
 def test_of_two_call_graphs_the_first_is_read():

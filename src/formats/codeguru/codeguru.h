@@ -51,6 +51,13 @@ static inline struct sp_span sp_cg_member(struct sp_span text, const char *key)
     return raw;
 }
 
+/* Whether the text ends right behind a number, which may have had more digits. */
+static inline bool sp_cg_cut_number(struct sp_json *j, struct sp_span raw)
+{
+    return raw.n && raw.p + raw.n == j->end && (*raw.p == '-' || (*raw.p >= '0' && *raw.p <= '9')) &&
+           !sp_json_fail(j, "a number is cut off");
+}
+
 static inline struct sp_span sp_cg_span(struct sp_str s)
 {
     return (struct sp_span){s.p, s.n};

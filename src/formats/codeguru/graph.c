@@ -198,7 +198,7 @@ static bool codeguru_read_count(struct graph *x, struct sp_span key, bool *open)
     struct cell c = {.node = x->levels.v[x->levels.n - 1].node, .v = SP_DECIMAL};
     if (sp_json_type(j) != SP_JSON_NUMBER)
         return codeguru_keep_count(x, key, open);
-    if (!sp_json_number(j, &c.number))
+    if (!sp_json_number(j, &c.number) || sp_cg_cut_number(j, c.number))
         return false;
     if (codeguru_is_zero(c.number)) {
         codeguru_keep_count_key(x, key, open);

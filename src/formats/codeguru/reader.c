@@ -88,7 +88,7 @@ static bool codeguru_read_time(struct reader *r, const char *key, uint32_t *out)
     unsigned scale;
     char t[64], back[64];
     bool number = sp_json_type(&r->j) == SP_JSON_NUMBER;
-    if (!sp_json_skip(&r->j, &raw))
+    if (!sp_json_skip(&r->j, &raw) || sp_cg_cut_number(&r->j, raw))
         return false;
     bool exact = false;
     if (number && sp_parse_scaled(raw.p, raw.n, &v, &scale) && scale <= 6) {
@@ -255,7 +255,7 @@ static bool codeguru_member(struct reader *r, struct sp_span key, spaa_status *s
     uint32_t name = sp_profile_str(r->p, key.p, key.n); /* the cursor's scratch may go */
     if (name == SP_STR_FAIL)
         return sp_json_fail(&r->j, "out of memory");
-    if (!sp_json_skip(&r->j, &raw))
+    if (!sp_json_skip(&r->j, &raw) || sp_cg_cut_number(&r->j, raw))
         return false;
     if (sp_str_is(sp_pstr(r->p, name), "callgraph") && *raw.p == '{')
         sp_emit(r->d, SP_L300, SP_AT((uint64_t)(raw.p - r->j.start)),

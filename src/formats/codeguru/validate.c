@@ -169,14 +169,14 @@ static bool check_lines(struct walk *w)
 {
     struct sp_json *j = &w->c->j;
     struct sp_span raw, item;
-    bool array = sp_json_type(j) == SP_JSON_ARRAY, fine = array, null = sp_json_type(j) == SP_JSON_NULL;
+    bool array = sp_json_type(j) == SP_JSON_ARRAY, fine = array;
     uint64_t v[2] = {0, 0};
     size_t n = 0;
     if (!sp_json_skip(j, &raw))
         return false;
     for (struct sp_span rest = raw; array && sp_json_next(&rest, &item); n++)
         fine = fine && n < 2 && sp_parse_u64(item.p, item.p + item.n, &v[n]) == item.n;
-    if (!null && (!fine || !n))
+    if (!fine || !n)
         find_in_node(w, SP_E467, raw.p, "line", NULL, "`line` is neither [LINE] nor [FIRST, LAST]");
     else if (n == 2 && v[1] < v[0])
         find_in_node(w, SP_W484, raw.p, "line", NULL, "the last line stands before the first");
@@ -218,7 +218,7 @@ static bool check_member(struct walk *w, struct sp_span key)
     else if (m == COUNTS || m == CHILDREN)
         find_in_node(w, SP_E467, raw.p, member_names[m], NULL,
                      m == COUNTS ? "`counts` is no object" : "`children` is no object");
-    else if (m == PLACE_FILE && type != SP_JSON_STRING && type != SP_JSON_NULL)
+    else if (m == PLACE_FILE && type != SP_JSON_STRING)
         find_in_node(w, SP_E467, raw.p, "file", NULL, "`file` is no string");
     return true;
 }
