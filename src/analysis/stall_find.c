@@ -88,7 +88,8 @@ static bool collect(struct stall_work *w)
         if (!sp_vec_push(&w->waits, x))
             return false;
     }
-    qsort_r(w->waits.v, w->waits.n, sizeof *w->waits.v, by_place, w->v->v.v);
+    if (w->waits.n)
+        qsort_r(w->waits.v, w->waits.n, sizeof *w->waits.v, by_place, w->v->v.v);
     return true;
 }
 

@@ -389,7 +389,7 @@ spaa_status sp_binder_name(struct sp_binder *b, const struct sp_place *place, st
     if (st)
         return st;
     out->n = 0;
-    out->start = SP_NO_START;
+    out->has_start = false;
     out->name = SP_STR_NONE;
     out->ip = place_ip(o, place, &look);
     out->moved = out->ip - look - place_back(place);
@@ -400,8 +400,8 @@ spaa_status sp_binder_name(struct sp_binder *b, const struct sp_place *place, st
         sp_module_missed(m);
     } else if (m && (o->is.kind != SP_OBJECT_UNMAPPED || sp_module_found(m))) {
         out->n = sp_module_resolve_code(m, place->code, look, out->frames, SP_NAMED_MAX);
-        if (!out->n && o->is.kind == SP_OBJECT_FILE && sp_module_unnamed(m, look, &start))
-            out->start = start + out->moved;
+        out->has_start = !out->n && o->is.kind == SP_OBJECT_FILE && sp_module_unnamed(m, look, &start);
+        out->start = out->has_start ? start + out->moved : 0;
     }
     return SPAA_OK;
 }
@@ -542,7 +542,7 @@ spaa_status sp_binder_put(struct sp_binder *b, const struct sp_place *place, con
                                .extra_json = extra_json,
                                .flags = SP_FRAME_IP | SP_FRAME_UNRESOLVED};
         uint32_t dso = dso_of(b, place->object, false), name = SP_STR_FAIL;
-        if (named->start != SP_NO_START && dso != SP_NONE) {
+        if (named->has_start && dso != SP_NONE) {
             row.flags |= SP_FRAME_SYMOFF;
             row.symoff = named->ip - named->start;
             name = sp_unnamed_function(b->p, dso, named->start);

@@ -58,8 +58,6 @@ struct sp_place {
     bool is_return; /* what was called stands before it */
 };
 
-#define SP_NO_START UINT64_MAX
-
 /* What stands at a place. */
 #define SP_NAMED_MAX 64u
 struct sp_named {
@@ -67,7 +65,8 @@ struct sp_named {
     size_t n;                                /* 0: it has no name */
     uint32_t name; /* the profile's, that the physical function keeps; SP_STR_NONE: what was looked up */
     uint64_t ip;
-    uint64_t start; /* n 0: where the function that nobody names begins, as linked; SP_NO_START: not known */
+    bool has_start; /* n 0: it is known where the function begins that nobody names */
+    uint64_t start; /* that, as linked */
     uint64_t moved; /* what makes addresses that were looked up (sp_resolved.start) addresses as linked */
 };
 

@@ -287,7 +287,7 @@ static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
     if (st)
         return st;
     z->count->asked++;
-    if (!named.n && named.start == SP_NO_START && old->flags & SP_FRAME_SYMOFF) { /* more is known already */
+    if (!named.n && !named.has_start && old->flags & SP_FRAME_SYMOFF) { /* more is known already */
         pl->kept = true;
         return put_old(z, pl->frame) ? SPAA_OK : sp_nomem(z->d);
     }
