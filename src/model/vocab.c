@@ -11,31 +11,11 @@ const char *const sp_granularity_names[] = {"foreign", "address", "line", "funct
 const char *const sp_ips_names[] = {"", "return", "call", NULL};
 const char *const sp_text_symbol_names[] = {"", "_text", "_stext", NULL};
 const char *const sp_group_names[] = {"pid", "tid", "comm", "cpu", "state", NULL};
-const char *const sp_known_tools[] = {"perf",
-                                      "dtrace",
-                                      "bpftrace",
-                                      "bcc",
-                                      "spindump",
-                                      "sample",
-                                      "pmp",
-                                      "spt",
-                                      "codeguru",
-                                      "pprof",
-                                      "heaptrack",
-                                      "jemalloc",
-                                      "tcmalloc",
-                                      "chrome-devtools",
-                                      "firefox",
-                                      "speedscope",
-                                      "folded",
-                                      "otlp",
-                                      "spaa",
-                                      "turbopack",
-                                      "node",
-                                      "v8",
-                                      "lsan",
-                                      "valgrind",
-                                      NULL};
+const char *const sp_known_tools[] = {
+    "perf",    "dtrace",     "bpftrace", "bcc",       "spindump", "sample",    "pmp",
+    "spt",     "codeguru",   "pprof",    "heaptrack", "jemalloc", "tcmalloc",  "chrome-devtools",
+    "firefox", "speedscope", "folded",   "otlp",      "spaa",     "turbopack", "node",
+    "v8",      "lsan",       "valgrind", NULL};
 
 int sp_name_index(const char *const *names, const char *s, size_t n)
 {
