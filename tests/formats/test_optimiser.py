@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import gen_spt as spt
+import profiles
 import pytest
 from conftest import ROOT, run
 from spt_files import APP
@@ -168,6 +169,20 @@ def test_offsets_of_perf_scripts_text_are_those_in_the_file(made):
     # without them the text has where the program was loaded
     (made / "no.txt").write_text(re.sub(r"\+0x[0-9a-f]+\)", ")", DSOFF))
     assert "perf script -F +dsoff" in run("convert", made / "no.txt", "--frames", "address", "-o", made / "no.spt", code=3).err
+
+
+@pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("nm"), reason="needs gcc and nm")
+def test_blanks_in_names_of_sources_are_escaped_as_bolt_reads_them(tmp_path):
+    (tmp_path / "one file.c").write_text("static __attribute__((noinline)) long spin(long x) { return x * x + 3; }\n"
+                                         "int main(int n, char **v) { (void)v; return (int)spin(n); }\n")
+    subprocess.run(["gcc", "-O1", "-no-pie", "-o", "one", "one file.c"], cwd=tmp_path, check=True)
+    symbols = subprocess.run(["nm", "one"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    spin = int(re.search(r"^(\w+) t spin$", symbols, re.M)[1], 16)
+    frame = {"dso": str(tmp_path / "one"), "func": hex(spin), "func_resolved": False, "ip": hex(spin), "kind": "user"}
+    (tmp_path / "bare.spaa").write_text(profiles.text([([frame], {"samples": 5, "period": 5})]))
+    run("symbolize", tmp_path / "bare.spaa", "-o", tmp_path / "p.spaa", code=0)
+    out, _ = convert(tmp_path / "p.spaa", "fdata", "--binary", "one")
+    assert "1 spin/one\\ file.c/1 0 5" in out.splitlines(), out
 
 
 @pytest.mark.parametrize("to", ["profgen", "autofdo", "bolt", "fdata"])

@@ -26,9 +26,20 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool has_blank(const char *s)
+/* What a line of this text has no way to hold; blanks it has. */
+static bool has_control(const char *s)
 {
-    return strpbrk(s, " \t\r\n");
+    return strpbrk(s, "\t\r\n");
+}
+
+/* Blanks and backslashes as BOLT's reader takes them. */
+static void write_escaped(const char *p, size_t n, struct sp_output *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] == ' ' || p[i] == '\\')
+            sp_write(out, "\\", 1);
+        sp_write(out, &p[i], 1);
+    }
 }
 
 /* Which symbol a sample is in; false: it is not known, or cannot be written. */
@@ -51,7 +62,7 @@ static bool place_of(const struct sp_profile *p, const struct sp_br_row *row, st
         return false;
     if (info && info->flags & SP_FUNC_LOCAL)
         out->file = info->file ? base_name(sp_pstr(p, info->file).p) : "";
-    return *out->linkage && !has_blank(out->linkage) && (!out->file || !has_blank(out->file));
+    return *out->linkage && !has_control(out->linkage) && (!out->file || !has_control(out->file));
 }
 
 static int by_name(const void *a, const void *b)
@@ -80,9 +91,13 @@ static void write_places(const struct place *v, size_t n, struct sp_output *out)
         }
         size_t name = strlen(v[i].linkage), plt = sizeof "@plt" - 1;
         bool stub = name > plt && strcmp(v[i].linkage + name - plt, "@plt") == 0;
-        sp_printf(out, "1 %.*s%s", (int)(stub ? name - plt : name), v[i].linkage, stub ? "@PLT" : "");
-        if (v[i].file && *v[i].file)
-            sp_printf(out, "/%s", v[i].file);
+        sp_puts(out, "1 ");
+        write_escaped(v[i].linkage, stub ? name - plt : name, out);
+        sp_puts(out, stub ? "@PLT" : "");
+        if (v[i].file && *v[i].file) {
+            sp_puts(out, "/");
+            write_escaped(v[i].file, strlen(v[i].file), out);
+        }
         sp_printf(out, "%s %" PRIx64 " %" PRIu64 "\n", v[i].file ? "/1" : "", v[i].offset, count);
     }
 }
