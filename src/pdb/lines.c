@@ -83,6 +83,7 @@ static bool lines_stretch(struct lines *x, const unsigned char *s, uint32_t n)
         sorted &= v[i - 1].rva <= v[i].rva;
     if (!sorted)
         qsort(v, b.n, sizeof *v, lines_by_rva);
+    v[0].rva = b.start; /* a function that begins with what is inlined has its own first line later */
     return sp_vec_push(&x->blocks, b) || sp_pdb_nomem(x->p);
 }
 

@@ -165,6 +165,25 @@ def test_lines_of_inlined_functions_are_those_of_their_annotations():
     assert [f[1] for f in ours[0x10AC]] == ["eng::Queue<int,8>::mix", "eng::Queue<int,8>::sum", "eng::run"]
 
 
+@pytest.mark.skipif(not shutil.which("clang++") or not (shutil.which("lld-link") or shutil.which("lld-link-14")), reason="needs clang and lld")
+def test_a_function_that_begins_with_what_is_inlined_has_its_own_line_there(tmp_path):
+    """Its first row comes later; what stands before is of that line, as llvm-symbolizer says, too."""
+    (tmp_path / "s.cpp").write_text("using u64 = unsigned long long;\n"
+                                    "static inline u64 mix(u64 x) { x ^= x >> 31; return x * 0x9E3779B97F4A7C15ull; }\n"
+                                    "extern \"C\" __attribute__((noinline)) u64 f(u64 x)\n"
+                                    "{ return mix(x) + mix(x + 1); }\n"
+                                    "extern \"C\" int entry() { return (int)f((u64)&entry); }\n")
+    subprocess.run(["clang++", "--target=x86_64-pc-windows-msvc", "-O2", "-g", "-gcodeview", "-c", "s.cpp", "-o", "s.obj"], cwd=tmp_path,
+                   check=True)
+    link = shutil.which("lld-link") or shutil.which("lld-link-14")
+    subprocess.run([link, "/nodefaultlib", "/entry:entry", "/subsystem:console", "/debug", "/out:s.exe", "/pdb:s.pdb", "s.obj"],
+                   cwd=tmp_path, check=True, capture_output=True)
+    ours = look_up(tmp_path / "s.pdb", range(0x1000, 0x1100), code=None)
+    of_f = {a: frames for a, frames in ours.items() if frames and frames[-1][1] == "f"}
+    assert len(of_f) > 20 and any(len(frames) > 1 for frames in of_f.values())
+    assert {re.search(r"s\.cpp:(\d+)$", frames[-1][2])[1] for frames in of_f.values()} <= {"3", "4"}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_llvm_still_says_so(name):
     if not shutil.which("llvm-symbolizer-14"):
