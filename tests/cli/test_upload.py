@@ -480,7 +480,7 @@ def test_a_damaged_profile_is_not_sent_as_it_is(serve):
 
 
 @pytest.mark.parametrize("was, now, code", [
-    ('"durationInMs":10000', '"durationInMs":10000,"durationInMs":1', "E488"), ('"children":{', '"children":{"x":3,', "E467"),
+    ('"durationInMs":10000', '"durationInMs":10000,"durationInMs":1', "E491"), ('"children":{', '"children":{"x":3,', "E467"),
     ('"start":1711234567000,', '', "E468"), ('"RUNNABLE":3}}}}', '"RUNNABLE":3}}}},"x":NaN', "E468")])
 def test_what_validate_calls_an_error_is_not_sent(serve, was, now, code):
     server = serve(DONE)
@@ -488,7 +488,7 @@ def test_what_validate_calls_an_error_is_not_sent(serve, was, now, code):
     if not now: # garbage behind a good graph
         text = PROFILE[:-1] + ',"start":1711234567000 garbage}'
     for more in ((), ("--start", "1711234567000")):
-        if code != "E488" or not more:
+        if code != "E491" or not more:
             assert "SPAA-" + code in upload(server, *more, stdin=text, code=3).err
     assert server.calls == 0
 

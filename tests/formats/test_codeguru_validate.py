@@ -95,7 +95,7 @@ def test_members_that_stand_twice(was, now, field):
     """Who reads the first sees another profile than who reads the last; unknown ones may be anything."""
     text = json.dumps(profile()).replace(was, now, 1)
     valid, found = findings(text, 1)
-    assert not valid and [(c, f) for c, f, _ in found] == [("E488", field)], found
+    assert not valid and [(c, f) for c, f, _ in found] == [("E491", field)], found
     unknown = json.dumps(profile({"counts": {"RUNNABLE": 3}, "x": 1})).replace('"x": 1', '"x": 1, "x": 2')
     assert findings(unknown, 0) == (True, [])
 

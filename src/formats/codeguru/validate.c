@@ -146,7 +146,7 @@ static bool check_count(struct walk *w, uint32_t search, struct sp_span key)
     if (!sp_json_skip(&c->j, &raw))
         return false;
     if (sp_cg_again(c, search, name))
-        find_at_key(w, SP_E488, at, "counts", name, NULL, "a counter");
+        find_at_key(w, SP_E491, at, "counts", name, NULL, "a counter");
     judge_count(w, name, raw, number, &zero);
     w->counted = w->counted || (number && !zero);
     return !number || zero || count_of(w, raw.p, name, raw) || sp_json_fail(&c->j, "out of memory");
@@ -191,7 +191,7 @@ static enum member member_of(struct walk *w, struct sp_span key)
     while (m < MEMBERS && !sp_span_is(key, member_names[m]))
         m++;
     if (m < MEMBERS && l->members & 1u << m)
-        find_in_node(w, SP_E488, w->c->j.p, member_names[m], NULL, member_names[m]);
+        find_in_node(w, SP_E491, w->c->j.p, member_names[m], NULL, member_names[m]);
     l->members |= m < MEMBERS ? 1u << m : 0;
     return m;
 }
@@ -316,7 +316,7 @@ static spaa_status check_top_member(struct walk *w, struct top *t, struct sp_spa
     while (m < TOP && !sp_span_is(key, top_names[m]))
         m++;
     if (m < TOP && t->members & 1u << m)
-        sp_cg_find(w->c, SP_E488, j->p, top_names[m], NULL, "%s", top_names[m]);
+        sp_cg_find(w->c, SP_E491, j->p, top_names[m], NULL, "%s", top_names[m]);
     t->members |= m < TOP ? 1u << m : 0;
     if (m == START || m == END) {
         sp_cg_check_time(w->c, top_names[m], m == START ? &t->start : &t->end);

@@ -142,7 +142,7 @@ static void check_weights(struct sp_cg_check *c, struct sp_span raw)
         if (!sp_json_skip(&j, &v))
             break;
         if (again)
-            sp_cg_find(c, SP_E488, v.p, sp_buf_cstr(&path), NULL, "a weight");
+            sp_cg_find(c, SP_E491, v.p, sp_buf_cstr(&path), NULL, "a weight");
         if (!number)
             sp_cg_find(c, SP_E467, v.p, sp_buf_cstr(&path), NULL, "a weight that is no number");
         else
@@ -169,7 +169,7 @@ static void check_object(struct sp_cg_check *c, struct sp_span raw, const char *
             continue;
         snprintf(path, sizeof path, "agentMetadata%s%s.%s", *object ? "." : "", object, m->name);
         if (there & UINT32_C(1) << (m - members))
-            sp_cg_find(c, SP_E488, v.p, path, NULL, "%s", path);
+            sp_cg_find(c, SP_E491, v.p, path, NULL, "%s", path);
         there |= UINT32_C(1) << (m - members);
         if (!is_kind(m->kind, type))
             sp_cg_find(c, SP_E467, v.p, path, NULL, "%s is no %s", path,
