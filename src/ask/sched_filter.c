@@ -1,8 +1,7 @@
 /* Filters of sched: threads by their number, process and name. */
 #include "ask/sched_parts.h"
 
-#include "analysis/interval_name.h"
-#include "analysis/select_private.h"
+#include "analysis/who.h"
 #include "base/num.h"
 
 /* Options that choose stacks say nothing of time on a CPU. */
@@ -31,28 +30,35 @@ static spaa_status refuse_stacks(const struct sp_ask *q)
     return SPAA_OK;
 }
 
-/* Threads some of whose time is of such a name. */
-static void keep_named(const struct sp_profile *p, const struct sp_intervals *v, const unsigned char *who,
-                       unsigned char *keep)
+static int by_number(const void *va, const void *vb)
 {
-    for (size_t k = 0; k < v->threads.n; k++) {
-        const struct sp_interval_thread *t = &v->threads.v[k];
-        bool fits = false;
-        for (uint32_t i = t->first; keep[k] && !fits && i < t->first + t->n; i++) {
-            uint32_t context = sp_interval_context(p, v, i);
-            fits = context != SP_NONE && who[context];
-        }
-        keep[k] = fits;
-    }
+    int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
+    return (a > b) - (a < b);
 }
 
-static spaa_status keep_asked(struct sp_ask *q, struct sp_asked_sched *x, unsigned char *keep)
+/* Threads that the profile knows by this name, by their tid; others by the last name they had. */
+static spaa_status keep_named(struct sp_ask *q, const struct sp_intervals *v, const char *asked, bool threads,
+                              unsigned char *keep)
 {
     const struct sp_profile *p = q->profiles[0];
-    const struct sp_select_opts names = {.thread = q->options->thread, .comm = q->options->comm};
-    spaa_status st = sp_who_of(p, &names, q->diags, &x->who);
-    if (!st && x->who)
-        keep_named(p, &x->v, x->who, keep);
+    unsigned char *who = NULL;
+    SP_VEC(int64_t) tids = {0};
+    char text[64];
+    spaa_status st = (threads ? sp_who_threads : sp_who_comms)(p, asked, q->diags, &who);
+    for (size_t i = 0; !st && i < p->contexts.n; i++)
+        if (who[i] && p->contexts.v[i].tid != SP_ABSENT && !sp_vec_push(&tids, p->contexts.v[i].tid))
+            st = sp_nomem(q->diags);
+    if (!st && tids.n)
+        qsort(tids.v, tids.n, sizeof *tids.v, by_number);
+    for (size_t k = 0; !st && k < v->threads.n; k++) {
+        const struct sp_interval_thread *t = &v->threads.v[k];
+        sp_scaled_text(t->tid, 0, text);
+        bool fits = sp_str_is(sp_pstr(p, t->comm), asked) || (threads && strcmp(text, asked) == 0) ||
+                    (tids.n && bsearch(&t->tid, tids.v, tids.n, sizeof *tids.v, by_number));
+        keep[k] = keep[k] && fits;
+    }
+    sp_vec_free(&tids);
+    free(who);
     return st;
 }
 
@@ -67,11 +73,11 @@ static bool keep_pid(const struct sp_intervals *v, const char *asked, unsigned c
     return true;
 }
 
-spaa_status sp_sched_filter(struct sp_ask *q, struct sp_asked_sched *x)
+spaa_status sp_sched_filter(struct sp_ask *q, const struct sp_intervals *v, unsigned char **out)
 {
-    const struct sp_intervals *v = &x->v;
     const struct sp_options *o = q->options;
     spaa_status st = refuse_stacks(q);
+    *out = NULL;
     if (st || (!o->thread && !o->comm && !o->pid))
         return st;
     unsigned char *keep = malloc(v->threads.n + 1);
@@ -80,8 +86,10 @@ spaa_status sp_sched_filter(struct sp_ask *q, struct sp_asked_sched *x)
     memset(keep, 1, v->threads.n);
     if (o->pid && !keep_pid(v, o->pid, keep))
         st = sp_usage(q->diags, NULL, "--pid needs a number, not \"%s\"", o->pid);
-    if (!st)
-        st = keep_asked(q, x, keep);
+    if (!st && o->thread)
+        st = keep_named(q, v, o->thread, true, keep);
+    if (!st && o->comm)
+        st = keep_named(q, v, o->comm, false, keep);
     bool any = false;
     for (size_t k = 0; k < v->threads.n; k++)
         any = any || (keep[k] && v->threads.v[k].tid);
@@ -99,6 +107,6 @@ spaa_status sp_sched_filter(struct sp_ask *q, struct sp_asked_sched *x)
     if (st)
         free(keep);
     else
-        x->keep = keep;
+        *out = keep;
     return st;
 }
