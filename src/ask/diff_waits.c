@@ -68,8 +68,12 @@ spaa_status sp_diff_waits_add(struct diff_answer *a, unsigned side, struct sp_se
 {
     struct sp_stack_kinds kinds;
     spaa_status st = sp_stack_kinds_of(s, p, a->q->options->own_re, a->q->diags, &kinds);
-    if (st || !kinds.list.n)
+    if (st)
         return st;
+    if (!kinds.list.n) {
+        sp_stack_kinds_free(&kinds);
+        return SPAA_OK;
+    }
     a->has_waits |= sp_is_off_cpu(s);
     for (size_t i = 0; !st && i < s->rows.n; i++) {
         const struct sp_stack_kind *k = &kinds.list.v[kinds.of.v[i]];
