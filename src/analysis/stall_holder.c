@@ -70,7 +70,7 @@ static int by_running(const void *va, const void *vb)
 static bool resumed_at_once(const struct stall_work *w, const struct sp_interval *first)
 {
     const struct sp_interval_thread *t = &w->v->threads.v[first->thread];
-    uint32_t i = stall_interval_after(w->v, first->thread, first->end);
+    uint32_t i = sp_interval_after(w->v, first->thread, first->end);
     if (i >= t->first + t->n || w->v->v.v[i].state != SP_RUN_RUNNING || w->v->v.v[i].start != first->end)
         return false;
     int32_t cpu = w->v->v.v[i].cpu;
@@ -91,7 +91,7 @@ static bool resumed_at_once(const struct stall_work *w, const struct sp_interval
 static bool left_cpu(const struct stall_work *w, uint32_t thread, int64_t from, int64_t to)
 {
     const struct sp_interval_thread *t = &w->v->threads.v[thread];
-    for (uint32_t i = stall_interval_after(w->v, thread, from); i < t->first + t->n; i++) {
+    for (uint32_t i = sp_interval_after(w->v, thread, from); i < t->first + t->n; i++) {
         const struct sp_interval *x = &w->v->v.v[i];
         if (x->start >= to)
             break;
@@ -126,7 +126,7 @@ static int64_t last_came(const struct stall_work *w, int32_t cpu, int64_t t)
 static bool may_have_run(const struct stall_work *w, uint32_t thread, int64_t from, int64_t to)
 {
     const struct sp_interval_thread *t = &w->v->threads.v[thread];
-    for (uint32_t i = stall_interval_after(w->v, thread, from); i < t->first + t->n; i++) {
+    for (uint32_t i = sp_interval_after(w->v, thread, from); i < t->first + t->n; i++) {
         const struct sp_interval *x = &w->v->v.v[i];
         if (x->start >= to)
             break;
@@ -141,7 +141,7 @@ static bool may_have_run(const struct stall_work *w, uint32_t thread, int64_t fr
 static bool waited_too(const struct stall_work *w, const struct sp_stall *s, uint32_t thread)
 {
     const struct sp_interval_thread *t = &w->v->threads.v[thread];
-    for (uint32_t i = stall_interval_after(w->v, thread, s->released - RESUME_NS); i < t->first + t->n; i++) {
+    for (uint32_t i = sp_interval_after(w->v, thread, s->released - RESUME_NS); i < t->first + t->n; i++) {
         const struct sp_interval *x = &w->v->v.v[i];
         const struct sp_wait_why *why = stall_why(w, x);
         if (x->start >= s->released)
@@ -216,7 +216,7 @@ static int64_t last_ran(const struct stall_work *w, uint32_t thread, int64_t bef
     const struct sp_interval_thread *t = &w->v->threads.v[thread];
     int64_t last = before;
     bool found = false;
-    for (uint32_t i = stall_interval_after(w->v, thread, before - 1); i + 1 > t->first; i--) {
+    for (uint32_t i = sp_interval_after(w->v, thread, before - 1); i + 1 > t->first; i--) {
         if (i >= t->first + t->n)
             continue;
         const struct sp_interval *x = &w->v->v.v[i];
@@ -275,7 +275,7 @@ static void leave_own_waits(const struct stall_work *w, struct sp_stall *s)
 {
     const struct sp_interval_thread *t = &w->v->threads.v[s->holder];
     int64_t from = s->split.from, to = s->split.to;
-    for (uint32_t i = stall_interval_after(w->v, s->holder, from); i < t->first + t->n; i++) {
+    for (uint32_t i = sp_interval_after(w->v, s->holder, from); i < t->first + t->n; i++) {
         const struct sp_interval *x = &w->v->v.v[i];
         const struct sp_wait_why *why = stall_why(w, x);
         if (x->end >= to)

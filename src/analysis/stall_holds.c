@@ -50,7 +50,7 @@ static bool collect(const struct stall_work *w, const struct sp_stall *s, struct
         const struct sp_interval_thread *x = &w->v->threads.v[t];
         if (w->group[t] != s->group)
             continue;
-        for (uint32_t i = stall_interval_after(w->v, t, s->start); i < x->first + x->n; i++) {
+        for (uint32_t i = sp_interval_after(w->v, t, s->start); i < x->first + x->n; i++) {
             const struct sp_interval *v = &w->v->v.v[i];
             const struct sp_wait_why *why = stall_why(w, v);
             struct wait_end e = {v->start, v->end, i};
@@ -72,7 +72,7 @@ static bool collect(const struct stall_work *w, const struct sp_stall *s, struct
 static int64_t ran_from(const struct stall_work *w, uint32_t thread, int64_t t)
 {
     const struct sp_interval_thread *x = &w->v->threads.v[thread];
-    for (uint32_t i = stall_interval_after(w->v, thread, t); i < x->first + x->n; i++)
+    for (uint32_t i = sp_interval_after(w->v, thread, t); i < x->first + x->n; i++)
         if (w->v->v.v[i].state == SP_RUN_RUNNING)
             return w->v->v.v[i].start > t ? w->v->v.v[i].start : t;
     return INT64_MAX;
@@ -110,7 +110,7 @@ static int64_t held_from(const struct stall_work *w, const struct sp_stall *s, c
 static bool waits_itself(const struct stall_work *w, const struct sp_stall *s, uint32_t thread, int64_t t)
 {
     const struct sp_interval_thread *x = &w->v->threads.v[thread];
-    uint32_t i = stall_interval_after(w->v, thread, t - 1);
+    uint32_t i = sp_interval_after(w->v, thread, t - 1);
     if (i >= x->first + x->n)
         return false;
     const struct sp_interval *v = &w->v->v.v[i];
@@ -139,7 +139,7 @@ static bool is_torn(const struct stall_work *w, uint32_t group, int64_t from, in
         const struct sp_interval_thread *x = &w->v->threads.v[t];
         if (w->group[t] != group)
             continue;
-        for (uint32_t i = stall_interval_after(w->v, t, from); i < x->first + x->n && w->v->v.v[i].start < to;
+        for (uint32_t i = sp_interval_after(w->v, t, from); i < x->first + x->n && w->v->v.v[i].start < to;
              i++)
             if (w->v->v.v[i].flags & SP_INTERVAL_UNSURE)
                 return true;

@@ -3,25 +3,11 @@
 
 #include "analysis/wait_wakers.h"
 
-uint32_t stall_interval_after(const struct sp_intervals *v, uint32_t thread, int64_t t)
-{
-    const struct sp_interval_thread *x = &v->threads.v[thread];
-    uint32_t lo = x->first, hi = x->first + x->n;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (v->v.v[mid].end > t)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return lo;
-}
-
 int64_t stall_ran(const struct sp_intervals *v, uint32_t thread, int64_t from, int64_t to)
 {
     const struct sp_interval_thread *x = &v->threads.v[thread];
     int64_t sum = 0;
-    for (uint32_t i = stall_interval_after(v, thread, from); i < x->first + x->n; i++) {
+    for (uint32_t i = sp_interval_after(v, thread, from); i < x->first + x->n; i++) {
         if (v->v.v[i].start >= to)
             break;
         if (v->v.v[i].state == SP_RUN_RUNNING)

@@ -53,8 +53,6 @@ static inline int64_t stall_certain(const struct sp_interval *i, int64_t from, i
     return stall_overlap(i, from, to < i->until ? to : i->until);
 }
 
-/* The first interval of a thread that ends after t, as a number; the end of its slice: none. */
-uint32_t stall_interval_after(const struct sp_intervals *v, uint32_t thread, int64_t t);
 /* Of a thread, ns of running in [from, to). */
 int64_t stall_ran(const struct sp_intervals *v, uint32_t thread, int64_t from, int64_t to);
 /* The thread that woke it; SP_NONE: not known, or *how is not THREAD. */

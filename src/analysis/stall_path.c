@@ -50,7 +50,7 @@ static int by_ns(const void *va, const void *vb)
 static const struct sp_interval *before(const struct sp_intervals *v, uint32_t thread, int64_t t)
 {
     const struct sp_interval_thread *x = &v->threads.v[thread];
-    uint32_t i = stall_interval_after(v, thread, t - 1);
+    uint32_t i = sp_interval_after(v, thread, t - 1);
     return i < x->first + x->n && v->v.v[i].start < t ? &v->v.v[i] : NULL;
 }
 

@@ -9,7 +9,7 @@ static uint32_t most_in(const struct stall_work *w, uint32_t thread, int64_t fro
     const struct sp_interval_thread *t = &w->v->threads.v[thread];
     uint32_t best = SP_NONE;
     int64_t most = -1;
-    for (uint32_t i = stall_interval_after(w->v, thread, from); i < t->first + t->n; i++) {
+    for (uint32_t i = sp_interval_after(w->v, thread, from); i < t->first + t->n; i++) {
         const struct sp_interval *x = &w->v->v.v[i];
         if (x->start >= to)
             break;
@@ -30,7 +30,7 @@ void stall_split_of(struct stall_work *w, uint32_t thread, int64_t from, int64_t
     const struct sp_interval_thread *t = &w->v->threads.v[thread];
     int64_t longest = 0;
     *out = (struct sp_stall_split){.from = from, .to = to, .longest = SP_NONE};
-    for (uint32_t i = stall_interval_after(w->v, thread, from); i < t->first + t->n; i++) {
+    for (uint32_t i = sp_interval_after(w->v, thread, from); i < t->first + t->n; i++) {
         const struct sp_interval *x = &w->v->v.v[i];
         if (x->start >= to)
             break;
@@ -135,7 +135,7 @@ bool stall_takers_of(struct stall_work *w, struct sp_stall *s)
     if (s->holder == SP_NONE)
         return true;
     const struct sp_interval_thread *t = &w->v->threads.v[s->holder];
-    for (uint32_t i = stall_interval_after(w->v, s->holder, s->split.from); i < t->first + t->n; i++) {
+    for (uint32_t i = sp_interval_after(w->v, s->holder, s->split.from); i < t->first + t->n; i++) {
         const struct sp_interval *x = &w->v->v.v[i];
         if (x->start >= s->split.to)
             break;

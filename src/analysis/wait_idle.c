@@ -1,6 +1,5 @@
 #include "analysis/wait_idle.h"
 
-#include "analysis/wait_wakers.h"
 #include "model/off_cpu.h"
 
 void sp_wait_idle_init(struct sp_wait_idle *x, const struct sp_selection *s, const struct sp_own *own)
@@ -267,11 +266,11 @@ static bool prove_place(const struct sp_wait_idle_row *v, size_t n, const struct
     return works;
 }
 
-spaa_status sp_wait_idle_prove(struct sp_wait_idle *x, const struct sp_intervals *v, struct sp_wait_why *of,
+spaa_status sp_wait_idle_prove(struct sp_wait_idle *x, struct sp_wait_wakers *wakers, struct sp_wait_why *of,
                                size_t n, bool last, bool *changed, struct sp_diags *d)
 {
     struct sp_wait_ended *ended = calloc(n + 1, sizeof *ended);
-    bool ok = ended && sp_wait_wakers_of(x->s->profile, v, of, n, ended);
+    bool ok = ended && sp_wait_wakers_judge(wakers, ended);
     *changed = false;
     for (size_t from = 0, to; ok && from < x->rows.n; from = to) {
         for (to = from + 1;

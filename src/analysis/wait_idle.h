@@ -22,6 +22,7 @@
 
 #include "analysis/own.h"
 #include "analysis/wait_reason.h"
+#include "analysis/wait_wakers.h"
 
 struct sp_wait_idle_row {
     uint32_t stack, kernel,
@@ -51,7 +52,7 @@ spaa_status sp_wait_idle_tell(struct sp_wait_idle *x, struct sp_wait_why *of, st
  * them, surely idle where it was not (wait_wakers.h). `n` stacks. changed: some are no longer idle; threads
  * that waited there were busy, then, and another look may tell more. Only with `last` some are surely idle.
  */
-spaa_status sp_wait_idle_prove(struct sp_wait_idle *x, const struct sp_intervals *v, struct sp_wait_why *of,
+spaa_status sp_wait_idle_prove(struct sp_wait_idle *x, struct sp_wait_wakers *wakers, struct sp_wait_why *of,
                                size_t n, bool last, bool *changed, struct sp_diags *d);
 
 #endif

@@ -219,14 +219,16 @@ static spaa_status prove(struct sp_wait_idle *idle, const struct sp_intervals *v
                          struct sp_diags *d)
 {
     bool changed = true;
-    spaa_status st = SPAA_OK;
+    struct sp_wait_wakers *wakers = sp_wait_wakers_new(idle->s->profile, v, out->of, out->n);
+    spaa_status st = wakers ? SPAA_OK : sp_nomem(d);
     for (int i = 0; !st && changed && i < 4; i++) {
-        st = sp_wait_idle_prove(idle, v, out->of, out->n, false, &changed, d);
+        st = sp_wait_idle_prove(idle, wakers, out->of, out->n, false, &changed, d);
         copy_to_kernel(idle->s, out->of);
     }
     if (!st)
-        st = sp_wait_idle_prove(idle, v, out->of, out->n, true, &changed, d);
+        st = sp_wait_idle_prove(idle, wakers, out->of, out->n, true, &changed, d);
     copy_to_kernel(idle->s, out->of);
+    sp_wait_wakers_free(wakers);
     return st;
 }
 

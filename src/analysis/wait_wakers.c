@@ -12,7 +12,7 @@ enum { EXIT_RAN_NS = 1000000, EXIT_NS = 10000000 };
 
 enum by { BY_THREAD, BY_TIMER, BY_UNKNOWN };
 
-struct wakers {
+struct sp_wait_wakers {
     const struct sp_profile *p;
     const struct sp_intervals *v;
     const struct sp_wait_why *why;
@@ -25,12 +25,12 @@ struct wakers {
 
 /* ---- what a thread did ---- */
 
-static const struct sp_wait_why *why_of(const struct wakers *x, const struct sp_interval *i)
+static const struct sp_wait_why *why_of(const struct sp_wait_wakers *x, const struct sp_interval *i)
 {
     return i->stack != SP_NONE && i->stack < x->n ? &x->why[i->stack] : NULL;
 }
 
-static bool is_busy(const struct wakers *x, const struct sp_interval *i)
+static bool is_busy(const struct sp_wait_wakers *x, const struct sp_interval *i)
 {
     if (i->state != SP_RUN_BLOCKED)
         return true;
@@ -38,22 +38,24 @@ static bool is_busy(const struct wakers *x, const struct sp_interval *i)
     return w && !w->idle && !w->unseen && i->task != SP_TASK_IDLE && i->task != SP_TASK_DEAD;
 }
 
-static bool is_maybe(const struct wakers *x, const struct sp_interval *i)
+static bool is_maybe(const struct sp_wait_wakers *x, const struct sp_interval *i)
 {
     const struct sp_wait_why *w = why_of(x, i);
     return i->state == SP_RUN_BLOCKED && w && w->idle && w->reason == SP_WAIT_SLEEP &&
            (w->idle_unsure || x->served[i->thread] < i->end);
 }
 
-static bool is_of(const struct wakers *x, const struct sp_interval *i, enum kind kind)
+static bool is_of(const struct sp_wait_wakers *x, const struct sp_interval *i, enum kind kind)
 {
     return kind == BUSY ? is_busy(x, i) : is_maybe(x, i);
 }
 
-static bool sum_up(struct wakers *x, enum kind kind)
+static bool sum_up(struct sp_wait_wakers *x, enum kind kind)
 {
     int64_t sum = 0;
-    int64_t *sums = x->sums[kind] = malloc((x->v->v.n / BLOCK + 1) * sizeof *sums);
+    if (!x->sums[kind])
+        x->sums[kind] = malloc((x->v->v.n / BLOCK + 1) * sizeof *x->sums[kind]);
+    int64_t *sums = x->sums[kind];
     for (size_t i = 0; sums && i < x->v->v.n; i++) {
         if (i % BLOCK == 0)
             sums[i / BLOCK] = sum;
@@ -64,7 +66,7 @@ static bool sum_up(struct wakers *x, enum kind kind)
 }
 
 /* Of all intervals before number `to`. */
-static int64_t sum_before(const struct wakers *x, size_t to, enum kind kind)
+static int64_t sum_before(const struct sp_wait_wakers *x, size_t to, enum kind kind)
 {
     if (!to)
         return 0;
@@ -75,25 +77,16 @@ static int64_t sum_before(const struct wakers *x, size_t to, enum kind kind)
     return sum;
 }
 
-/* The first interval of the thread that ends after `at`, as number of v; the end of its slice: none does. */
-static size_t first_after(const struct sp_intervals *v, const struct sp_interval_thread *t, int64_t at)
+static size_t first_after(const struct sp_wait_wakers *x, const struct sp_interval_thread *t, int64_t at)
 {
-    size_t lo = t->first, hi = (size_t)t->first + t->n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (v->v.v[mid].end > at)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return lo;
+    return sp_interval_after(x->v, (uint32_t)(t - x->v->threads.v), at);
 }
 
 /* How much of the kind was until `at`, but for what all had been before the thread's first interval. */
-static int64_t sum_until(const struct wakers *x, const struct sp_interval_thread *t, int64_t at,
+static int64_t sum_until(const struct sp_wait_wakers *x, const struct sp_interval_thread *t, int64_t at,
                          enum kind kind)
 {
-    size_t k = first_after(x->v, t, at);
+    size_t k = first_after(x, t, at);
     int64_t sum = sum_before(x, k, kind);
     if (k < (size_t)t->first + t->n) {
         const struct sp_interval *i = &x->v->v.v[k];
@@ -103,7 +96,7 @@ static int64_t sum_until(const struct wakers *x, const struct sp_interval_thread
     return sum;
 }
 
-static int64_t sum_between(const struct wakers *x, const struct sp_interval_thread *t, int64_t from,
+static int64_t sum_between(const struct sp_wait_wakers *x, const struct sp_interval_thread *t, int64_t from,
                            int64_t to, enum kind kind)
 {
     return sum_until(x, t, to, kind) - sum_until(x, t, from, kind);
@@ -117,7 +110,7 @@ static unsigned char function_by(struct sp_str name)
     return kind & SP_WAKE_BY_TIMER ? BY_TIMER : kind ? BY_UNKNOWN : BY_THREAD;
 }
 
-static enum by ended_by(const struct wakers *x, const struct sp_interval *i)
+static enum by ended_by(const struct sp_wait_wakers *x, const struct sp_interval *i)
 {
     bool open = i->flags & (SP_INTERVAL_OPEN | SP_INTERVAL_NO_WAKE | SP_INTERVAL_AT_MOST);
     if (open || i->waker == SP_NONE)
@@ -159,7 +152,7 @@ static struct ask *find_ask(const struct asks *x, uint32_t by, uint32_t of)
 }
 
 /* The end of a wait for what another thread says or sends. */
-static bool is_told(const struct wakers *x, const struct sp_interval *i)
+static bool is_told(const struct sp_wait_wakers *x, const struct sp_interval *i)
 {
     const struct sp_wait_why *w = why_of(x, i);
     return i->state == SP_RUN_BLOCKED && w &&
@@ -172,7 +165,7 @@ static bool is_told(const struct wakers *x, const struct sp_interval *i)
  * Who was told something by a thread, and told that thread something later. A queue that does not get empty
  * hides all but the first time: who sleeps since then may do so in the middle of a request.
  */
-static bool find_served(struct wakers *x)
+static bool find_served(struct sp_wait_wakers *x)
 {
     struct asks asks = {.map = {0}};
     bool ok = true;
@@ -201,7 +194,7 @@ static bool find_served(struct wakers *x)
 /* ---- one wait ---- */
 
 /* The waiter woke `by` after its last long wait, and before this one was over. */
-static bool was_asked(const struct wakers *x, size_t first, const struct sp_interval *last,
+static bool was_asked(const struct sp_wait_wakers *x, size_t first, const struct sp_interval *last,
                       const struct sp_interval_thread *by)
 {
     const struct sp_interval *v = x->v->v.v;
@@ -213,7 +206,7 @@ static bool was_asked(const struct wakers *x, size_t first, const struct sp_inte
         from = i->start;
     }
     size_t to = (size_t)by->first + by->n;
-    for (size_t k = first_after(x->v, by, from), n = 0; k < to && n < LOOK_AT; k++, n++) {
+    for (size_t k = first_after(x, by, from), n = 0; k < to && n < LOOK_AT; k++, n++) {
         if (v[k].end >= last->end)
             return false;
         if (v[k].state == SP_RUN_BLOCKED && v[k].waker == last->thread && v[k].end >= from &&
@@ -236,16 +229,16 @@ static bool same_place(const struct sp_wait_why *a, const struct sp_wait_why *b)
 }
 
 /* It waited there itself when it was its turn to be busy: it only handed on what ended its own wait. */
-static bool handed_on(const struct wakers *x, const struct sp_interval_thread *by,
+static bool handed_on(const struct sp_wait_wakers *x, const struct sp_interval_thread *by,
                       const struct sp_wait_why *why, int64_t middle)
 {
-    size_t k = first_after(x->v, by, middle);
+    size_t k = first_after(x, by, middle);
     return k < (size_t)by->first + by->n && x->v->v.v[k].state == SP_RUN_BLOCKED &&
            same_place(why_of(x, &x->v->v.v[k]), why);
 }
 
 /* The intervals of the chain are one wait, that `by` ended. */
-static void judge(struct wakers *x, enum by how, struct sp_wait_ended *of)
+static void judge(struct sp_wait_wakers *x, enum by how, struct sp_wait_ended *of)
 {
     const struct sp_interval *v = x->v->v.v;
     if (!x->chain.n)
@@ -276,13 +269,13 @@ static void judge(struct wakers *x, enum by how, struct sp_wait_ended *of)
 }
 
 /* This wait begins where the last one timed out, or ended nobody knows why. */
-static bool goes_on(const struct wakers *x, const struct sp_interval *i)
+static bool goes_on(const struct sp_wait_wakers *x, const struct sp_interval *i)
 {
     const struct sp_interval *last = &x->v->v.v[x->chain.v[x->chain.n - 1]];
     return same_place(why_of(x, last), why_of(x, i)) && i->start - last->end < (last->end - last->start) / 4;
 }
 
-static bool is_asked_about(const struct wakers *x, const struct sp_interval *i)
+static bool is_asked_about(const struct sp_wait_wakers *x, const struct sp_interval *i)
 {
     const struct sp_wait_why *w = why_of(x, i);
     return i->state == SP_RUN_BLOCKED && w && w->idle_unsure &&
@@ -291,11 +284,12 @@ static bool is_asked_about(const struct wakers *x, const struct sp_interval *i)
 
 /* ---- who slept meanwhile ---- */
 
-static void add_sleeps(const struct wakers *x, const struct sp_interval *wait, struct sp_wait_ended *of)
+static void add_sleeps(const struct sp_wait_wakers *x, const struct sp_interval *wait,
+                       struct sp_wait_ended *of)
 {
     const struct sp_interval_thread *by = &x->v->threads.v[wait->waker];
     size_t to = (size_t)by->first + by->n;
-    for (size_t k = first_after(x->v, by, wait->start); k < to; k++) {
+    for (size_t k = first_after(x, by, wait->start); k < to; k++) {
         const struct sp_interval *i = &x->v->v.v[k];
         const struct sp_wait_why *w = why_of(x, i);
         if (i->start >= wait->end)
@@ -308,7 +302,7 @@ static void add_sleeps(const struct wakers *x, const struct sp_interval *wait, s
 }
 
 /* A thread that waits for work is in nobody's way: its waits are not for those who sleep, nor shown to be. */
-static void judge_sleeps(const struct wakers *x, size_t number, struct sp_wait_ended *of)
+static void judge_sleeps(const struct sp_wait_wakers *x, size_t number, struct sp_wait_ended *of)
 {
     const struct sp_interval *i = &x->v->v.v[number];
     const struct sp_wait_why *w = why_of(x, i);
@@ -320,7 +314,8 @@ static void judge_sleeps(const struct wakers *x, size_t number, struct sp_wait_e
         add_sleeps(x, i, of);
 }
 
-static bool judge_thread(struct wakers *x, const struct sp_interval_thread *t, struct sp_wait_ended *of)
+static bool judge_thread(struct sp_wait_wakers *x, const struct sp_interval_thread *t,
+                         struct sp_wait_ended *of)
 {
     enum by how = BY_UNKNOWN;
     for (uint32_t k = t->first; k < t->first + t->n; k++) {
@@ -342,22 +337,40 @@ static bool judge_thread(struct wakers *x, const struct sp_interval_thread *t, s
     return true;
 }
 
-bool sp_wait_wakers_of(const struct sp_profile *p, const struct sp_intervals *v,
-                       const struct sp_wait_why *why, size_t n, struct sp_wait_ended *of)
+void sp_wait_wakers_free(struct sp_wait_wakers *x)
 {
-    struct wakers x = {.p = p, .v = v, .why = why, .n = n};
-    x.function = malloc(p->functions.n + 1);
-    for (size_t i = 0; x.function && i < p->functions.n; i++)
-        x.function[i] = function_by(sp_pstr(p, p->functions.v[i].name));
-    bool ok = x.function && find_served(&x) && sum_up(&x, BUSY) && sum_up(&x, MAYBE);
-    for (size_t k = 0; ok && k < v->threads.n; k++)
-        if (v->threads.v[k].tid)
-            ok = judge_thread(&x, &v->threads.v[k], of);
-    sp_vec_free(&x.chain);
-    free(x.sums[BUSY]);
-    free(x.sums[MAYBE]);
-    free(x.served);
-    free(x.function);
+    if (!x)
+        return;
+    sp_vec_free(&x->chain);
+    free(x->sums[BUSY]);
+    free(x->sums[MAYBE]);
+    free(x->served);
+    free(x->function);
+    free(x);
+}
+
+struct sp_wait_wakers *sp_wait_wakers_new(const struct sp_profile *p, const struct sp_intervals *v,
+                                          const struct sp_wait_why *why, size_t n)
+{
+    struct sp_wait_wakers *x = calloc(1, sizeof *x);
+    if (!x)
+        return NULL;
+    *x = (struct sp_wait_wakers){.p = p, .v = v, .why = why, .n = n};
+    x->function = malloc(p->functions.n + 1);
+    for (size_t i = 0; x->function && i < p->functions.n; i++)
+        x->function[i] = function_by(sp_pstr(p, p->functions.v[i].name));
+    if (x->function && find_served(x))
+        return x;
+    sp_wait_wakers_free(x);
+    return NULL;
+}
+
+bool sp_wait_wakers_judge(struct sp_wait_wakers *x, struct sp_wait_ended *of)
+{
+    bool ok = sum_up(x, BUSY) && sum_up(x, MAYBE);
+    for (size_t k = 0; ok && k < x->v->threads.n; k++)
+        if (x->v->threads.v[k].tid)
+            ok = judge_thread(x, &x->v->threads.v[k], of);
     return ok;
 }
 

@@ -22,11 +22,18 @@ struct sp_wait_ended {
 };
 
 /*
- * Adds to `of`, one per stack of the profile (n of them), of conditions and polls whose `idle_unsure` is set,
- * and of sleeps that are `idle`. `why`: per stack. False: out of memory.
+ * `why`: per stack of the profile, n of them, and what changes in it between two looks counts; all are lent
+ * until the end. NULL: out of memory.
  */
-bool sp_wait_wakers_of(const struct sp_profile *p, const struct sp_intervals *v,
-                       const struct sp_wait_why *why, size_t n, struct sp_wait_ended *of);
+struct sp_wait_wakers;
+struct sp_wait_wakers *sp_wait_wakers_new(const struct sp_profile *p, const struct sp_intervals *v,
+                                          const struct sp_wait_why *why, size_t n);
+/*
+ * Adds to `of`, one per stack, of conditions and polls whose `idle_unsure` is set, and of sleeps that are
+ * `idle`. False: out of memory.
+ */
+bool sp_wait_wakers_judge(struct sp_wait_wakers *x, struct sp_wait_ended *of);
+void sp_wait_wakers_free(struct sp_wait_wakers *x); /* NULL is fine */
 
 /* What the stack of who ended a wait says. */
 enum sp_wait_end {

@@ -583,3 +583,17 @@ spaa_status sp_intervals_of(struct sp_profile *p, struct sp_diags *d, struct sp_
         sp_intervals_free(out);
     return st;
 }
+
+uint32_t sp_interval_after(const struct sp_intervals *v, uint32_t thread, int64_t t)
+{
+    const struct sp_interval_thread *x = &v->threads.v[thread];
+    uint32_t lo = x->first, hi = x->first + x->n;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (v->v.v[mid].end > t)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
