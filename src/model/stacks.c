@@ -99,3 +99,12 @@ uint32_t sp_stack_linked(const struct sp_profile *p, uint32_t stack)
         other != SP_NONE && p->stacks.v[other].type != SP_UNIFIED && p->stacks.v[other].type != s->type;
     return pair ? other : SP_NONE;
 }
+
+void sp_turn_path(uint32_t *frames, size_t n)
+{
+    for (size_t i = 0, k = n; i + 1 < k; i++) {
+        uint32_t first = frames[i];
+        frames[i] = frames[--k];
+        frames[k] = first;
+    }
+}

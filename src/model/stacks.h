@@ -15,6 +15,8 @@
 
 #include "model/tables.h"
 
+/* Frames root first become leaf first, as stacks are here; and the other way round. */
+void sp_turn_path(uint32_t *frames, size_t n);
 uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
                          enum sp_stack_type type);
 uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,

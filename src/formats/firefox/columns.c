@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#define NOTE_EVERY ((size_t)1 << 20)
-
 bool sp_ff_fail(struct sp_ff_reader *r)
 {
     r->status = sp_nomem(r->d);
@@ -15,23 +13,15 @@ bool sp_ff_fail(struct sp_ff_reader *r)
 
 static bool ff_note(struct sp_ff_reader *r, const struct sp_json *j)
 {
-    size_t at = (size_t)(j->p - r->text.p);
-    if (at < r->noted || at - r->noted < NOTE_EVERY)
-        return true;
-    r->noted = at;
-    r->status = sp_input_note(r->in, at);
+    r->status = sp_json_file_note(&r->file, j);
     return !r->status;
 }
 
 bool sp_ff_ended(struct sp_ff_reader *r, const struct sp_json *j)
 {
-    if (r->status || !j->error)
-        return !r->status;
-    if (j->scratch.failed)
-        return sp_ff_fail(r);
-    size_t at = (size_t)(j->start - r->text.p) + j->error_at;
-    sp_emit(r->d, at >= r->text.n ? SP_L301 : SP_L300, SP_AT(at), "%s", j->error);
-    return true;
+    if (!r->status)
+        r->status = sp_json_file_ended(&r->file, j);
+    return !r->status;
 }
 
 bool sp_ff_members(struct sp_ff_reader *r, struct sp_span object, struct sp_json_member *want, size_t n)

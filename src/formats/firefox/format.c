@@ -1,14 +1,12 @@
 /* Profiles of the Firefox Profiler: what the format can do, and what its files look like. */
+#include "formats/common/text/json_file.h"
 #include "formats/firefox/firefox.h"
 
 int sp_ff_probe(const unsigned char *p, size_t n, bool whole, const char **reason)
 {
     (void)whole;
-    size_t i = 0;
-    while (i < n && (p[i] == ' ' || p[i] == '\n' || p[i] == '\r' || p[i] == '\t'))
-        i++;
     *reason = "JSON with the version of a processed profile";
-    if (i == n || p[i] != '{')
+    if (!sp_begins_json_object(p, n))
         return 0;
     if (memmem(p, n, "\"preprocessedProfileVersion\"", 28))
         return 97;

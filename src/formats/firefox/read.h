@@ -2,6 +2,7 @@
 #ifndef SP_FIREFOX_READ_H
 #define SP_FIREFOX_READ_H
 
+#include "formats/common/text/json_file.h"
 #include "formats/firefox/firefox.h"
 
 /* A column of numbers; SP_ABSENT: null, or no number. */
@@ -37,10 +38,8 @@ enum sp_ff_kind { SP_FF_SAMPLES, SP_FF_COUNTED, SP_FF_TRACING, SP_FF_BYTES, SP_F
 struct sp_ff_reader {
     struct sp_profile *p;
     struct sp_diags *d;
-    struct sp_input *in;
     const struct sp_read_opts *opts;
-    struct sp_span text;
-    size_t noted;
+    struct sp_json_file file;
     struct sp_span interval, product;
     bool ours;                 /* the file was written by spaa */
     int64_t start;             /* ns since 1970; 0: not known */

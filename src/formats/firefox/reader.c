@@ -195,7 +195,7 @@ static bool ff_read_all(struct sp_ff_reader *r)
     struct sp_json_member m[] = {
         {"meta", {0}}, {"libs", {0}}, {"shared", {0}}, {"threads", {0}}, {"profile", {0}}};
     bool gecko;
-    if (!sp_ff_members(r, r->text, m, sizeof m / sizeof *m) || !ff_is_gecko(r, m, &gecko))
+    if (!sp_ff_members(r, r->file.text, m, sizeof m / sizeof *m) || !ff_is_gecko(r, m, &gecko))
         return false;
     if (gecko || !m[3].raw.n || *m[3].raw.p != '[')
         return ff_refuse(r, gecko);
@@ -212,7 +212,7 @@ static void ff_check(struct sp_ff_reader *r)
 {
     struct sp_json j;
     struct sp_span raw;
-    sp_json_init(&j, r->text.p, r->text.n);
+    sp_json_init(&j, r->file.text.p, r->file.text.n);
     if (sp_diags_count(r->d, SP_LOSS) == 0 && (!sp_json_skip(&j, &raw) || !sp_json_end(&j)))
         sp_ff_ended(r, &j);
     sp_json_free(&j);
@@ -221,15 +221,13 @@ static void ff_check(struct sp_ff_reader *r)
 spaa_status sp_ff_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                        struct sp_profile *p)
 {
-    const unsigned char *text;
-    size_t n;
-    spaa_status st = sp_input_whole(in, &text, &n);
+    struct sp_ff_reader r = {.p = p, .d = d, .opts = opts};
+    spaa_status st = sp_json_file_open(&r.file, in, d);
     if (!st && opts->samples)
         st = sp_samples_new(d, &p->samples);
     if (st)
         return st;
-    struct sp_ff_reader r = {.p = p, .d = d, .in = in, .opts = opts, .text = {(const char *)text, n}};
-    r.frames_max = FRAMES_FREE + n;
+    r.frames_max = FRAMES_FREE + r.file.text.n;
     for (size_t i = 0; i < SP_FF_KINDS; i++)
         r.events[i] = SP_NONE;
     sp_buf_init(&r.b, 0);

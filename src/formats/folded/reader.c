@@ -204,11 +204,7 @@ static uint32_t folded_stack(struct folded_reader *r, const char *p, size_t n)
         if (p == end)
             break;
     }
-    for (size_t i = 0, k = r->path.n ? r->path.n - 1 : 0; i < k; i++, k--) {
-        uint32_t root = r->path.v[i];
-        r->path.v[i] = r->path.v[k];
-        r->path.v[k] = root;
-    }
+    sp_turn_path(r->path.v, r->path.n);
     uint32_t s = sp_stack_intern(r->p, r->path.v, r->path.n, context, SP_UNIFIED, &is_new);
     if (s != SP_NONE && is_new)
         sp_stack_set_layout(r->p, s, r->layout);

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/num.h"
+#include "formats/common/text/json_file.h"
 #include "formats/heapprofile/heapprofile.h"
 
 #define FRAMES_FREE ((size_t)64 << 20) /* stack frames of any file; beyond, one per byte of input */
@@ -186,11 +187,8 @@ static spaa_status v8_read(struct sp_input *in, const struct sp_read_opts *opts,
 static int v8_probe(const unsigned char *p, size_t n, bool whole, const char **reason)
 {
     (void)whole;
-    size_t i = 0;
-    while (i < n && (p[i] == ' ' || p[i] == '\n' || p[i] == '\r' || p[i] == '\t'))
-        i++;
     *reason = "a tree of V8's call frames with their sizes";
-    if (i == n || p[i] != '{' || !memmem(p, n, "\"head\"", 6))
+    if (!sp_begins_json_object(p, n) || !memmem(p, n, "\"head\"", 6))
         return 0;
     return memmem(p, n, "\"callFrame\"", 11) && memmem(p, n, "\"selfSize\"", 10) ? 95 : 0;
 }

@@ -7,11 +7,8 @@
 static int ss_probe(const unsigned char *p, size_t n, bool whole, const char **reason)
 {
     (void)whole;
-    size_t i = 0;
-    while (i < n && (p[i] == ' ' || p[i] == '\n' || p[i] == '\r' || p[i] == '\t'))
-        i++;
     *reason = "JSON that names speedscope's schema";
-    if (i == n || p[i] != '{')
+    if (!sp_begins_json_object(p, n))
         return 0;
     if (memmem(p, n, "speedscope.app/file-format-schema", 33))
         return 98;

@@ -80,7 +80,7 @@ static bool ss_take_frame(struct sp_ss *r, struct sp_json *j, struct ss_frame *x
 {
     struct sp_json_member m[] = {{"name", {0}}, {"file", {0}}, {"line", {0}}, {"col", {0}}};
     struct sp_span raw;
-    uint64_t at = (uint64_t)(j->p - r->text.p);
+    uint64_t at = (uint64_t)(j->p - r->file.text.p);
     uint32_t frame = SP_NONE;
     if (sp_json_type(j) == SP_JSON_OBJECT) {
         if (!sp_json_members(j, m, sizeof m / sizeof *m))

@@ -158,7 +158,7 @@ static bool ss_take_profile(struct sp_ss *r, struct sp_json *j, struct sp_str ti
 {
     struct sp_json_member m[] = {{"type", {0}},    {"unit", {0}}, {"events", {0}},     {"samples", {0}},
                                  {"weights", {0}}, {"name", {0}}, {"startValue", {0}}, {"endValue", {0}}};
-    size_t at = (size_t)(j->p - r->text.p);
+    size_t at = (size_t)(j->p - r->file.text.p);
     struct sp_span raw;
     struct sp_buf name;
     if (sp_json_type(j) != SP_JSON_OBJECT) {
@@ -328,20 +328,18 @@ static bool ss_read_all(struct sp_ss *r, struct sp_json *j)
 spaa_status sp_ss_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                        struct sp_profile *p)
 {
-    const unsigned char *text;
-    size_t n;
-    spaa_status st = sp_input_whole(in, &text, &n);
+    struct sp_ss r = {.p = p, .d = d, .opts = opts};
+    struct sp_json j;
+    spaa_status st = sp_json_file_open(&r.file, in, d);
     if (!st && opts->samples)
         st = sp_samples_new(d, &p->samples);
     if (st)
         return st;
-    struct sp_ss r = {.p = p, .d = d, .in = in, .opts = opts, .text = {(const char *)text, n}};
-    struct sp_json j;
-    r.frames_max = FRAMES_FREE + n;
+    r.frames_max = FRAMES_FREE + r.file.text.n;
     r.value = SP_NONE;
     for (size_t i = 0; i < SP_SS_KINDS; i++)
         r.events[i] = SP_NONE;
-    sp_json_init(&j, r.text.p, n);
+    sp_json_init(&j, r.file.text.p, r.file.text.n);
     if (ss_read_all(&r, &j) && !sp_json_end(&j) && sp_diags_count(d, SP_LOSS) == 0)
         sp_ss_ended(&r, &j);
     sp_vec_free(&r.frames);

@@ -58,7 +58,7 @@ static bool ss_rows(struct sp_ss *r, const struct sp_ss_profile *x, struct sp_js
     while (!samples->error && more && ss_weight(r, x, weights, &weight))
         beyond++;
     if (without || beyond)
-        sp_emit(r->d, SP_L300, SP_AT((uint64_t)(x->samples.p - r->text.p)),
+        sp_emit(r->d, SP_L300, SP_AT((uint64_t)(x->samples.p - r->file.text.p)),
                 without ? "%llu samples without a weight" : "%llu weights without a sample",
                 (unsigned long long)(without ? without : beyond));
     return true;

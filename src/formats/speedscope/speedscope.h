@@ -19,7 +19,7 @@
 #ifndef SP_SPEEDSCOPE_H
 #define SP_SPEEDSCOPE_H
 
-#include "formats/format.h"
+#include "formats/common/text/json_file.h"
 #include "json/find.h"
 
 #define SP_SPEEDSCOPE_SCHEMA "https://www.speedscope.app/file-format-schema.json"
@@ -29,10 +29,8 @@ enum sp_ss_kind { SP_SS_TIME, SP_SS_BYTES, SP_SS_WEIGHT, SP_SS_KINDS };
 struct sp_ss {
     struct sp_profile *p;
     struct sp_diags *d;
-    struct sp_input *in;
     const struct sp_read_opts *opts;
-    struct sp_span text;
-    size_t noted;
+    struct sp_json_file file;
     SP_VEC(uint32_t) frames; /* by their number in the file; SP_NONE: it is none */
     uint32_t events[SP_SS_KINDS], layouts[SP_SS_KINDS], value;
     bool unordered; /* rows of sampled profiles are sums: their order is no time */

@@ -3,7 +3,6 @@
 #include "formats/speedscope/speedscope.h"
 #include "model/samples.h"
 
-#define NOTE_EVERY ((size_t)1 << 20)
 #define UNITS      1000000000 /* of a fixed number, but of time */
 
 bool sp_ss_number(struct sp_ss *r, const struct sp_ss_profile *x, struct sp_span raw, __int128 *out)
@@ -62,11 +61,7 @@ bool sp_ss_add(struct sp_ss *r, const struct sp_ss_profile *x, __int128 weight, 
         r->status = SPAA_ERR_LIMIT;
         return false;
     }
-    for (size_t i = 0, k = r->path.n ? r->path.n - 1 : 0; i < k; i++, k--) {
-        uint32_t root = r->path.v[i];
-        r->path.v[i] = r->path.v[k];
-        r->path.v[k] = root;
-    }
+    sp_turn_path(r->path.v, r->path.n);
     uint32_t s = sp_stack_intern(p, r->path.v, r->path.n, x->context, SP_UNIFIED, &is_new);
     if (s != SP_NONE && is_new)
         sp_stack_set_layout(p, s, r->layouts[x->kind]);
@@ -79,23 +74,13 @@ bool sp_ss_add(struct sp_ss *r, const struct sp_ss_profile *x, __int128 weight, 
 
 bool sp_ss_note(struct sp_ss *r, const struct sp_json *j)
 {
-    size_t at = (size_t)(j->p - r->text.p);
-    if (at < r->noted || at - r->noted < NOTE_EVERY)
-        return true;
-    r->noted = at;
-    r->status = sp_input_note(r->in, at);
+    r->status = sp_json_file_note(&r->file, j);
     return !r->status;
 }
 
 bool sp_ss_ended(struct sp_ss *r, const struct sp_json *j)
 {
-    if (r->status || !j->error)
-        return !r->status;
-    if (j->scratch.failed) {
-        r->status = sp_nomem(r->d);
-        return false;
-    }
-    size_t at = (size_t)(j->start - r->text.p) + j->error_at;
-    sp_emit(r->d, at >= r->text.n ? SP_L301 : SP_L300, SP_AT(at), "%s", j->error);
-    return true;
+    if (!r->status)
+        r->status = sp_json_file_ended(&r->file, j);
+    return !r->status;
 }
