@@ -50,7 +50,7 @@ static void config_json(FILE *out, const struct config *x)
     fputs("]}\n", out);
 }
 
-/* "symfs       /work/sym  (.spaa:2)"; values of strangers' files are shown escaped. */
+/* "symfs       build/sysroot  (.spaa:2)"; values of strangers' files are shown escaped. */
 static void config_text(FILE *out, const struct config *x)
 {
     for (const struct config_key *k = config_keys; k->name; k++) {

@@ -2,11 +2,14 @@
 
 import collections
 import decimal
+import fcntl
 import functools
 import json
 import os
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -38,6 +41,26 @@ def run(*args, stdin=None, cwd=None, env=None, code=None, timeout=60):
     if code is not None:
         assert p.returncode == code, (args, p.returncode, err)
     return Answer(p.returncode, p.stdout.decode("utf-8", "surrogateescape"), err, p.stdout)
+
+
+def at_terminal(*args, columns=0, stdin=True, env=None):
+    """What spaa shows on a terminal of so many columns (0: it says none), and its exit code. stdin: it is that terminal, too."""
+    main, side = os.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 50 if columns else 0, columns, 0, 0))
+    process = subprocess.Popen([BIN, *map(str, args)], stdin=side if stdin else subprocess.DEVNULL, stdout=side, stderr=side,
+                               env={**os.environ, "SPAA_NO_CONFIG": "1"} if env is None else env, start_new_session=True)
+    os.close(side)
+    out = b""
+    while True:
+        try:
+            part = os.read(main, 65536)
+        except OSError:  # nobody holds the other side any more
+            break
+        if not part:
+            break
+        out += part
+    os.close(main)
+    return out.decode().replace("\r\n", "\n"), process.wait(60)
 
 
 def unwrapped(text):

@@ -80,7 +80,7 @@ bool finding_names(struct finder *x)
         sp_buf_clear(&b);
         sp_own_plain_name(&b, whole);
         ok = !b.failed;
-        struct sp_str plain = without_version((struct sp_str){sp_buf_cstr(&b), (uint32_t)b.len});
+        struct sp_str plain = without_version((struct sp_str){sp_buf_text(&b), (uint32_t)b.len});
         x->classes[i] = tagged(x, i);
         x->kernel_seen = x->kernel_seen || side == KERNEL;
         for (size_t k = 0; ok && k < KNOWN; k++) {

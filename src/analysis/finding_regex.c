@@ -37,7 +37,7 @@ static bool say_remedy(const struct finder *x, struct sp_finding *f)
     sp_buf_init(&b, UINT32_MAX);
     sp_own_plain_name(&b, whole);
     bool ok = !b.failed;
-    struct sp_str plain = {sp_buf_cstr(&b), ok ? (uint32_t)b.len : 0};
+    struct sp_str plain = {sp_buf_text(&b), ok ? (uint32_t)b.len : 0};
     bool keeps = f->kind == SP_FIND_REGEX || begins(plain, "text/") || begins(plain, "html/");
     f->remedy = keeps ? remedy_of(plain, whole, f->remedy) : f->remedy;
     sp_buf_free(&b);

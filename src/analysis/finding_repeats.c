@@ -60,7 +60,7 @@ static bool builds_to_keep(const struct finder *x, uint32_t function, bool *ok)
     sp_buf_init(&b, UINT32_MAX);
     sp_own_plain_name(&b, whole);
     *ok = *ok && !b.failed;
-    struct sp_str plain = {sp_buf_cstr(&b), b.failed ? 0 : (uint32_t)b.len};
+    struct sp_str plain = {sp_buf_text(&b), b.failed ? 0 : (uint32_t)b.len};
     bool is_main = sp_str_is(plain, "main") || sp_str_is(plain, "main.main") ||
                    (plain.n > 6 && memcmp(plain.p + plain.n - 6, "::main", 6) == 0) ||
                    (plain.n > 5 && memcmp(plain.p + plain.n - 5, ".init", 5) == 0);

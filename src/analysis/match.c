@@ -89,7 +89,7 @@ static spaa_status match_plain(const struct sp_profile *p, const char *pattern, 
     for (size_t i = 0; !plain.failed && i < p->functions.n; i++) {
         sp_buf_clear(&plain);
         sp_own_plain_name(&plain, function_name(p, i));
-        hits[i] = match_matches(&m, (struct sp_str){sp_buf_cstr(&plain), (uint32_t)plain.len});
+        hits[i] = match_matches(&m, (struct sp_str){sp_buf_text(&plain), (uint32_t)plain.len});
     }
     st = plain.failed ? sp_nomem(d) : SPAA_OK;
     sp_buf_free(&plain);

@@ -324,7 +324,7 @@ static enum space space_of(struct judge *x, uint32_t function)
         return ALWAYS_FOREIGN;
     sp_buf_clear(&x->plain);
     sp_own_plain_name(&x->plain, name);
-    struct sp_str plain = {sp_buf_cstr(&x->plain), (uint32_t)x->plain.len};
+    struct sp_str plain = {sp_buf_text(&x->plain), (uint32_t)x->plain.len};
     if (x->dsos[dso] & IS_RUST && sp_own_impl(plain, &type, &trait))
         return impl_is_foreign(type, trait) ? FOREIGN_UNLESS_OURS : NO_SPACE;
     if (x->dsos[dso] & IS_RUST && rust_is_foreign(plain))

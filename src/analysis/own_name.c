@@ -270,7 +270,7 @@ void sp_own_plain_name(struct sp_buf *out, struct sp_str name)
     sp_buf_init(&text, UINT32_MAX);
     if (own_name_at(w.p, w.end, "_$LT$")) {
         unescape(&text, name);
-        name = (struct sp_str){sp_buf_cstr(&text), (uint32_t)text.len};
+        name = (struct sp_str){sp_buf_text(&text), (uint32_t)text.len};
         w.p = name.p;
         w.end = name.p + name.n;
     }

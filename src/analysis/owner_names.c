@@ -256,7 +256,7 @@ static struct sp_str owner_demangled(struct sp_owner_names *t, struct sp_str s)
     sp_buf_add(&t->mangled, s.p, s.n);
     if (!sp_demangle(sp_buf_cstr(&t->mangled), &t->demangled))
         return s;
-    return (struct sp_str){sp_buf_cstr(&t->demangled), (uint32_t)t->demangled.len};
+    return (struct sp_str){sp_buf_text(&t->demangled), (uint32_t)t->demangled.len};
 }
 
 static bool rust_impl(const struct sp_owner_names *t, struct sp_str name, enum sp_owner_kind *kind)
@@ -301,7 +301,7 @@ bool sp_owner_by_name(struct sp_owner_names *t, struct sp_str name, unsigned sig
     if (has(name, "<({[ $")) {
         sp_buf_clear(&t->plain);
         sp_own_plain_name(&t->plain, name);
-        plain = (struct sp_str){sp_buf_cstr(&t->plain), (uint32_t)t->plain.len};
+        plain = (struct sp_str){sp_buf_text(&t->plain), (uint32_t)t->plain.len};
     }
     if (owner_plain(t, plain, signs, out) || (plain.p != name.p && rust_impl(t, plain, out)))
         return true;                         /* rust_impl: `_$LT$…` is readable only now */

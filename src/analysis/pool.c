@@ -401,7 +401,7 @@ static bool make_pool(struct builder *b, uint32_t root)
     if (x.threads < POOL_MIN)
         return true;
     x.varies = pattern(b, all);
-    struct sp_str text = {sp_buf_cstr(&b->text), (uint32_t)b->text.len};
+    struct sp_str text = {sp_buf_text(&b->text), (uint32_t)b->text.len};
     if (!x.varies && pool_is_unnamed(b, x.pid, root, text))
         return true;
     x.pattern = b->text.failed ? SP_STR_FAIL : sp_intern(&b->out.names, text.p, text.n);

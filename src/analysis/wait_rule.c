@@ -49,7 +49,7 @@ static struct sp_str java_name(struct sp_str name, struct sp_buf *b)
                 continue;
             sp_buf_ch(b, s.p[k] == '/' || s.p[k] == ':' ? '.' : s.p[k]);
         }
-        return (struct sp_str){sp_buf_cstr(b), (uint32_t)b->len};
+        return (struct sp_str){sp_buf_text(b), (uint32_t)b->len};
     }
     return name;
 }
@@ -72,7 +72,7 @@ static struct sp_str code_name(struct sp_str name, struct sp_buf *b)
         return memchr(name.p, '.', name.n) || memchr(name.p, '*', name.n) ? name : cut_at(name, '(');
     sp_buf_clear(b);
     sp_own_plain_name(b, name);
-    return (struct sp_str){sp_buf_cstr(b), (uint32_t)b->len};
+    return (struct sp_str){sp_buf_text(b), (uint32_t)b->len};
 }
 
 struct sp_str sp_wait_call_name(struct sp_str name, bool kernel, struct sp_buf *scratch)

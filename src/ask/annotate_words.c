@@ -6,13 +6,7 @@
 
 const struct sp_answer_column sp_annotate_facts[] = {
     {"asked", SP_COL_TEXT, .doc = "the name as it was given"},
-    {"function.id", SP_COL_HANDLE, .doc = "handle of the function, of the first of several"},
-    {"function.function", SP_COL_NAME, .doc = "its name"},
-    {"function.dso", SP_COL_DSO, .doc = "the binary it is in"},
-    {"function.build_id", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
-     .doc = "of its binary, where the profile has another of that name"},
-    {"function.own", SP_COL_BOOL, .doc = "it is the program's own, of no library"},
-    {"function.own_by", SP_COL_TEXT, .doc = "why: declaration, namespace, binary, option; null: all are own"},
+    SP_FUNCTION_FACTS("function"),
     {"function.matches", SP_COL_COUNT,
      .doc = "how many functions the name fits; all of them are taken as one"},
     {"self", SP_COL_WEIGHT, .doc = "weight of stacks whose leaf is in its code, with what is inlined there"},

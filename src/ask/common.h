@@ -114,6 +114,16 @@ enum {
 #define SP_FUNCTION_COLUMNS(at, title, dso_title) SP_FUNCTION_COLUMNS_OF(at, title, dso_title, 0)
 /* In the last row; SP_NONE: it is none, all stay null. */
 void sp_put_function(struct sp_asked *x, struct sp_answer_table *t, size_t at, uint32_t function);
+#define SP_FUNCTION_FACTS(name)                                                                              \
+    {name ".id", SP_COL_HANDLE, .doc = "handle of the function, of the first of several"},                   \
+        {name ".function", SP_COL_NAME, .doc = "its name"},                                                  \
+        {name ".dso", SP_COL_DSO, .doc = "the binary it is in"},                                             \
+        {name ".build_id", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,                                           \
+         .doc = "of its binary, where the profile has another of that name"},                                \
+        {name ".own", SP_COL_BOOL, .doc = "it is the program's own, of no library"},                         \
+    {                                                                                                        \
+        name ".own_by", SP_COL_TEXT, .doc = "why: declaration, namespace, binary, option; null: all are own" \
+    }
 /* The members of one function as facts "NAME.id", "NAME.function", … */
 void sp_fact_function(struct sp_asked *x, const char *name, uint32_t function);
 /* DSO, its build and its build-id, in these columns; SP_NONE: null. */

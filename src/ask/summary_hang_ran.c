@@ -112,7 +112,7 @@ const char *sp_summary_hang_ran(struct sp_summary *x, int64_t but)
             sp_buf_ch(&b, ')');
         }
     }
-    if (b.len)
+    if (b.len && !b.failed)
         text = sp_arena_dup(&x->x.out->arena, sp_buf_cstr(&b), b.len + 1);
     x->x.out->failed |= b.failed || !ran || (b.len && !text);
     free(ran);

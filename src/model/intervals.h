@@ -118,7 +118,8 @@ void sp_intervals_free(struct sp_intervals *v);
 /* The profile has what they are made of: raw samples of all switches, of one recording, and the event
  * off-cpu. */
 bool sp_intervals_can(const struct sp_profile *p);
-/* The first interval of the thread (numbers of threads and v) that ends after t; the end of its slice: none. */
+/* The first interval of the thread (numbers of threads and v) that ends after t; the end of its slice: none.
+ */
 uint32_t sp_interval_after(const struct sp_intervals *v, uint32_t thread, int64_t t);
 
 #endif

@@ -12,7 +12,7 @@ import pytest
 import gen_spt
 import pe_files
 import profiles
-from conftest import BIN, ask, parse, run
+from conftest import BIN, ask, at_terminal, parse, run
 
 COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "function", "annotate", "stacks", "timeline", "whatif",
             "flamegraph", "merge", "symbolize", "query", "upload", "dump", "spt", "waits", "sched", "leaks", "mcp", "formats",
@@ -324,20 +324,8 @@ def test_no_colour_where_it_is_not_wanted(spaa):
 @pytest.mark.parametrize("term,colour", [("xterm", True), ("dumb", False), ("", False), (None, False)])
 def test_colour_is_for_terminals_that_show_it(spaa, term, colour):
     env = {k: v for k, v in os.environ.items() if k not in ("TERM", "NO_COLOR")} | ({} if term is None else {"TERM": term})
-    main, side = os.openpty()
-    process = subprocess.Popen([BIN, "summary", spaa], stdout=side, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=env)
-    os.close(side)
-    out = b""
-    while True:
-        try:
-            part = os.read(main, 65536)
-        except OSError:  # nobody holds the other side any more
-            break
-        if not part:
-            break
-        out += part
-    os.close(main)
-    assert process.wait() == 0 and out and (b"\x1b[" in out) == colour
+    out, code = at_terminal("summary", spaa, stdin=False, env=env)
+    assert code == 0 and out and ("\x1b[" in out) == colour
 
 
 @pytest.mark.parametrize("command", ["top", "tree", "formats"])

@@ -12,7 +12,7 @@ PERF = os.path.join(ROOT, "tests/fixtures/perf_data/big.perf.data")
 @pytest.fixture
 def place(tmp_path):
     """A home with a user's file, and a project below it."""
-    home, project = tmp_path / "home", tmp_path / "home/work/app"
+    home, project = tmp_path / "home", tmp_path / "home/src/app"
     (home / ".config/spaa").mkdir(parents=True)
     (project / "src").mkdir(parents=True)
 
@@ -32,7 +32,7 @@ def test_where_each_value_comes_from(place):
     place.user.write_text("# mine\nsymfs = ~/symbols\ndebuginfod = no\nown = acme::\n")
     place.own.write_text("\nsymfs=sym/root\npools = no # of nothing\n".replace(" # of nothing", ""))
     home = place.user.parent.parent.parent
-    assert place.settings() == {"symfs": (str(home / "work/app/sym/root"), ".spaa", 2), "pools": ("no", ".spaa", 3),
+    assert place.settings() == {"symfs": (str(home / "src/app/sym/root"), ".spaa", 2), "pools": ("no", ".spaa", 3),
                                 "debuginfod": ("no", "config", 3), "own": ("acme::", "config", 4)}
     out = place.run("config", "--show").out
     assert ".spaa:2" in out and "config:4" in out

@@ -222,9 +222,10 @@ def test_what_is_not_read_is_said(tmp_path):
     found = made(60)
     found["threads"][0]["jsTracer"] = {"events": [], "length": 5}
     found["threads"][0]["nativeAllocations"] = {"time": [], "length": 6}
+    found["counters"] = [{"name": "malloc", "samples": {"length": 3}}]
     path.write_text(json.dumps(found))
     said = [m["message"] for m in ask("top", str(path))["diagnostics"]]
-    for words in ("2 markers", "6 allocations", "5 events of the JavaScript tracer"):
+    for words in ("2 markers", "6 allocations", "5 events of the JavaScript tracer", "1 counters"):
         assert any(words in m for m in said), said
 
 

@@ -90,10 +90,10 @@ static void write_places(const struct place *v, size_t n, struct sp_output *out)
             count = __builtin_add_overflow(count, v[i].count, &sum) || sum > INT64_MAX ? INT64_MAX : sum;
         }
         size_t name = strlen(v[i].linkage), plt = sizeof "@plt" - 1;
-        bool stub = name > plt && strcmp(v[i].linkage + name - plt, "@plt") == 0;
+        bool of_plt = name > plt && strcmp(v[i].linkage + name - plt, "@plt") == 0;
         sp_puts(out, "1 ");
-        write_escaped(v[i].linkage, stub ? name - plt : name, out);
-        sp_puts(out, stub ? "@PLT" : "");
+        write_escaped(v[i].linkage, of_plt ? name - plt : name, out);
+        sp_puts(out, of_plt ? "@PLT" : "");
         if (v[i].file && *v[i].file) {
             sp_puts(out, "/");
             write_escaped(v[i].file, strlen(v[i].file), out);

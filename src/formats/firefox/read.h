@@ -52,7 +52,7 @@ struct sp_ff_reader {
     size_t frames_max;
     bool timed;
     int64_t first, last;
-    uint64_t bad, rounded, markers, allocations, traced;
+    uint64_t bad, rounded, markers, allocations, traced, counters;
     spaa_status status;
 };
 

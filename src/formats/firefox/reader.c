@@ -129,8 +129,9 @@ static bool ff_header(struct sp_ff_reader *r)
 
 static void ff_say(const struct sp_ff_reader *r)
 {
-    static const char *const words[] = {"markers", "allocations", "events of the JavaScript tracer"};
-    const uint64_t counts[] = {r->markers, r->allocations, r->traced};
+    static const char *const words[] = {"markers", "allocations", "events of the JavaScript tracer",
+                                        "counters"};
+    const uint64_t counts[] = {r->markers, r->allocations, r->traced, r->counters};
     if (r->bad)
         sp_emit(r->d, SP_L300, SP_AT_NOTHING, "%llu numbers that are none, or no rows of their table",
                 (unsigned long long)r->bad);
@@ -143,6 +144,20 @@ static void ff_say(const struct sp_ff_reader *r)
 }
 
 /* ---- the file ---- */
+
+/* Memory, power and the like over time: no samples of stacks. */
+static bool ff_counters(struct sp_ff_reader *r, struct sp_span list)
+{
+    struct sp_json j;
+    struct sp_span raw;
+    sp_json_init(&j, list.p, list.n);
+    if (list.n && sp_json_type(&j) == SP_JSON_ARRAY && sp_json_array(&j))
+        while (sp_json_item(&j) && sp_json_skip(&j, &raw))
+            r->counters++;
+    bool ok = sp_ff_ended(r, &j);
+    sp_json_free(&j);
+    return ok;
+}
 
 static bool ff_threads(struct sp_ff_reader *r, struct sp_span threads)
 {
@@ -192,8 +207,8 @@ static bool ff_refuse(struct sp_ff_reader *r, bool gecko)
 
 static bool ff_read_all(struct sp_ff_reader *r)
 {
-    struct sp_json_member m[] = {
-        {"meta", {0}}, {"libs", {0}}, {"shared", {0}}, {"threads", {0}}, {"profile", {0}}};
+    struct sp_json_member m[] = {{"meta", {0}},    {"libs", {0}},    {"shared", {0}},
+                                 {"threads", {0}}, {"profile", {0}}, {"counters", {0}}};
     bool gecko;
     if (!sp_ff_members(r, r->file.text, m, sizeof m / sizeof *m) || !ff_is_gecko(r, m, &gecko))
         return false;
@@ -201,7 +216,7 @@ static bool ff_read_all(struct sp_ff_reader *r)
         return ff_refuse(r, gecko);
     if (!ff_meta(r, m[0].raw) || !sp_ff_read_tables(r, m[2].raw, &r->shared) ||
         !sp_ff_read_libs(r, m[1].raw, &r->shared) || !ff_arch(r, m[1].raw) || !ff_threads(r, m[3].raw) ||
-        !ff_header(r))
+        !ff_counters(r, m[5].raw) || !ff_header(r))
         return false;
     ff_say(r);
     return true;

@@ -142,7 +142,7 @@ static bool old_image(struct reader *r, struct sp_span json, const char *key, en
     }
     at[7] = b.len;
     for (size_t k = 0; k < 7; k++)
-        *to[k] = (struct sp_span){sp_buf_cstr(&b) + at[k], at[k + 1] - at[k]};
+        *to[k] = (struct sp_span){sp_buf_text(&b) + at[k], at[k + 1] - at[k]};
     bool ok = !nomem && sp_hang_image_fact(r->p, &i, key, &x);
     size_t n = sp_u64_text(r->images[numbers].count, place);
     ok = (ok || sp_no_memory(r)) && sp_facts_add_image(r, &x, (struct sp_span){place, n}, numbers);

@@ -3,7 +3,7 @@
 #include "formats/speedscope/speedscope.h"
 #include "model/samples.h"
 
-#define UNITS      1000000000 /* of a fixed number, but of time */
+#define UNITS 1000000000 /* of a fixed number, but of time */
 
 bool sp_ss_number(struct sp_ss *r, const struct sp_ss_profile *x, struct sp_span raw, __int128 *out)
 {

@@ -1,4 +1,5 @@
-/* For readers of JSON that take the whole text and go through parts of it: how far they are, and what is damaged. */
+/* For readers of JSON that take the whole text and go through parts of it: how far they are, and what is
+ * damaged. */
 #ifndef SP_JSON_FILE_H
 #define SP_JSON_FILE_H
 
@@ -14,9 +15,11 @@ struct sp_json_file {
 
 /* SPAA_OK, or why the text cannot be had, reported. */
 spaa_status sp_json_file_open(struct sp_json_file *f, struct sp_input *in, struct sp_diags *d);
-/* Where `j`, a walk through a part of the text, is: progress now and then. Other than SPAA_OK: the reading ends. */
+/* Where `j`, a walk through a part of the text, is: progress now and then. Other than SPAA_OK: the reading
+ * ends. */
 spaa_status sp_json_file_note(struct sp_json_file *f, const struct sp_json *j);
-/* Reports what ended a walk before the end of its part, with its place in the file. SPAA_OK, or SPAA_ERR_NOMEM. */
+/* Reports what ended a walk before the end of its part, with its place in the file. SPAA_OK, or
+ * SPAA_ERR_NOMEM. */
 spaa_status sp_json_file_ended(const struct sp_json_file *f, const struct sp_json *j);
 /* For probes: the first character that is no blank begins an object. */
 bool sp_begins_json_object(const unsigned char *p, size_t n);
