@@ -18,7 +18,7 @@ int sp_ff_probe(const unsigned char *p, size_t n, bool whole, const char **reaso
 
 const struct spaa_format spaa_format_firefox = {
     .name = "firefox",
-    .title = "Firefox Profiler, processed profile (also of samply)",
+    .title = "Firefox Profiler, processed profile",
     .extensions = "firefox.json profile.json",
     .media_type = "application/json",
     .comes_back = "stacks and sums by thread; with --samples every sample and its time",

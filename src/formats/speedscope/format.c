@@ -20,7 +20,7 @@ static int ss_probe(const unsigned char *p, size_t n, bool whole, const char **r
 
 const struct spaa_format spaa_format_speedscope = {
     .name = "speedscope",
-    .title = "speedscope (also of py-spy, rbspy and others)",
+    .title = "speedscope (also of py-spy)",
     .extensions = "speedscope.json speedscope",
     .media_type = "application/json",
     .comes_back = "the same stacks and sums by thread; evented profiles as sampled ones",
