@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "base/num.h"
 #include "model/labels.h"
+#include "model/thread_names.h"
 
 #include <stdlib.h>
 
@@ -334,7 +335,9 @@ static bool no_context(const struct sp_selection *s, enum key key, const char *f
         if (c->event != s->event)
             continue;
         found = sp_context_fits(&all, &one, who, i);
-        struct sp_str name = sp_pstr(p, key == KEY_STATE ? c->state : key == KEY_PID ? SP_STR_NONE : c->comm);
+        struct sp_str name = sp_pstr(p, key == KEY_STATE ? c->state
+                                        : key == KEY_PID ? SP_STR_NONE
+                                                         : sp_context_name(p, c));
         int64_t number = key == KEY_PID ? c->pid : key == KEY_THREAD ? c->tid : SP_ABSENT;
         if (!add_name(&names, name))
             break;

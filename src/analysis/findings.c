@@ -1,6 +1,7 @@
 #include "analysis/findings.h"
 
 #include "analysis/finding_private.h"
+#include "model/thread_names.h"
 
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ static void row_of(const struct finder *x, size_t i, const uint32_t *frames, siz
     const struct sp_selected *s = &x->s->rows.v[i];
     const struct sp_context *c = &p->contexts.v[p->stacks.v[s->stack].context];
     *row = (struct finding_row){.number = i, .frames = frames, .n = n, .s = s};
-    row->comm = sp_pstr(p, c->comm);
+    row->comm = sp_pstr(p, sp_context_name(p, c));
     row->state = sp_pstr(p, c->state);
     for (size_t k = 0; k < n; k++) {
         uint32_t f = p->frames.v[frames[k]].function, classes = x->classes[f];

@@ -1,6 +1,7 @@
 #include "analysis/names.h"
 
 #include "analysis/select.h"
+#include "model/thread_names.h"
 
 static const struct alias {
     const char *pprof, *metric;
@@ -49,7 +50,7 @@ uint32_t sp_metric_event(const struct sp_profile *p, const char *name)
 
 void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c)
 {
-    struct sp_str comm = sp_pstr(p, c->comm);
+    struct sp_str comm = sp_pstr(p, sp_context_name(p, c));
     sp_buf_add(b, comm.n ? comm.p : "?", comm.n ? comm.n : 1);
     sp_buf_puts(b, " (tid ");
     if (c->tid == SP_ABSENT)

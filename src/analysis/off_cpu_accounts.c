@@ -1,9 +1,11 @@
 #include "analysis/off_cpu_accounts.h"
 
+#include "analysis/interval_name.h"
 #include "analysis/names.h"
 #include "analysis/wait_bounds.h"
 #include "base/hash.h"
 #include "model/off_cpu.h"
+#include "model/thread_names.h"
 #include "model/waiting.h"
 
 struct wait {
@@ -28,7 +30,9 @@ struct accounts {
     struct sp_map who_map, place_map;
     uint32_t *of_pool; /* 1 + number in who */
     bool pooled;
-    unsigned char *asked; /* per stack of the profile: the selection has it */
+    unsigned char *asked;     /* per stack of the profile: the selection has it */
+    unsigned char *in;        /* per context: the selection has one of its stacks */
+    SP_VEC(uint32_t) counted; /* per row of who: 1 + the thread that was counted last */
     struct sp_buf b;
 };
 
@@ -53,11 +57,11 @@ static uint32_t add_who(struct accounts *x, struct sp_off_cpu_who w)
 static uint32_t who_of_thread(struct accounts *x, int64_t pid, int64_t tid, uint32_t comm)
 {
     bool each = tid != SP_ABSENT && (!x->pooled || pid == SP_ABSENT);
-    uint64_t key = sp_hash_mix((uint64_t)pid, each ? sp_hash_mix((uint64_t)tid, 3) : sp_hash_mix(comm, 5));
+    uint64_t key = sp_hash_mix((uint64_t)pid, sp_hash_mix(each ? (uint64_t)tid : 0, comm));
     struct sp_probe at = sp_map_probe(&x->who_map, key);
     for (uint32_t i; (i = sp_map_next(&x->who_map, &at)) != SP_MAP_NONE;) {
         const struct sp_off_cpu_who *w = &x->out.who.v[i];
-        if (!w->pool && w->pid == pid && (each ? w->tid == tid : w->comm == comm))
+        if (!w->pool && w->pid == pid && w->comm == comm && (!each || w->tid == tid))
             return i;
     }
     uint32_t made = add_who(x, (struct sp_off_cpu_who){.pid = pid, .tid = tid, .comm = comm});
@@ -70,7 +74,7 @@ static uint32_t who_of_context(struct accounts *x, uint32_t context)
     const struct sp_pools *pools = &x->wide->pools;
     uint32_t pool = pools->by_thread[context];
     if (pool == SP_NONE)
-        return who_of_thread(x, c->pid, c->tid, c->comm);
+        return who_of_thread(x, c->pid, c->tid, sp_context_name(x->p, c));
     if (!x->of_pool[pool]) {
         const struct sp_pool *of = &pools->pools.v[pool];
         struct sp_off_cpu_who w = {.pool = of, .pid = of->pid, .tid = SP_ABSENT, .threads = of->threads};
@@ -98,6 +102,7 @@ static bool know_threads(struct accounts *x)
         uint32_t context = x->p->stacks.v[x->wide->rows.v[i].stack].context;
         const struct sp_context *c = &x->p->contexts.v[context];
         struct known k = {c->tid, c->pid, context};
+        x->in[context] = 1;
         if (x->known.n && x->known.v[x->known.n - 1].context == context)
             continue;
         if (!sp_vec_push(&x->known, k))
@@ -291,29 +296,62 @@ static bool add_interval(struct accounts *x, uint32_t who, const struct sp_inter
     return add_off(x, who, &l);
 }
 
+/* Who a thread was during an interval: before it executes another program it may have another name. */
+static uint32_t who_during(struct accounts *x, const struct sp_intervals *v, uint32_t interval)
+{
+    const struct sp_interval_thread *t = &v->threads.v[v->v.v[interval].thread];
+    uint32_t context = sp_interval_context(x->p, v, interval);
+    if (context != SP_NONE && x->wide->pools.by_thread[context] != SP_NONE)
+        return who_of_context(x, context);
+    return who_of_thread(x, t->pid, t->tid, sp_interval_name(x->p, v, interval));
+}
+
+/* Counts the thread once; false: out of memory. */
+static bool count_thread(struct accounts *x, uint32_t who, uint32_t thread)
+{
+    while (x->counted.n <= who)
+        if (!sp_vec_push(&x->counted, 0))
+            return false;
+    if (x->counted.v[who] != thread + 1)
+        x->out.who.v[who].threads += !x->out.who.v[who].pool;
+    x->counted.v[who] = thread + 1;
+    return true;
+}
+
+/* `over`: when its process was seen last. */
+static bool add_thread(struct accounts *x, const struct sp_intervals *v, uint32_t k, bool some, int64_t over)
+{
+    const struct sp_interval_thread *t = &v->threads.v[k];
+    bool any = false;
+    for (uint32_t i = t->first; i < t->first + t->n; i++) {
+        uint32_t context = some ? sp_interval_context(x->p, v, i) : SP_NONE;
+        if (context != SP_NONE && !x->in[context])
+            continue;
+        uint32_t who = who_during(x, v, i);
+        if (who == SP_NONE || !count_thread(x, who, k) ||
+            !add_interval(x, who, &v->v.v[i], sp_wait_ended_with(x->p, v, i, over)))
+            return false;
+        any = true;
+        if (i > t->first)
+            continue;
+        int64_t left = v->v.v[i].start, from = left - t->maybe_ns;
+        from = from > x->out.begin ? from : x->out.begin;
+        add_unknown(x, who, (left < x->out.end ? left : x->out.end) - from);
+    }
+    x->out.all.threads += any;
+    return true;
+}
+
 static bool add_intervals(struct accounts *x, const struct sp_intervals *v, bool some_threads)
 {
     int64_t over = INT64_MAX;
-    for (size_t k = 0; k < v->threads.n; k++) {
+    bool some = some_threads || x->out.only_stacks;
+    for (uint32_t k = 0; k < v->threads.n; k++) {
         const struct sp_interval_thread *t = &v->threads.v[k];
-        const struct known *of = known_of(x, t);
         if (!k || v->threads.v[k - 1].pid != t->pid)
             over = sp_wait_last_seen(v, k);
-        if (!t->tid || !t->n || ((some_threads || x->out.only_stacks) && !of))
-            continue;
-        /* By the name that it had in the end: before, it may have had that of who made it. */
-        bool pooled = of && x->wide->pools.by_thread[of->context] != SP_NONE;
-        uint32_t who = pooled ? who_of_context(x, of->context) : who_of_thread(x, t->pid, t->tid, t->comm);
-        if (who == SP_NONE)
+        if (t->tid && t->n && (!some || known_of(x, t)) && !add_thread(x, v, k, some, over))
             return false;
-        x->out.all.threads++;
-        x->out.who.v[who].threads += !x->out.who.v[who].pool;
-        int64_t left = t->n ? v->v.v[t->first].start : 0, from = left - t->maybe_ns;
-        from = from > x->out.begin ? from : x->out.begin;
-        add_unknown(x, who, (left < x->out.end ? left : x->out.end) - from);
-        for (uint32_t i = t->first; i < t->first + t->n; i++)
-            if (!add_interval(x, who, &v->v.v[i], sp_wait_ended_with(x->p, v, i, over)))
-                return false;
     }
     return true;
 }
@@ -578,13 +616,16 @@ spaa_status sp_off_cpu_accounts_of(const struct sp_selection *s, const struct sp
                         (o->view && strcmp(o->view, "all") != 0);
     x.out.all = (struct sp_off_cpu_who){.pid = SP_ABSENT, .tid = SP_ABSENT, .running = SP_ABSENT};
     x.asked = calloc(s->profile->stacks.n + 1, 1);
+    x.in = calloc(s->profile->contexts.n + 1, 1);
     x.of_pool = calloc(wide->pools.pools.n + 1, sizeof *x.of_pool);
-    bool ok = sp_strtab_init(&x.out.names) && x.asked && x.of_pool && fill(&x, o, v);
+    bool ok = sp_strtab_init(&x.out.names) && x.asked && x.in && x.of_pool && fill(&x, o, v);
     sp_vec_free(&x.waits);
     sp_vec_free(&x.known);
     sp_map_free(&x.who_map);
     sp_map_free(&x.place_map);
     free(x.asked);
+    free(x.in);
+    sp_vec_free(&x.counted);
     free(x.of_pool);
     sp_buf_free(&x.b);
     *out = x.out;

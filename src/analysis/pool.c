@@ -7,6 +7,7 @@
 
 #include "analysis/process.h"
 #include "analysis/thread_info.h"
+#include "model/thread_names.h"
 
 #include <stdlib.h>
 
@@ -135,7 +136,7 @@ static bool find_wanted(struct builder *b)
         const struct sp_context *c = &p->contexts.v[i];
         const struct sp_reported_thread *f = record_of(b, c->tid);
         if (b->among[i] && c->tid == SP_ABSENT)
-            comms[c->comm] = 1;
+            comms[sp_context_name(p, c)] = 1;
         if (b->among[i] && f)
             b->wanted[f - b->info.threads.v] = 1;
     }
@@ -197,15 +198,16 @@ static bool add_contexts(struct builder *b)
             b->member_of[i] = SP_NONE;
             continue;
         }
-        struct sp_str name = pool_thread_name(b, c->tid, c->comm);
+        uint32_t comm = sp_context_name(p, c);
+        struct sp_str name = pool_thread_name(b, c->tid, comm);
         uint32_t known =
             c->tid == SP_ABSENT && !b->sources ? sp_strtab_find(&b->out.names, name.p, name.n) : SP_STR_NONE;
         const struct member *m = known ? record_named(b, known, c->pid) : NULL;
         if (m)
             b->member_of[i] = m->group;
         else
-            ok = add_member(b, c->source, pid_of(b, c), c->tid, name,
-                            sp_str_cmp(name, sp_pstr(p, c->comm)) == 0, &b->member_of[i]);
+            ok = add_member(b, c->source, pid_of(b, c), c->tid, name, sp_str_cmp(name, sp_pstr(p, comm)) == 0,
+                            &b->member_of[i]);
     }
     return ok;
 }
@@ -587,9 +589,9 @@ static uint32_t pool_of_context(const struct builder *b, size_t i)
 {
     const struct sp_context *c = &b->p->contexts.v[i];
     uint32_t pool = pool_of_group(b, i);
+    struct sp_str name = sp_pstr(b->p, sp_context_name(b->p, c));
     if (pool == SP_NONE && (!b->among || b->among[i]) &&
-        (!sp_pstr(b->p, c->comm).n ||
-         pool_is_unnamed(b, pid_of(b, c), b->member_of[i], sp_pstr(b->p, c->comm))))
+        (!name.n || pool_is_unnamed(b, pid_of(b, c), b->member_of[i], name)))
         pool = pool_of_tid(b, c->source, c->tid);
     return pool;
 }
@@ -611,7 +613,8 @@ static bool settle_names(struct builder *b)
     struct sp_pools *o = &b->out;
     for (size_t i = 0; i < p->contexts.n; i++) {
         const struct sp_context *c = &p->contexts.v[i];
-        struct sp_str comm = sp_pstr(p, c->comm), name = pool_thread_name(b, c->tid, c->comm);
+        uint32_t called = sp_context_name(p, c);
+        struct sp_str comm = sp_pstr(p, called), name = pool_thread_name(b, c->tid, called);
         o->thread[i] = name.n ? sp_intern(&o->names, name.p, name.n) : SP_STR_NONE;
         o->comm[i] = comm.n ? sp_intern(&o->names, comm.p, comm.n) : SP_STR_NONE;
         if (o->comm[i] == SP_STR_FAIL || o->thread[i] == SP_STR_FAIL)

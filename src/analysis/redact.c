@@ -228,6 +228,7 @@ static void redact_processes(struct redaction *x)
     for (size_t i = 0; x->ok && i < p->threads.n; i++) {
         struct sp_thread *t = &p->threads.v[i];
         t->comm = thread_name(x, t->comm);
+        t->renamed_from = thread_name(x, t->renamed_from);
         t->name = thread_name(x, t->name);
         t->queue = thread_name(x, t->queue);
         drop(x, &t->extra_json);

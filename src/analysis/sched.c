@@ -1,5 +1,6 @@
 #include "analysis/sched.h"
 
+#include "analysis/interval_name.h"
 #include "model/interval_until.h"
 
 #include <stdlib.h>
@@ -126,12 +127,19 @@ static void take_run(struct sp_sched_row *r, const struct sp_sched *x, const str
     add(&r->run, x, i, i->flags & (SP_INTERVAL_BEFORE | SP_INTERVAL_OPEN));
 }
 
-static void take_thread(struct sp_sched_row *r, const struct sp_sched *x, const struct sp_intervals *v)
+static bool is_kept(const struct sp_sched_opts *how, const struct sp_intervals *v, uint32_t interval)
+{
+    uint32_t context = how->who ? sp_interval_context(how->profile, v, interval) : SP_NONE;
+    return context == SP_NONE || how->who[context];
+}
+
+static void take_thread(struct sp_sched_row *r, const struct sp_sched *x, const struct sp_intervals *v,
+                        const struct sp_sched_opts *how)
 {
     const struct sp_interval_thread *t = &v->threads.v[r->thread];
     int32_t last_cpu = -1;
     r->threads = 1;
-    if (sp_thread_began_unseen(v, r->thread)) {
+    if (sp_thread_began_unseen(v, r->thread) && is_kept(how, v, t->first)) {
         int64_t left = v->v.v[t->first].start, unknown = within(x, left - t->maybe_ns, left);
         count_run(r, x, -1, left - 1, &last_cpu);
         r->unknown_ns += unknown;
@@ -139,6 +147,9 @@ static void take_thread(struct sp_sched_row *r, const struct sp_sched *x, const 
     }
     for (uint32_t k = t->first; k < t->first + t->n; k++) {
         const struct sp_interval *i = &v->v.v[k];
+        if (!is_kept(how, v, k))
+            continue;
+        r->comm = sp_interval_name(how->profile, v, k);
         if (i->state == SP_RUN_RUNNING)
             count_run(r, x, i->cpu, i->start > x->lo || i->end <= x->lo ? i->start : x->lo, &last_cpu);
         else if (sp_interval_came_unseen(i) && !(i->flags & SP_INTERVAL_OPEN) &&
@@ -237,7 +248,7 @@ static bool take_rows(struct sp_sched *x, const struct sp_intervals *v, const st
         struct sp_sched_row r = empty_row(k, pool);
         if (!v->threads.v[k].tid || (how->keep && !how->keep[k]))
             continue;
-        take_thread(&r, x, v);
+        take_thread(&r, x, v, how);
         if (!r.runs && !r.run.ns && !r.delay.ns && !r.blocked.ns && !r.unknown_ns)
             continue;
         join_row(&x->all, &r);

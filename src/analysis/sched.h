@@ -27,6 +27,7 @@ struct sp_sched_sum {
 struct sp_sched_row {
     uint32_t thread;  /* in sp_intervals.threads; of a pool one of them */
     uint32_t pool;    /* in the pools; SP_NONE: a thread */
+    uint32_t comm;    /* its last name of those that are asked about; a text of the profile */
     uint32_t threads; /* how many it is */
     struct sp_sched_sum run, blocked;
     struct sp_sched_sum delay;     /* waiting for a CPU, woken or preempted */
@@ -64,7 +65,9 @@ struct sp_sched {
 struct sp_sched_opts {
     int64_t lo, hi;            /* the window, cut to the recording */
     const unsigned char *keep; /* per thread; NULL: all */
-    const uint32_t *pools;     /* per thread: its pool, SP_NONE; NULL: none */
+    const struct sp_profile *profile;
+    const unsigned char *who; /* per context: what threads did under its name is kept; NULL: all */
+    const uint32_t *pools;    /* per thread: its pool, SP_NONE; NULL: none */
 };
 
 /* False: out of memory. To be freed in any case. */

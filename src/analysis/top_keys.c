@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "model/labels.h"
+#include "model/thread_names.h"
 
 #include <stdlib.h>
 
@@ -202,7 +203,7 @@ static void named_text(struct sp_top_keys *x, uint32_t value)
     const struct sp_profile *p = x->s->profile;
     struct sp_str name = sp_pstr(p, value);
     for (uint32_t i = 0; i < p->contexts.n; i++)
-        if (p->contexts.v[i].comm == value && x->s->pools.comm[i] != SP_STR_NONE) {
+        if (sp_context_name(p, &p->contexts.v[i]) == value && x->s->pools.comm[i] != SP_STR_NONE) {
             name = sp_str_at(&x->s->pools.names, x->s->pools.comm[i]);
             break;
         }

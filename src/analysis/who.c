@@ -5,6 +5,7 @@
 #include "analysis/pool.h"
 #include "analysis/thread_info.h"
 #include "base/num.h"
+#include "model/thread_names.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ static bool each_name(struct asked *x, uint32_t context, bool (*fits)(const stru
 {
     const struct sp_context *c = &x->p->contexts.v[context];
     uint32_t name = x->pools->thread[context];
-    if ((c->comm && fits(x, sp_pstr(x->p, c->comm))) ||
+    uint32_t comm = sp_context_name(x->p, c);
+    if ((comm && fits(x, sp_pstr(x->p, comm))) ||
         (x->threads && name && fits(x, sp_str_at(&x->pools->names, name))))
         return true;
     const struct sp_reported_thread *t =
@@ -77,7 +79,7 @@ static bool is_itself(struct asked *x, uint32_t context)
 /* A thread's time before it was named is of its pool, but not of the pool's comm. */
 static bool has_comm_of(const struct asked *x, uint32_t context, const struct sp_pool *pool)
 {
-    struct sp_str comm = sp_pstr(x->p, x->p->contexts.v[context].comm),
+    struct sp_str comm = sp_pstr(x->p, sp_context_name(x->p, &x->p->contexts.v[context])),
                   name = sp_str_at(&x->pools->names, x->pools->thread[context]);
     return sp_pool_of_comm(x->pools, context) || sp_str_cmp(comm, name) != 0 ||
            sp_str_cmp(comm, sp_str_at(&x->pools->names, pool->pattern)) == 0;
@@ -129,7 +131,7 @@ static spaa_status mark_matches(struct asked *x, struct sp_diags *d, unsigned ch
         return SPAA_OK;
     uint32_t *comms = malloc((contexts + 1) * sizeof *comms);
     for (size_t i = 0; comms && i < contexts; i++)
-        comms[i] = x->p->contexts.v[i].comm;
+        comms[i] = sp_context_name(x->p, &x->p->contexts.v[i]);
     sp_buf_init(&pattern, 0);
     sp_buf_add(&pattern, x->text + 1, n - 2);
     spaa_status st = pattern.failed || !comms ? sp_nomem(d) : SPAA_OK;

@@ -107,7 +107,7 @@ static spaa_status look(struct sp_asked_sched *x)
 {
     struct sp_ask *q = x->a.q;
     struct sp_profile *p = q->profiles[0];
-    spaa_status st = sp_sched_filter(q, &x->v, &x->keep);
+    spaa_status st = sp_sched_filter(q, x);
     if (st)
         return st;
     if (x->a.s.pools.of_record && !(x->pools = sp_sched_pools(p, &x->v, &x->a.s.pools)))
@@ -115,6 +115,8 @@ static spaa_status look(struct sp_asked_sched *x)
     struct sp_sched_opts how = {.lo = x->a.s.timed ? x->a.s.time_lo : INT64_MIN,
                                 .hi = x->a.s.timed ? x->a.s.time_hi : INT64_MAX,
                                 .keep = x->keep,
+                                .profile = p,
+                                .who = x->who,
                                 .pools = x->pools};
     if (!sp_cpu_segments_of(&x->v, &x->cpus) || !sp_sched_of(&x->v, &x->cpus, &how, &x->s))
         return sp_nomem(q->diags);
@@ -169,6 +171,7 @@ void sp_sched_end(struct sp_asked_sched *x)
     sp_cpu_segments_free(&x->cpus);
     sp_intervals_free(&x->v);
     free(x->keep);
+    free(x->who);
     free(x->pools);
     sp_asked_free(&x->a);
 }

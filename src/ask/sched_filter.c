@@ -1,7 +1,8 @@
 /* Filters of sched: threads by their number, process and name. */
 #include "ask/sched_parts.h"
 
-#include "analysis/who.h"
+#include "analysis/interval_name.h"
+#include "analysis/select_private.h"
 #include "base/num.h"
 
 /* Options that choose stacks say nothing of time on a CPU. */
@@ -30,35 +31,41 @@ static spaa_status refuse_stacks(const struct sp_ask *q)
     return SPAA_OK;
 }
 
-static int by_number(const void *va, const void *vb)
+/* A thread of which no stack was recorded is known by its number and its last name alone. */
+static bool is_named(const struct sp_profile *p, const struct sp_interval_thread *t,
+                     const struct sp_select_opts *asked)
 {
-    int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
-    return (a > b) - (a < b);
+    struct sp_str comm = sp_pstr(p, t->comm);
+    char tid[64];
+    sp_scaled_text(t->tid, 0, tid);
+    return (!asked->comm || sp_str_is(comm, asked->comm)) &&
+           (!asked->thread || sp_str_is(comm, asked->thread) || strcmp(tid, asked->thread) == 0);
 }
 
-/* Threads that the profile knows by this name, by their tid; others by the last name they had. */
-static spaa_status keep_named(struct sp_ask *q, const struct sp_intervals *v, const char *asked, bool threads,
-                              unsigned char *keep)
+/* Threads some of whose time is of such a name. */
+static void keep_named(const struct sp_asked_sched *x, const struct sp_select_opts *asked,
+                       unsigned char *keep)
 {
-    const struct sp_profile *p = q->profiles[0];
-    unsigned char *who = NULL;
-    SP_VEC(int64_t) tids = {0};
-    char text[64];
-    spaa_status st = (threads ? sp_who_threads : sp_who_comms)(p, asked, q->diags, &who);
-    for (size_t i = 0; !st && i < p->contexts.n; i++)
-        if (who[i] && p->contexts.v[i].tid != SP_ABSENT && !sp_vec_push(&tids, p->contexts.v[i].tid))
-            st = sp_nomem(q->diags);
-    if (!st && tids.n)
-        qsort(tids.v, tids.n, sizeof *tids.v, by_number);
-    for (size_t k = 0; !st && k < v->threads.n; k++) {
+    const struct sp_profile *p = x->a.s.profile;
+    const struct sp_intervals *v = &x->v;
+    for (size_t k = 0; k < v->threads.n; k++) {
         const struct sp_interval_thread *t = &v->threads.v[k];
-        sp_scaled_text(t->tid, 0, text);
-        bool fits = sp_str_is(sp_pstr(p, t->comm), asked) || (threads && strcmp(text, asked) == 0) ||
-                    (tids.n && bsearch(&t->tid, tids.v, tids.n, sizeof *tids.v, by_number));
-        keep[k] = keep[k] && fits;
+        bool known = false, fits = false;
+        for (uint32_t i = t->first; keep[k] && !fits && i < t->first + t->n; i++) {
+            uint32_t context = sp_interval_context(p, v, i);
+            known = known || context != SP_NONE;
+            fits = context != SP_NONE && x->who[context];
+        }
+        keep[k] = keep[k] && (known ? fits : is_named(p, t, asked));
     }
-    sp_vec_free(&tids);
-    free(who);
+}
+
+static spaa_status keep_asked(struct sp_ask *q, struct sp_asked_sched *x, unsigned char *keep)
+{
+    const struct sp_select_opts names = {.thread = q->options->thread, .comm = q->options->comm};
+    spaa_status st = sp_who_of(q->profiles[0], &names, q->diags, &x->who);
+    if (!st && x->who)
+        keep_named(x, &names, keep);
     return st;
 }
 
@@ -73,11 +80,11 @@ static bool keep_pid(const struct sp_intervals *v, const char *asked, unsigned c
     return true;
 }
 
-spaa_status sp_sched_filter(struct sp_ask *q, const struct sp_intervals *v, unsigned char **out)
+spaa_status sp_sched_filter(struct sp_ask *q, struct sp_asked_sched *x)
 {
+    const struct sp_intervals *v = &x->v;
     const struct sp_options *o = q->options;
     spaa_status st = refuse_stacks(q);
-    *out = NULL;
     if (st || (!o->thread && !o->comm && !o->pid))
         return st;
     unsigned char *keep = malloc(v->threads.n + 1);
@@ -86,10 +93,8 @@ spaa_status sp_sched_filter(struct sp_ask *q, const struct sp_intervals *v, unsi
     memset(keep, 1, v->threads.n);
     if (o->pid && !keep_pid(v, o->pid, keep))
         st = sp_usage(q->diags, NULL, "--pid needs a number, not \"%s\"", o->pid);
-    if (!st && o->thread)
-        st = keep_named(q, v, o->thread, true, keep);
-    if (!st && o->comm)
-        st = keep_named(q, v, o->comm, false, keep);
+    if (!st)
+        st = keep_asked(q, x, keep);
     bool any = false;
     for (size_t k = 0; k < v->threads.n; k++)
         any = any || (keep[k] && v->threads.v[k].tid);
@@ -107,6 +112,6 @@ spaa_status sp_sched_filter(struct sp_ask *q, const struct sp_intervals *v, unsi
     if (st)
         free(keep);
     else
-        *out = keep;
+        x->keep = keep;
     return st;
 }

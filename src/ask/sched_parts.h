@@ -13,6 +13,7 @@ struct sp_asked_sched {
     struct sp_cpu_segments cpus;
     struct sp_sched s;
     unsigned char *keep; /* per thread; NULL: all */
+    unsigned char *who;  /* per context, whose names are asked about; NULL: all */
     uint32_t *pools;     /* per thread */
     int64_t zero;        /* what times are relative to */
     size_t limit;
@@ -30,9 +31,9 @@ void sp_sched_head(struct sp_buf *b, const struct sp_asked_sched *x); /* the ans
 void sp_sched_say(struct sp_asked_sched *x);
 void sp_sched_when(struct sp_buf *b, int64_t ns); /* "+1.389 s", from nanoseconds */
 /* "http-* (20)", "refresher (tid 15934)" */
-void sp_sched_name(struct sp_buf *b, const struct sp_asked_sched *x, uint32_t thread, uint32_t pool);
+void sp_sched_name(struct sp_buf *b, const struct sp_asked_sched *x, const struct sp_sched_row *r);
 
-/* Which threads the filters leave; *out NULL: all. */
-spaa_status sp_sched_filter(struct sp_ask *q, const struct sp_intervals *v, unsigned char **out);
+/* Which threads the filters leave: x->keep, x->who. */
+spaa_status sp_sched_filter(struct sp_ask *q, struct sp_asked_sched *x);
 
 #endif

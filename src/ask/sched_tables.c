@@ -151,16 +151,16 @@ static void put_time(struct sp_asked_sched *x, struct sp_answer_table *t, size_t
     sp_put_buf(x->a.out, t, column, b);
 }
 
-void sp_sched_name(struct sp_buf *b, const struct sp_asked_sched *x, uint32_t thread, uint32_t pool)
+void sp_sched_name(struct sp_buf *b, const struct sp_asked_sched *x, const struct sp_sched_row *r)
 {
-    const struct sp_interval_thread *t = &x->v.threads.v[thread];
+    const struct sp_interval_thread *t = &x->v.threads.v[r->thread];
     const struct sp_profile *p = x->a.s.profile;
-    if (pool != SP_NONE) {
-        struct sp_str s = sp_str_at(&x->a.s.pools.names, x->a.s.pools.pools.v[pool].name);
+    if (r->pool != SP_NONE) {
+        struct sp_str s = sp_str_at(&x->a.s.pools.names, x->a.s.pools.pools.v[r->pool].name);
         sp_buf_add(b, s.p, s.n);
         return;
     }
-    struct sp_str s = sp_pstr(p, t->comm);
+    struct sp_str s = sp_pstr(p, r->comm);
     sp_buf_add(b, s.n ? s.p : "?", s.n ? s.n : 1);
     sp_buf_printf(b, " (tid %lld)", (long long)t->tid);
 }
@@ -170,7 +170,7 @@ static void put_who(struct sp_asked_sched *x, struct sp_answer_table *t, const s
     const struct sp_interval_thread *th = &x->v.threads.v[r->thread];
     struct sp_buf *b = &x->a.b;
     sp_buf_clear(b);
-    sp_sched_name(b, x, r->thread, r->pool);
+    sp_sched_name(b, x, r);
     sp_put_buf(x->a.out, t, THREAD, b);
     sp_put_int(t, PID, th->pid);
     if (r->pool == SP_NONE) {

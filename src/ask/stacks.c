@@ -4,6 +4,7 @@
 #include "analysis/stacks.h"
 #include "base/num.h"
 #include "model/edges.h"
+#include "model/thread_names.h"
 
 #include <stdlib.h>
 
@@ -117,7 +118,8 @@ static void stacks_context_words(const struct stacks *x, const struct sp_stack_r
     const struct sp_pool *pool = stacks_pool(x, row);
     const int64_t numbers[] = {c->pid, pool ? SP_ABSENT : c->tid, c->cpu};
     const char *const names[] = {"pid", "tid", "cpu"};
-    struct sp_str comm = sp_pstr(p, c->comm), state = sp_pstr(p, c->state), source = sp_pstr(p, c->source);
+    struct sp_str comm = sp_pstr(p, sp_context_name(p, c)), state = sp_pstr(p, c->state),
+                  source = sp_pstr(p, c->source);
     if (pool)
         comm = sp_str_at(&x->a.s.pools.names, pool->name);
     sp_buf_add(b, comm.p, comm.n);
@@ -148,7 +150,7 @@ static void stacks_put_context(struct stacks *x, const struct sp_stack_row *row)
     sp_put_int(x->table, STACK_CPU, c->cpu);
     if (!pool) {
         sp_put_int(x->table, STACK_TID, c->tid);
-        sp_put_str(a, x->table, STACK_COMM, sp_pstr(p, c->comm));
+        sp_put_str(a, x->table, STACK_COMM, sp_pstr(p, sp_context_name(p, c)));
     }
     sp_put_str(a, x->table, STACK_STATE, sp_pstr(p, c->state));
     sp_put_str(a, x->table, STACK_SOURCE, sp_pstr(p, c->source));

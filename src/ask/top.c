@@ -11,6 +11,7 @@
 #include "ask/top_who.h"
 #include "model/events.h"
 #include "model/identity.h"
+#include "model/thread_names.h"
 
 #include <stdio.h>
 
@@ -93,7 +94,7 @@ static void top_row_id(struct top *x, const struct sp_top_row *r, struct sp_buf 
     else if (c && x->by == SP_TOP_CPU)
         number_or_nothing(b, c->cpu);
     else if (c && x->by == SP_TOP_COMM)
-        text = sp_pstr(p, c->comm);
+        text = sp_pstr(p, sp_context_name(p, c));
     else if (c && x->by == SP_TOP_STATE)
         text = sp_pstr(p, c->state);
     else if (c && x->by == SP_TOP_SOURCE)

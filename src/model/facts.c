@@ -43,9 +43,11 @@ const struct sp_fact sp_process_facts[] = {
 };
 
 const struct sp_fact sp_thread_facts[] = {
-    TEXT(sp_thread, name),          TEXT(sp_thread, queue),     TEXT(sp_thread, priority),
-    NUMBER(sp_thread, cpu_time_ns), NUMBER(sp_thread, cycles),  NUMBER(sp_thread, instructions),
-    NUMBER(sp_thread, start_ns),    NUMBER(sp_thread, exit_ns), {0},
+    TEXT(sp_thread, name),         TEXT(sp_thread, queue),
+    TEXT(sp_thread, priority),     NUMBER(sp_thread, cpu_time_ns),
+    NUMBER(sp_thread, cycles),     NUMBER(sp_thread, instructions),
+    NUMBER(sp_thread, start_ns),   NUMBER(sp_thread, exit_ns),
+    TEXT(sp_thread, renamed_from), {0},
 };
 
 const struct sp_fact sp_image_facts[] = {

@@ -215,6 +215,10 @@ static bool take_switch(struct sp_walk *w, const struct sp_sample *x, const stru
     if (prev == SP_NONE || next == SP_NONE)
         return false;
     struct sp_interval_thread *t = w->out->threads.v;
+    if (e->prev_comm && its_own && x->stack != SP_NONE) {
+        uint32_t recorded = w->p->contexts.v[w->p->stacks.v[x->stack].context].comm;
+        t[prev].stale = recorded != e->prev_comm ? recorded : SP_STR_NONE;
+    }
     t[prev].comm = e->prev_comm ? e->prev_comm : t[prev].comm;
     t[next].comm = e->next_comm ? e->next_comm : t[next].comm;
     if (x->pid >= 0 && x->tid == e->prev)

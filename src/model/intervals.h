@@ -71,6 +71,7 @@ struct sp_interval {
 struct sp_interval_thread {
     int64_t pid, tid;    /* pid SP_ABSENT: not known */
     uint32_t comm;       /* the last one; a text of the profile */
+    uint32_t stale;      /* what its last sample has for it, whose record of its name was lost; else none */
     int32_t cpu;         /* of idle tasks: their CPU */
     uint32_t first, n;   /* slice of v */
     uint32_t migrations; /* how often it ran on another CPU than the time before */

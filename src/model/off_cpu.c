@@ -2,6 +2,7 @@
 
 #include "base/watch.h"
 #include "model/intervals.h"
+#include "model/thread_names.h"
 
 struct metrics {
     uint32_t off, queue, waits, longest, unfinished;
@@ -136,6 +137,18 @@ static spaa_status add_all(struct sp_profile *p, struct metrics *m, const struct
     return st || p->samples_unasked ? st : sp_samples_sort(p->samples);
 }
 
+/* Events of switches have the names of threads, also where the recorder lost the records of them. */
+static void mend_names(struct sp_profile *p, const struct sp_intervals *v)
+{
+    for (size_t k = 0; k < v->threads.n; k++) {
+        const struct sp_interval_thread *x = &v->threads.v[k];
+        struct sp_thread *t =
+            x->stale ? sp_thread_find(p, x->pid == SP_ABSENT ? x->tid : x->pid, x->tid) : NULL;
+        if (t && t->comm == x->stale)
+            sp_thread_rename(t, x->stale, x->comm);
+    }
+}
+
 spaa_status sp_off_cpu_add(struct sp_profile *p, struct sp_diags *d)
 {
     struct metrics m = {0};
@@ -150,6 +163,7 @@ spaa_status sp_off_cpu_add(struct sp_profile *p, struct sp_diags *d)
         return st;
     if (v.v.n) {
         report(p, &v, d);
+        mend_names(p, &v);
         st = add_all(p, &m, &v, d);
     } else {
         p->events.n--; /* nothing refers to it yet */

@@ -123,7 +123,8 @@ struct sp_frame {
 struct sp_thread {
     int64_t pid, tid;
     uint32_t comm, extra_json;
-    uint32_t name, queue, priority;            /* priority as it is stated: "31", "4-31" */
+    uint32_t name, queue, priority; /* priority as it is stated: "31", "4-31" */
+    uint32_t renamed_from; /* a name that it had before comm, in the same program (model/thread_names.h) */
     int64_t cpu_time_ns, cycles, instructions; /* spent while it was watched */
     int64_t start_ns, exit_ns;                 /* on the clock of the timestamps */
 };

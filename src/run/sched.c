@@ -12,20 +12,20 @@ struct names {
     const char **rows, **threads;
 };
 
-static char *name_of(const struct sp_asked_sched *x, uint32_t thread, uint32_t pool)
+static char *name_of(const struct sp_asked_sched *x, const struct sp_sched_row *r)
 {
     struct sp_buf b;
     sp_buf_init(&b, 0);
-    sp_sched_name(&b, x, thread, pool);
+    sp_sched_name(&b, x, r);
     char *copy = b.failed ? NULL : strdup(sp_buf_cstr(&b));
     sp_buf_free(&b);
     return copy;
 }
 
-static bool add_name(struct names *n, const struct sp_asked_sched *x, uint32_t thread, uint32_t pool,
+static bool add_name(struct names *n, const struct sp_asked_sched *x, const struct sp_sched_row *r,
                      const char **out)
 {
-    char *s = name_of(x, thread, pool);
+    char *s = name_of(x, r);
     *out = s;
     if (s && sp_vec_push(&n->all, s))
         return true;
@@ -39,9 +39,11 @@ static bool make_names(struct names *n, const struct sp_asked_sched *x)
     n->threads = calloc(x->v.threads.n + 1, sizeof *n->threads);
     bool ok = n->rows && n->threads;
     for (size_t i = 0; ok && i < x->s.rows.n; i++)
-        ok = add_name(n, x, x->s.rows.v[i].thread, x->s.rows.v[i].pool, &n->rows[i]);
-    for (uint32_t k = 0; ok && k < x->v.threads.n; k++)
-        ok = add_name(n, x, k, SP_NONE, &n->threads[k]);
+        ok = add_name(n, x, &x->s.rows.v[i], &n->rows[i]);
+    for (uint32_t k = 0; ok && k < x->v.threads.n; k++) {
+        struct sp_sched_row one = {.thread = k, .pool = SP_NONE, .comm = x->v.threads.v[k].comm};
+        ok = add_name(n, x, &one, &n->threads[k]);
+    }
     return ok;
 }
 

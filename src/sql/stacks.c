@@ -2,6 +2,7 @@
 #include "sql/internal.h"
 
 #include "model/identity.h"
+#include "model/thread_names.h"
 
 enum {
     ID,
@@ -130,7 +131,7 @@ static int sql_stacks_value(struct sql_at *at, int column, sqlite3_context *out)
         sql_i64(out, c->cpu);
         break;
     case COMM:
-        sql_str(out, p, c->comm);
+        sql_str(out, p, sp_context_name(p, c));
         break;
     case POOL:
         return sql_pool(at->q, out, s->context, SP_NONE);
@@ -180,7 +181,7 @@ static int64_t sql_stacks_key(struct sql_at *at, int column)
     case CPU:
         return c->cpu;
     case COMM:
-        return text_key(c->comm);
+        return text_key(sp_context_name(p, c));
     case STATE:
         return text_key(c->state);
     case WAIT:

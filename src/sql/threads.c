@@ -2,7 +2,7 @@
 #include "sql/internal.h"
 
 /* Between pool and extra_json the fields of sp_thread_facts, in their order. */
-enum { ID, PID, TID, COMM, POOL, FACTS, EXTRA_JSON = FACTS + 8 };
+enum { ID, PID, TID, COMM, POOL, FACTS, EXTRA_JSON = FACTS + 9 };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number"},
@@ -18,6 +18,7 @@ static const struct sql_column columns[] = {
     {"instructions", SQL_INTEGER, 0, 0, "likewise"},
     {"start_ns", SQL_INTEGER, 0, 0, "when it began, on the clock of samples.time"},
     {"exit_ns", SQL_INTEGER, 0, 0, "when it ended"},
+    {"renamed_from", SQL_TEXT, 0, 0, "a name that it had before comm, in the same program"},
     {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
     {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
     {0},

@@ -104,7 +104,8 @@ def test_the_schema_can_be_asked_with_sql(one):
     assert query(one, "SELECT name FROM sqlite_master ORDER BY name") == [[t] for t in sorted(TABLES) if not t.startswith("ask_")]
     assert [r[1] for r in query(one, "PRAGMA table_info(dsos)")] == ["id", "name", "build_id", "is_kernel", "extra_json"]
     assert [c for c, in query(one, "SELECT name FROM pragma_table_info('threads')")] == [
-        "id", "pid", "tid", "comm", "pool", "name", "queue", "priority", "cpu_time_ns", "cycles", "instructions", "start_ns", "exit_ns", "extra_json"]
+        "id", "pid", "tid", "comm", "pool", "name", "queue", "priority", "cpu_time_ns", "cycles", "instructions", "start_ns", "exit_ns",
+        "renamed_from", "extra_json"]
 
 
 def test_a_word_that_is_a_file(one, tmp_path):

@@ -102,7 +102,7 @@ def test_processes_of_a_family(recording):
     records = converted(recording)
     assert ordered(told(records)) == ordered(FAMILY)
     times = {r["tid"]: r.get("x_spaa") for r in records if r["type"] == "thread"}
-    assert times == {10: {"start_ns": 1000, "exit_ns": 3100}, 11: {"start_ns": 1200, "exit_ns": 3000},
+    assert times == {10: {"start_ns": 1000, "exit_ns": 3100}, 11: {"start_ns": 1200, "exit_ns": 3000, "renamed_from": "server"},
                      20: {"start_ns": 1300, "exit_ns": 3200}, 30: None}  # a number of two processes
 
 

@@ -248,7 +248,7 @@ static void moments_change_with_the_comm_and_with_the_maps(void **state)
     sp_diags_init(&d);
     assert_int_equal(sp_profile_new(&d, &pd.p), SPAA_OK);
     uint32_t t = sp_pd_thread(&pd, 5, 6);
-    struct sp_pd_comm comm = {100, sp_profile_cstr(pd.p, "one")};
+    struct sp_pd_comm comm = {.since = 100, .name = sp_profile_cstr(pd.p, "one")};
     assert_true(sp_vec_push(&pd.threads.v[t].comms, comm));
     assert_true(sp_vec_push(&pd.processes.v[pd.threads.v[t].process].changes, (uint64_t)50));
     assert_true(sp_vec_push(&pd.processes.v[pd.threads.v[t].process].changes, (uint64_t)200));

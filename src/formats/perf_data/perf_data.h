@@ -153,6 +153,7 @@ struct sp_pd_side {
 struct sp_pd_comm {
     uint64_t since;
     uint32_t name; /* in the profile's strings */
+    bool begins;   /* another thread, or another program */
 };
 
 struct sp_pd_process {
@@ -547,6 +548,7 @@ uint32_t sp_pd_process(struct sp_pd *pd, int32_t pid); /* finds or adds; SP_NONE
 uint32_t sp_pd_process_find(const struct sp_pd *pd, int32_t pid);
 uint32_t sp_pd_thread(struct sp_pd *pd, int32_t pid, int32_t tid);
 uint32_t sp_pd_thread_find(const struct sp_pd *pd, int32_t pid, int32_t tid);
+bool sp_pd_thread_record(struct sp_pd *pd, const struct sp_pd_thread *t); /* of the profile, with its names */
 /*
  * The epoch of a thread at a time: finds or adds; SP_NONE: out of memory. The answer holds for
  * since <= time < until.

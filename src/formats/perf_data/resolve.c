@@ -212,8 +212,7 @@ static spaa_status pd_resolve_add_threads(struct sp_pd *pd)
 {
     for (size_t i = 0; i < pd->groups.n; i++) {
         const struct sp_pd_thread *t = &pd->threads.v[pd->epochs.v[pd->groups.v[i].epoch].thread];
-        uint32_t comm = t->comms.n ? t->comms.v[t->comms.n - 1].name : SP_STR_NONE;
-        if (sp_thread_intern(pd->p, t->pid, t->tid, comm) == SP_NONE)
+        if (!sp_pd_thread_record(pd, t))
             return sp_nomem(pd->d);
     }
     return SPAA_OK;

@@ -82,7 +82,7 @@ static uint32_t stack_of(struct switches *x, uint32_t event, const struct sp_pd_
     uint32_t context = sp_context_intern(p, &c),
              stack = context == SP_NONE ? SP_NONE
                                         : sp_stack_intern(p, &x->frame, 1, context, SP_UNIFIED, &is_new);
-    if (stack == SP_NONE || sp_thread_intern(p, t->pid, t->tid, pd->epochs.v[epoch].comm) == SP_NONE)
+    if (stack == SP_NONE || !sp_pd_thread_record(pd, &pd->threads.v[pd->epochs.v[epoch].thread]))
         return SP_NONE;
     sp_stack_set_layout(p, stack, x->layout);
     return sp_weight_add(p, stack, x->count, 1) ? stack : SP_NONE;

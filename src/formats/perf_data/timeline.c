@@ -9,6 +9,7 @@
 #include "formats/perf_data/perf_data.h"
 
 #include "base/hash.h"
+#include "model/thread_names.h"
 
 uint32_t sp_pd_process_find(const struct sp_pd *pd, int32_t pid)
 {
@@ -48,9 +49,9 @@ uint32_t sp_pd_thread_find(const struct sp_pd *pd, int32_t pid, int32_t tid)
 }
 
 static bool pd_timeline_add_comm(struct sp_pd *pd, struct sp_pd_thread *t, uint64_t time, const char *name,
-                                 size_t n)
+                                 size_t n, bool begins)
 {
-    struct sp_pd_comm c = {time, sp_profile_str(pd->p, name, n)};
+    struct sp_pd_comm c = {time, sp_profile_str(pd->p, name, n), begins};
     return c.name != SP_STR_FAIL && sp_vec_push(&t->comms, c);
 }
 
@@ -65,7 +66,7 @@ uint32_t sp_pd_thread(struct sp_pd *pd, int32_t pid, int32_t tid)
         !sp_vec_reserve(&pd->threads, pd->threads.n + 1))
         return SP_NONE;
     /* The idle tasks have no COMM record. */
-    if (!tid && !pid && !pd_timeline_add_comm(pd, &t, 0, "swapper", 7))
+    if (!tid && !pid && !pd_timeline_add_comm(pd, &t, 0, "swapper", 7, true))
         return SP_NONE;
     if (!sp_map_add(&pd->thread_map, pd_timeline_thread_hash(pid, tid), i)) {
         sp_vec_free(&t.comms);
@@ -73,6 +74,21 @@ uint32_t sp_pd_thread(struct sp_pd *pd, int32_t pid, int32_t tid)
     }
     pd->threads.v[pd->threads.n++] = t;
     return i;
+}
+
+/* What it was called last, and before that since it began its last program. */
+bool sp_pd_thread_record(struct sp_pd *pd, const struct sp_pd_thread *t)
+{
+    size_t begin = t->comms.n;
+    uint32_t comm = begin ? t->comms.v[begin - 1].name : SP_STR_NONE;
+    while (begin && !t->comms.v[begin - 1].begins)
+        begin--;
+    uint32_t number = sp_thread_intern(pd->p, t->pid, t->tid, comm);
+    struct sp_thread *record = number == SP_NONE ? NULL : &pd->p->threads.v[number];
+    for (size_t i = begin ? begin - 1 : 0; record && record->pid == t->pid && i < t->comms.n; i++)
+        if (t->comms.v[i].name != comm)
+            sp_thread_rename(record, t->comms.v[i].name, comm);
+    return record;
 }
 
 /* Notes that the maps of a process change at this time. */
@@ -92,9 +108,10 @@ static bool pd_timeline_take_comm(struct sp_pd *pd, const unsigned char *rec, ui
     int32_t pid = sp_pd_i32(rec + 8, pd->swap), tid = sp_pd_i32(rec + 12, pd->swap);
     const char *name = (const char *)rec + 16;
     uint32_t t = sp_pd_thread(pd, pid, tid);
-    if (t == SP_NONE || !pd_timeline_add_comm(pd, &pd->threads.v[t], time, name, strlen(name)))
+    bool exec = sp_pd_u16(rec + 4, pd->swap) & PD_MISC_EXEC;
+    if (t == SP_NONE || !pd_timeline_add_comm(pd, &pd->threads.v[t], time, name, strlen(name), exec))
         return false;
-    return !(sp_pd_u16(rec + 4, pd->swap) & PD_MISC_EXEC) || pd_timeline_add_change(pd, pid, time);
+    return !exec || pd_timeline_add_change(pd, pid, time);
 }
 
 static bool pd_timeline_take_fork(struct sp_pd *pd, const unsigned char *rec, uint64_t time)
@@ -109,6 +126,7 @@ static bool pd_timeline_take_fork(struct sp_pd *pd, const unsigned char *rec, ui
             return false;
         struct sp_pd_comm c = pd->threads.v[parent].comms.v[pd->threads.v[parent].comms.n - 1];
         c.since = time;
+        c.begins = true;
         if (!sp_vec_push(&pd->threads.v[child].comms, c))
             return false;
     }

@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "formats/perf_script/perf_script.h"
 #include "model/samples.h"
+#include "model/thread_names.h"
 #include "json/json.h"
 
 #include <string.h>
@@ -136,6 +137,18 @@ static uint32_t perf_script_event_of(struct sp_ps_counts *c, struct sp_ps_text r
     return perf_script_new_event(c, raw);
 }
 
+/*
+ * A thread that is not the first of its process runs one program, whatever it is called. Of the first, and
+ * where processes are not printed, another name may be another program's.
+ */
+static void perf_script_rename(struct sp_ps_counts *c, const struct sp_ps_who *w)
+{
+    struct sp_thread *t =
+        w->pid == SP_ABSENT || w->pid == w->tid ? NULL : sp_thread_find(c->p, w->pid, w->tid);
+    if (t && w->comm && t->comm != w->comm)
+        sp_thread_rename(t, t->comm, w->comm);
+}
+
 /* The thread's record; a pid that was printed replaces one that was not. */
 static bool perf_script_note_thread(struct sp_ps_counts *c, const struct sp_ps_who *w)
 {
@@ -154,8 +167,10 @@ static uint32_t perf_script_who_of(struct sp_ps_counts *c, const struct sp_ps_sa
     uint64_t hash = sp_hash_key(s->who.p, s->who.n);
     struct sp_probe at = sp_map_probe(&c->who_map, hash);
     for (uint32_t i; (i = sp_map_next(&c->who_map, &at)) != SP_MAP_NONE;)
-        if (perf_script_text_is(c->whos.v[i].raw, s->who))
+        if (perf_script_text_is(c->whos.v[i].raw, s->who)) {
+            perf_script_rename(c, &c->whos.v[i]);
             return i;
+        }
     struct sp_ps_who w = {
         {sp_arena_dup(&c->text, s->who.p, s->who.n), s->who.n}, s->pid, s->tid, SP_STR_NONE};
     if (s->comm.n)
@@ -164,6 +179,7 @@ static uint32_t perf_script_who_of(struct sp_ps_counts *c, const struct sp_ps_sa
     if (!w.raw.p || w.comm == SP_STR_FAIL || c->whos.n >= SP_NONE - 1 || !perf_script_note_thread(c, &w) ||
         !sp_vec_push(&c->whos, w) || !sp_map_add(&c->who_map, hash, (uint32_t)c->whos.n - 1))
         return SP_NONE;
+    perf_script_rename(c, &w);
     return (uint32_t)c->whos.n - 1;
 }
 
