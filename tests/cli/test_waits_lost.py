@@ -24,13 +24,44 @@ class Lossy(Recording):
         return path
 
 
-@pytest.fixture(scope="module")
-def ended(tmp_path_factory):
+class LossyText:
+    """What `perf script --show-switch-events --show-lost-events` prints of the same."""
+
+    def __init__(self, wide=""):
+        self.wide = wide
+        self.lines = ["# comm tid"]
+
+    def line(self, at, tid, text):
+        name = f"t{tid}" if tid else "swapper"
+        pid = 100 if tid else 0
+        self.lines.append(f"{name:>16} {pid:>5}/{tid:<5} [000] {(AT + US * at) // 10**9:>5}.{(AT + US * at) % 10**9:09}: {text}")
+        return self
+
+    def goes(self, at, tid, preempted=False):
+        text = ("OUT preempt" if preempted else "OUT        ") + ("  next pid/tid:   100/8    " if self.wide else "")
+        return self.line(at, tid, f"PERF_RECORD_SWITCH{self.wide} {text}")
+
+    def comes(self, at, tid):
+        text = "IN         " + ("  prev pid/tid:   100/8    " if self.wide else "")
+        return self.line(at, tid, f"PERF_RECORD_SWITCH{self.wide} {text}")
+
+    def lost(self, at, n=3):
+        return self.line(at, 9, f"PERF_RECORD_LOST lost {n}")
+
+    def at(self, folder):
+        path = folder / "lost.perf-script"
+        path.write_text("\n".join(self.lines) + "\n")
+        return path
+
+
+@pytest.fixture(scope="module", params=["perf.data", "text", "text of all CPUs"])
+def ended(tmp_path_factory, request):
     """
     7 is put off the CPU at 100 and not seen again; 8 is off it from 200 to 300. After 200 events are lost, until
     there is room again at 250.
     """
-    r = Lossy().goes(0, 0).comes(0, 7).goes(100, 7, preempted=True).comes(100, 8).goes(200, 8, preempted=True).comes(200, 9)
+    r = {"perf.data": Lossy, "text": LossyText, "text of all CPUs": lambda: LossyText("_CPU_WIDE")}[request.param]()
+    r.goes(0, 0).comes(0, 7).goes(100, 7, preempted=True).comes(100, 8).goes(200, 8, preempted=True).comes(200, 9)
     r.lost(250).goes(300, 9).comes(300, 8).goes(900, 8).comes(900, 0)
     return r.at(tmp_path_factory.mktemp("lost"))
 
@@ -97,3 +128,23 @@ def test_views_have_the_bounds_of_waits(ended):
     for command in ("timeline", "top", "tree"):
         assert ask(command, ended, "--event", "off-cpu")["whole_at_least"] is True
         assert ", whole ≥ 1.05 ms" in unwrapped(run(command, ended, "--event", "off-cpu", code=0).out)
+
+
+def test_losses_of_a_text_of_scheduler_events(tmp_path):
+    """7 waits from 100 to 500; nothing is known of 200 to 250."""
+    switch = "sched:sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=%s ==> next_comm=%s next_pid=%d next_prio=120"
+    lines = LossyText().line(100, 7, switch % ("t7", 7, "S", "t8", 8)).line(200, 8, switch % ("t8", 8, "S", "t9", 9))
+    path = lines.lost(250).line(500, 9, switch % ("t9", 9, "S", "t7", 7)).line(900, 7, switch % ("t7", 7, "S", "t8", 8)).at(tmp_path)
+    (row,) = [r for r in ask("waits", path, "--no-pool", "--idle", "-n", "0")["threads"] if r["tid"] == 7]
+    assert (row["blocked"], row["unknown"]) == (350 * US, 50 * US)
+    kept = tmp_path / "kept.spaa"
+    run("convert", path, "--samples", "-o", kept, code=0)
+    (row,) = [r for r in ask("waits", kept, "--no-pool", "--idle", "-n", "0")["threads"] if r["tid"] == 7]
+    assert (row["blocked"], row["unknown"]) == (350 * US, 50 * US)
+
+
+def test_losses_of_a_text_without_switches_are_counted_alone(tmp_path):
+    path = LossyText().line(100, 7, "1 cycles: \n\t 1234 f+0x4 (/bin/x)\n").lost(250, 5).at(tmp_path)
+    info = ask("info", path)
+    assert info["quality"]["lost"] == 5
+    assert [e["name"] for e in info["events"]] == ["cycles"]

@@ -53,6 +53,8 @@ static enum sp_event_kind perf_script_kind_of(struct sp_ps_text raw, struct sp_p
                                            "cgroup-switches",
                                            "dummy",
                                            "offcpu-time",
+                                           SP_SCHED_RECORD_EVENT,
+                                           SP_SCHED_LOST_EVENT,
                                            NULL};
     if (!raw.n)
         return SP_TIMER;
@@ -67,6 +69,19 @@ static enum sp_event_kind perf_script_kind_of(struct sp_ps_text raw, struct sp_p
 bool sp_ps_is_probe(struct sp_ps_text event)
 {
     return perf_script_kind_of(event, perf_script_without_modifiers(event)) == SP_PROBE;
+}
+
+bool sp_ps_is_side_band(const struct sp_ps_sample *s)
+{
+    static const char record[] = "PERF_RECORD_";
+    struct sp_ps_text t = s->event.p ? s->event : s->rest;
+    return t.n >= sizeof record - 1 && memcmp(t.p, record, sizeof record - 1) == 0;
+}
+
+bool sp_ps_is_sched_record(struct sp_ps_text event)
+{
+    static const char *const names[] = {SP_SCHED_RECORD_EVENT, SP_SCHED_LOST_EVENT, NULL};
+    return event.n && perf_script_one_of(event, names);
 }
 
 static const char *perf_script_unit_of(struct sp_ps_text base)
@@ -102,7 +117,7 @@ static uint32_t perf_script_new_event(struct sp_ps_counts *c, struct sp_ps_text 
     struct sp_ps_text base = perf_script_without_modifiers(raw);
     struct sp_event e = {.kind = perf_script_kind_of(raw, base)};
     struct sp_ps_event seen = {.probe = e.kind == SP_PROBE};
-    e.mode = seen.probe ? SP_EVENT : SP_PERIOD;
+    e.mode = seen.probe || sp_ps_is_sched_record(raw) ? SP_EVENT : SP_PERIOD;
     if (raw.n)
         e.name = sp_profile_str(c->p, raw.p, raw.n);
     else if (c->comments->events.n == 1)
@@ -114,7 +129,7 @@ static uint32_t perf_script_new_event(struct sp_ps_counts *c, struct sp_ps_text 
     if (!seen.raw.p || e.name == SP_STR_FAIL || e.unit == SP_STR_FAIL || !perf_script_sampling(c, &e))
         return SP_NONE;
     seen.sched = sp_sched_kind_of(sp_pstr(c->p, e.name));
-    c->any_switch |= seen.sched == SP_SCHED_SWITCH;
+    c->any_switch |= seen.sched == SP_SCHED_SWITCH || seen.sched == SP_SCHED_RECORD;
     /* Time off the CPU is made of them one by one, whether anybody else wants samples or not. */
     if (seen.sched != SP_SCHED_OTHER && !c->p->samples) {
         if (sp_samples_new(c->d, &c->p->samples))
@@ -282,7 +297,7 @@ static spaa_status perf_script_keep_row(struct sp_ps_counts *c, const struct sp_
                             .stack = stack,
                             .event = e->number,
                             .flags = s->timed ? SP_SAMPLE_TIME : 0};
-    if (e->probe && s->rest.n && !perf_script_keep_text(c, s, e, &row))
+    if ((e->probe || sp_ps_is_sched_record(e->raw)) && s->rest.n && !perf_script_keep_text(c, s, e, &row))
         return sp_nomem(c->d);
     return sp_samples_add(c->p->samples, &row);
 }

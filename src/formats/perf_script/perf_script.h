@@ -184,6 +184,10 @@ struct sp_ps_counts {
 };
 
 bool sp_ps_is_probe(struct sp_ps_text event);
+/* A record of another kind, `PERF_RECORD_...`, which is printed as a sample is. */
+bool sp_ps_is_side_band(const struct sp_ps_sample *s);
+/* Records of switches and of losses, which are samples of events of their own. */
+bool sp_ps_is_sched_record(struct sp_ps_text event);
 void sp_ps_counts_init(struct sp_ps_counts *c, struct sp_profile *p, unsigned group_by,
                        struct sp_ps_comments *comments, struct sp_diags *d);
 void sp_ps_counts_free(struct sp_ps_counts *c);
@@ -197,8 +201,8 @@ spaa_status sp_ps_count(struct sp_ps_counts *c, const struct sp_ps_sample *s, ui
 spaa_status sp_ps_finish(struct sp_ps_counts *c, enum sp_granularity frames);
 
 /*
- * trace_text.c: appends the member `trace_fields` for the text of an event of the scheduler; false: the text
- * is none.
+ * trace_text.c: appends the member `trace_fields` for the text of an event of the scheduler, of a record
+ * `x_labels`; false: the text is none.
  */
 bool sp_ps_trace_fields(enum sp_sched_kind kind, struct sp_ps_text text, struct sp_buf *b);
 

@@ -38,7 +38,7 @@ static int perf_script_probe_sample_at(const char *p, const char *eol, const cha
         return !frames || !s.comm.n ? 0 : s.event.p ? 60 : 50;
     if (frames)
         return s.event.p ? 95 : 85;
-    return s.event.p ? 75 : 0;
+    return s.event.p || sp_ps_is_side_band(&s) ? 75 : 0;
 }
 
 /* Lines that stand between samples and below frames: other records, errors of traces, sources. */

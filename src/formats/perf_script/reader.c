@@ -218,21 +218,53 @@ static bool perf_script_is_comment(const char *p, const char *end)
     return *p == '#' && (end - p == 1 || sp_ps_blank(p[1]) || p[1] == '#' || p[1] == '=');
 }
 
-/* `--show-mmap-events` and the like print these as samples without frames. */
-static bool perf_script_side_band(struct reader *r, const struct sp_ps_sample *s)
+/* The text behind a word that it begins with; p NULL: it does not. */
+static struct sp_ps_text perf_script_behind(struct sp_ps_text t, const char *word)
 {
-    static const char lost[] = "PERF_RECORD_LOST lost ";
-    struct sp_ps_text t = s->event.p ? s->event : s->rest;
-    if (t.n < 12 || memcmp(t.p, "PERF_RECORD_", 12) != 0)
-        return false;
+    size_t n = strlen(word);
+    if (t.n < n || memcmp(t.p, word, n) != 0)
+        return (struct sp_ps_text){0};
+    return (struct sp_ps_text){t.p + n, t.n - n};
+}
+
+/*
+ * Records of switches (`--show-switch-events`), and of losses (`--show-lost-events`) where there are
+ * switches, are samples of events of their own, as in perf.data: time off the CPU is made of them.
+ */
+static spaa_status perf_script_sched_record(struct reader *r, const struct sp_ps_sample *s,
+                                            struct sp_ps_text rest)
+{
+    static const char blanks[] = " \t:";
+    struct sp_ps_sample record = *s;
+    struct sp_ps_place at = {.line = r->line, .one_line = true};
+    uint32_t lines;
+    while (rest.n && strchr(blanks, *rest.p))
+        rest = (struct sp_ps_text){rest.p + 1, rest.n - 1};
+    bool lost = perf_script_behind(rest, "lost ").p;
+    record.event.p = lost ? SP_SCHED_LOST_EVENT : SP_SCHED_RECORD_EVENT;
+    record.event.n = strlen(record.event.p);
+    record.rest = rest;
+    return perf_script_take_line(r, &record, (struct sp_ps_text){rest.p, 0}, &at, &lines);
+}
+
+/* `--show-mmap-events` and the like print these as samples without frames. */
+static spaa_status perf_script_side_band(struct reader *r, const struct sp_ps_sample *s)
+{
+    struct sp_ps_text t = s->event.p ? s->event : s->rest, lost = perf_script_behind(t, SP_SCHED_LOST_EVENT),
+                      moved = perf_script_behind(t, SP_SCHED_RECORD_EVENT);
+    struct sp_ps_text number = perf_script_behind(lost, " lost ");
     uint64_t n;
-    if (t.n >= sizeof lost && memcmp(t.p, lost, sizeof lost - 1) == 0 &&
-        sp_parse_u64(t.p + sizeof lost - 1, t.p + t.n, &n)) {
+    if (number.n && sp_parse_u64(number.p, number.p + number.n, &n)) {
         r->p->header.lost += n;
         sp_emit(r->d, SP_L303, SP_AT_LINE(r->line, SP_NOWHERE), "%llu samples", (unsigned long long)n);
+        if (s->timed && r->counts.any_switch)
+            return perf_script_sched_record(r, s, lost);
     }
+    struct sp_ps_text wide = perf_script_behind(moved, "_CPU_WIDE"), word = wide.p ? wide : moved;
+    if (s->timed && word.n && *word.p == ' ')
+        return perf_script_sched_record(r, s, word);
     r->side_band++;
-    return true;
+    return SPAA_OK;
 }
 
 static void perf_script_unknown_line(struct reader *r, const char *p, const char *eol, bool complete)
@@ -292,8 +324,9 @@ static spaa_status perf_script_records(struct reader *r, const char *p, const ch
         } else if (perf_script_is_sample(r, p, stop, next, end, &s)) {
             if (!nl && r->p->frames.n) /* the others have stacks: it was cut off before its own */
                 perf_script_unknown_line(r, p, stop, false);
-            else if (!perf_script_side_band(r, &s)) {
-                spaa_status st = perf_script_sample(r, &s, eol, end, &next);
+            else {
+                spaa_status st = sp_ps_is_side_band(&s) ? perf_script_side_band(r, &s)
+                                                        : perf_script_sample(r, &s, eol, end, &next);
                 if (st != SPAA_OK)
                     return st;
                 if (!next)
