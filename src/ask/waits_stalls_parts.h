@@ -4,6 +4,7 @@
 
 #include "analysis/stall.h"
 #include "ask/waits_parts.h"
+#include "model/interval_losses.h"
 
 #define NAMES_SHOWN 4
 
@@ -22,6 +23,11 @@ static inline const struct sp_stall *stalls_member(const struct stalls *x, const
                                                    uint32_t k)
 {
     return &x->s.v.v[x->s.order.v[set->members.first + k]];
+}
+/* ns of an episode in which events were lost. */
+static inline int64_t stalls_events_lost(const struct stalls *x, const struct sp_stall *s)
+{
+    return sp_interval_lost_within(x->v, s->start, s->end);
 }
 /* Of a set the episode that is shown in full: with the longest hold, else the longest wait. */
 const struct sp_stall *stalls_longest(const struct stalls *x, const struct sp_stall_set *set);

@@ -101,6 +101,7 @@ enum {
     EP_UNKNOWN,
     EP_REASON,
     EP_HOLDER_WAITED,
+    EP_EVENTS_LOST,
 };
 static const struct sp_answer_column episode_columns[] = {
     [EP_AT] = {"at_ns", SP_COL_TIME, .doc = "when the first wait began, from the recording's start"},
@@ -124,6 +125,10 @@ static const struct sp_answer_column episode_columns[] = {
     [EP_REASON] = {"held_blocked_by", SP_COL_TEXT, .doc = "most of what it was blocked by"},
     [EP_HOLDER_WAITED] = {"holder_waited_ns", SP_COL_TIME,
                           .doc = "inferred: before held_from_ns it waited there itself, and did not have it"},
+    [EP_EVENTS_LOST] = {"events_lost_ns", SP_COL_TIME,
+                        .doc =
+                            "so long of its length events were lost: a wait may be several, and others may "
+                            "have run or held it"},
 };
 const struct sp_table_decl sp_waits_stall_episodes = {"episodes", episode_columns, COLUMNS(episode_columns),
                                                       .of = "stalls", .doc = "the episodes, by time"};
@@ -299,6 +304,7 @@ static void put_episode(struct stalls *x, struct sp_answer_table *t, const struc
     if (s->candidates.n)
         sp_put_int(t, EP_UNSURE, s->unsure);
     sp_put_int(t, EP_HANDOVERS, s->handovers);
+    sp_put_int(t, EP_EVENTS_LOST, stalls_events_lost(x, s));
     if (s->holder == SP_NONE)
         return;
     sp_put_int(t, EP_HOLDER_FROM, p->from - begin);

@@ -127,6 +127,26 @@ static void say_place(const struct stalls *x, struct sp_buf *b, const struct sp_
     sp_buf_printf(b, " (%s)", sp_wait_reason_names[s->reason]);
 }
 
+/* What is said of the episodes is as it was recorded. */
+static void say_events_lost(const struct stalls *x, struct sp_buf *b, const struct sp_stall_set *set)
+{
+    int64_t most = 0;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < set->members.n; k++) {
+        int64_t lost = stalls_events_lost(x, stalls_member(x, set, k));
+        n += lost > 0;
+        most = lost > most ? lost : most;
+    }
+    if (!n)
+        return;
+    sp_buf_puts(b, "; events were lost for ");
+    stalls_say_ns(b, most);
+    if (set->members.n == 1)
+        sp_buf_puts(b, " of it");
+    else
+        sp_buf_printf(b, "%s of %u of them", n > 1 ? " at most" : "", n);
+}
+
 static void say_episodes(struct stalls *x, const struct sp_stall_set *set)
 {
     struct sp_buf *b = &x->a->b;
@@ -143,6 +163,7 @@ static void say_episodes(struct stalls *x, const struct sp_stall_set *set)
         sp_buf_puts(b, "; next longest ");
         stalls_say_ns(b, s->next);
     }
+    say_events_lost(x, b, set);
     sp_answer_line_of(x->a->out, SP_LINE_ITEM, b);
 }
 
@@ -341,6 +362,7 @@ static void say_head(struct stalls *x)
                     x->s.unjudged.n
                         ? "STALLS: none shown; long waits that may be one are not judged"
                         : "STALLS: none found: no several threads ≥ 20 ms at one place for a lock or a disk");
+        sp_buf_puts(b, x->v->losses && !x->s.unjudged.n ? ", as far as was recorded: events were lost" : "");
     } else {
         sp_buf_puts(b, "STALLS > ");
         stalls_say_ns(b, threshold);

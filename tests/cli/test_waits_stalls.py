@@ -135,6 +135,19 @@ def test_without_wakings_it_is_inferred_by_elimination(tmp_path):
     assert "all 4 http-*" in text
 
 
+def test_events_that_were_lost_meanwhile_are_said(tmp_path):
+    """Of CPU 1 those of the 10 ms before 240: another thread may have had the lock then."""
+    path = recording(tmp_path, False)
+    with path.open("a") as f:
+        f.write("\nspinner 300/300 [001] 50.240000: PERF_RECORD_LOST lost 4\n")
+    s = stall(path)
+    first, second = s["episodes"]
+    assert first["events_lost_ns"] > 0 and second["events_lost_ns"] == 0
+    text = unwrapped(run("waits", path).out)
+    assert "of 1 of them" in text and "events were lost for" in text
+    assert "HELD BY refresher (tid 110), inferred from what was recorded: of its process it alone ran during both" in text
+
+
 def test_who_waited_there_itself_had_it_only_afterwards(tmp_path):
     path = recording(tmp_path, False, waits=True)
     s = stall(path)
