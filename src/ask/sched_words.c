@@ -1,6 +1,7 @@
 /* What sched says in words. */
 #include "ask/sched_parts.h"
 
+#include "analysis/interval_name.h"
 #include "base/num.h"
 
 #include <stdio.h>
@@ -59,7 +60,9 @@ void sp_sched_head(struct sp_buf *b, const struct sp_asked_sched *x)
                       delay->longest_cut ? "≥ " : "");
         sp_text_weight(b, ns_unit, 0, delay->longest);
         sp_buf_puts(b, " (");
-        struct sp_str comm = sp_pstr(x->a.s.profile, x->v.threads.v[delay->longest_thread].comm);
+        const struct sp_profile *p = x->a.s.profile;
+        uint32_t i = sp_interval_after(&x->v, delay->longest_thread, delay->longest_at);
+        struct sp_str comm = sp_pstr(p, sp_interval_name(p, &x->v, i));
         sp_buf_add(b, comm.p, comm.n);
         sp_buf_puts(b, " at ");
         sp_sched_when(b, delay->longest_at - x->zero);

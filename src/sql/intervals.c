@@ -1,6 +1,8 @@
 /* intervals: what threads did, one after another, from the events of the scheduler. */
 #include "sql/internal.h"
 
+#include "analysis/interval_name.h"
+
 enum {
     ID,
     THREAD,
@@ -31,7 +33,7 @@ static const struct sql_column columns[] = {
     {"thread", SQL_INTEGER, SQL_ASCENDING, 0, "number of the thread among those that were switched"},
     {"pid", SQL_INTEGER, SQL_KEY, 10000, "its process; NULL: not known"},
     {"tid", SQL_INTEGER, SQL_KEY, 1000, "the thread; 0: the idle task of a processor"},
-    {"comm", SQL_TEXT, 0, 0, "the thread's last name"},
+    {"comm", SQL_TEXT, 0, 0, "the thread's name while it ran this program"},
     {"state", SQL_TEXT, 0, 0, "running, runnable (it waited for a processor), blocked"},
     {"x_state", SQL_TEXT, 0, 0, "of what is not running, as stacks.state: WAITING, BLOCKED, RUN_QUEUE, …"},
     {"start_time", SQL_INTEGER, 0, 0, "nanoseconds in the profile's clock, as samples.time"},
@@ -80,11 +82,13 @@ static void flag(sqlite3_context *out, const struct sp_interval *i, unsigned fla
     sqlite3_result_int(out, (i->flags & flag) != 0);
 }
 
-static void of_thread(sqlite3_context *out, const struct sp_profile *p, const struct sp_interval_thread *t,
-                      int column)
+static void of_thread(struct sql_at *at, sqlite3_context *out, int column)
 {
+    const struct sp_profile *p = at->q->profile;
+    const struct sp_intervals *v = &at->q->intervals;
+    const struct sp_interval_thread *t = &v->threads.v[v->v.v[at->row].thread];
     if (column == COMM)
-        sql_str(out, p, t->comm);
+        sql_str(out, p, sp_interval_name(p, v, (uint32_t)at->row));
     else
         sql_i64(out, column == PID ? t->pid : t->tid);
 }
@@ -99,7 +103,6 @@ static void of_flags(sqlite3_context *out, const struct sp_interval *i, int colu
 static int sql_intervals_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     static const char *const states[] = {"running", "runnable", "blocked"};
-    const struct sp_profile *p = at->q->profile;
     const struct sp_intervals *v = &at->q->intervals;
     const struct sp_interval *i = &v->v.v[at->row];
     switch (column) {
@@ -109,7 +112,7 @@ static int sql_intervals_value(struct sql_at *at, int column, sqlite3_context *o
     case PID:
     case TID:
     case COMM:
-        of_thread(out, p, &v->threads.v[i->thread], column);
+        of_thread(at, out, column);
         break;
     case STATE:
         sql_text(out, states[i->state]);

@@ -114,6 +114,8 @@ def test_programs_of_one_thread_are_kept_apart(tmp_path):
     assert run("waits", path, "--comm", "ls").code != 0
     rows = {r["name"]: r["running"] for r in ask("waits", path, "--no-pool", "--idle", "-n", "0")["threads"]}
     assert rows == {"sh (tid 100)": 10 * US, "ls-main (tid 100)": 30 * US}
+    sql = "SELECT comm, sum(ns) FROM intervals WHERE tid = 100 AND state = 'running' GROUP BY comm ORDER BY comm"
+    assert ask("query", path, sql)["rows"] == [["ls-main", 30 * US], ["sh", 10 * US]]
 
 
 def test_old_names_are_redacted(late, tmp_path):
