@@ -170,8 +170,21 @@ def test_too_many_samples_are_refused_with_the_way_out(tmp_path):
     profile = spaa("convert", str(text), "--to", "spaa", "-o", "-").stdout
     path.write_bytes(profile.replace(b'"value":1', b'"value":5000000000'))
     run = spaa("convert", str(path), "--to", "perf-script", "-o", str(out), status=3)
-    assert b"--per-stack" in run.stderr and not out.exists()
+    assert b"--per-stack" in run.stderr and b"--expand" in run.stderr and not out.exists()
+    assert b"5000000000 samples, about 290000 MB" in run.stderr
     assert collapse(to_text(str(path), "--per-stack")) == {"ab;f": 5000000000}
+
+
+def test_text_that_gets_long_is_written_where_that_is_asked_for(tmp_path):
+    text, path, out = tmp_path / "x.perf-script.txt", tmp_path / "big.spaa", tmp_path / "big.perf-script"
+    text.write_bytes(b"ab 1 1.0: cycles: \n\t 10 f+0x0 (/x)\n\n")
+    profile = spaa("convert", str(text), "--to", "spaa", "-o", "-").stdout
+    path.write_bytes(profile.replace(b'"value":1', b'"value":1100000'))
+    spaa("convert", str(path), "--to", "perf-script", "-o", str(out))  # 64 MB
+    path.write_bytes(profile.replace(b'"value":1', b'"value":1200000'))
+    spaa("convert", str(path), "--to", "perf-script", "-o", str(out), "--force", status=3)
+    spaa("convert", str(path), "--to", "perf-script", "--expand", "-o", str(out), "--force")
+    assert out.read_bytes().count(b"cycles:") == 1200000
 
 
 @pytest.mark.skipif(not shutil.which("inferno-collapse-perf"), reason="no inferno")

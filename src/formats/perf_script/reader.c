@@ -404,6 +404,7 @@ static spaa_status perf_script_read(struct sp_input *in, const struct sp_read_op
 static const struct sp_format_option options[] = {
     {"per-stack", NULL, "one sample per stack, its period the weight, instead of as many as were taken",
      SP_CAN_WRITE},
+    {"expand", NULL, "write each sample that was counted, however long the text gets", SP_CAN_WRITE},
     {"srclines", NULL, "source lines below the frames, as `-F +srcline` prints them", SP_CAN_WRITE},
     {NULL, NULL, NULL, 0},
 };

@@ -23,8 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More samples than this are no text that anything reads. */
-#define SAMPLES_MAX ((uint64_t)100 * 1000 * 1000)
+/* Text of more bytes than this that says the same again and again is only written where that is asked for. */
+#define EXPANDED_MAX ((uint64_t)64 << 20)
+#define EXPANDED_BY  100 /* times as long as with each stack once */
 
 struct writer {
     struct sp_profile *p;
@@ -34,8 +35,9 @@ struct writer {
     struct sp_ps_printer frames;
     struct sp_map threads; /* by tid: a context names no pid or comm where it was not grouped by */
     uint32_t samples;      /* the metric, or SP_NONE */
-    bool per_stack;
+    bool per_stack, expand;
     uint64_t count, done;  /* samples to write without rows, and written */
+    uint64_t once, all;    /* bytes of that, with each stack once, and all of it */
     int64_t start, length; /* ns; length < 0: not known */
     uint64_t left_out;     /* stacks that no sample can stand for */
     struct sp_buf line, text;
@@ -120,8 +122,8 @@ static void perf_script_put_event(struct writer *w, uint32_t event)
     sp_buf_puts(&w->line, name.n ? ":" : "unknown:");
 }
 
-/* One sample; `stack` SP_NONE: without frames. */
-static bool perf_script_put_sample(struct writer *w, const struct line *l, uint32_t stack)
+/* One sample, in w->line; `stack` SP_NONE: without frames. False: out of memory. */
+static bool perf_script_sample_text(struct writer *w, const struct line *l, uint32_t stack)
 {
     sp_buf_clear(&w->line);
     perf_script_put_comm(w, l);
@@ -147,10 +149,15 @@ static bool perf_script_put_sample(struct writer *w, const struct line *l, uint3
             return false;
     }
     sp_buf_ch(&w->line, '\n');
-    if (w->line.failed)
-        return false;
-    sp_write(w->out, w->line.data, w->line.len);
-    return true;
+    return !w->line.failed;
+}
+
+static bool perf_script_put_sample(struct writer *w, const struct line *l, uint32_t stack)
+{
+    bool ok = perf_script_sample_text(w, l, stack);
+    if (ok)
+        sp_write(w->out, w->line.data, w->line.len);
+    return ok;
 }
 
 static const struct sp_context *perf_script_context_of(const struct writer *w, uint32_t stack)
@@ -235,24 +242,51 @@ static bool perf_script_put_stack(struct writer *w, uint32_t stack)
     return true;
 }
 
-/* False with the status in *st: too many. */
-static bool perf_script_count_samples(struct writer *w, spaa_status *st)
+static uint64_t perf_script_times(uint64_t a, uint64_t b)
 {
-    for (uint32_t s = 0; s < w->p->stacks.n; s++) {
-        uint64_t n;
-        bool has_period;
-        int64_t period;
-        if (!perf_script_is_second(w, s) && perf_script_wanted(w, perf_script_context_of(w, s)->event) &&
-            perf_script_shares(w, s, &n, &has_period, &period) &&
-            __builtin_add_overflow(w->count, n, &w->count))
-            w->count = UINT64_MAX;
-    }
-    if (w->count <= SAMPLES_MAX)
+    return __builtin_mul_overflow(a, b, &a) ? UINT64_MAX : a;
+}
+
+static uint64_t perf_script_plus(uint64_t a, uint64_t b)
+{
+    return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
+}
+
+/* How many samples a stack's weight becomes, and how long their text; false: out of memory. */
+static bool perf_script_measure(struct writer *w, uint32_t stack)
+{
+    uint64_t n;
+    struct line l = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT};
+    const struct sp_context *c = perf_script_context_of(w, stack);
+    if (!perf_script_shares(w, stack, &n, &l.has_period, &l.period))
         return true;
-    sp_emit_hint(w->d, SP_E036, SP_AT_NOTHING, "--per-stack writes one sample per stack, with its weight",
-                 "the text would have %llu samples", (unsigned long long)w->count);
-    *st = SPAA_ERR_INPUT;
-    return false;
+    l.event = c->event;
+    l.period /= (int64_t)n;
+    w->count = perf_script_plus(w->count, n);
+    if (w->expand || n == 1)
+        return true;
+    perf_script_fill_thread(w, c, &l);
+    if (!perf_script_sample_text(w, &l, stack))
+        return false;
+    w->once = perf_script_plus(w->once, w->line.len);
+    w->all = perf_script_plus(w->all, perf_script_times(n, w->line.len));
+    return true;
+}
+
+/* Refuses text that gets out of proportion: a few bytes with a large count would fill the disk. */
+static spaa_status perf_script_count_samples(struct writer *w)
+{
+    for (uint32_t s = 0; s < w->p->stacks.n; s++)
+        if (!perf_script_is_second(w, s) && perf_script_wanted(w, perf_script_context_of(w, s)->event) &&
+            !perf_script_measure(w, s))
+            return sp_nomem(w->d);
+    if (w->expand || w->all <= EXPANDED_MAX || w->all / EXPANDED_BY <= w->once)
+        return SPAA_OK;
+    sp_emit_hint(w->d, SP_E036, SP_AT_NOTHING,
+                 "--per-stack writes one sample per stack, with its weight; --expand all of it",
+                 "the text would have %llu samples, about %llu MB", (unsigned long long)w->count,
+                 (unsigned long long)(w->all / 1000000));
+    return SPAA_ERR_INPUT;
 }
 
 /* Nanoseconds of a header's time. */
@@ -266,9 +300,9 @@ static spaa_status perf_script_put_stacks(struct writer *w)
 {
     struct sp_profile *p = w->p;
     struct sp_order order;
-    spaa_status st = SPAA_OK;
+    spaa_status st = perf_script_count_samples(w);
     int64_t end;
-    if (!perf_script_count_samples(w, &st))
+    if (st != SPAA_OK)
         return st;
     w->length = -1;
     if (perf_script_header_ns(p, p->header.time_start, &w->start) && w->start >= 0 &&
@@ -429,6 +463,7 @@ spaa_status sp_ps_write(struct sp_profile *p, const struct sp_write_opts *opts, 
                         struct sp_output *out)
 {
     struct writer w = {.p = p, .opts = opts, .d = d, .out = out, .samples = sp_metric_find(p, "samples", 7)};
+    w.expand = sp_own_opt(opts->own, opts->nown, "expand") != NULL;
     w.per_stack = sp_own_opt(opts->own, opts->nown, "per-stack") != NULL;
     sp_buf_init(&w.line, 0);
     sp_buf_init(&w.text, 0);
