@@ -172,9 +172,10 @@ static void memory_line(struct memory_table *t, size_t row, const struct sp_leak
             memory_share(t, columns[k].m, r->now.v[columns[k].m]);
     sp_buf_puts(&t->cell, " ");
     sp_leak_lines_text(&t->cell, l, &l->rows.v[r->leak], false);
-    if (t->cell.len == 1) {
+    uint32_t function = sp_memory_function(t->x, row); /* of blocks without a call stack there is none */
+    if (t->cell.len == 1 && function != SP_NONE) {
         sp_buf_ch(&t->cell, ' ');
-        sp_summary_place(&t->cell, t->x, sp_memory_function(t->x, row));
+        sp_summary_place(&t->cell, t->x, function);
     }
     memory_if_room(t);
     if (c->others) /* it may be a wrapper: for whom */

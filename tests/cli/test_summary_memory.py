@@ -492,3 +492,10 @@ def test_csv_has_the_tables(tmp_path):
     out = run("summary", write(tmp_path, GROWING), "--format", "csv", code=0).out
     assert "id,name,dso,line,live_bytes,live_blocks,peak_bytes,allocated_bytes,calls,state" in out
     assert json.loads(run("summary", tmp_path / "m.spaa", "--json", code=0).out)["memory_owners"]
+
+
+def test_blocks_without_a_call_stack(tmp_path):
+    path = tmp_path / "jeprof.1.heap"
+    path.write_text("heap_v2/1\n@\n  t*: 3: 30 [3: 30]\n")
+    text = run("summary", path, code=0).out
+    assert "live 30 B" in text and re.search(r"\[no own function\] +30 B", text)
