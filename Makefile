@@ -10,6 +10,7 @@ PREFIX ?= /usr/local
 # system without dpkg-dev does not have, and takes lib64 then. Empty elsewhere: what meson finds.
 LIBDIR ?= $(patsubst %,lib/%,$(shell $(or $(CC),cc) -print-multiarch 2>/dev/null))
 FUZZ_SECONDS ?= 20
+SOAK_INPUTS ?= 10000
 B := build
 ARCH ?= $(shell uname -m)
 STATIC = build-static-$(ARCH)
@@ -25,7 +26,7 @@ ASAN_TESTS ?= tests
 ASAN_CC = $(if $(shell command -v clang),clang,gcc)
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test asan tsan fuzz bench bench-full check check-all cover format lint goldens install install-strip uninstall static site dist package package-test clean tools configured
+.PHONY: all help setup demo test asan tsan fuzz soak bench bench-full check check-all cover format lint goldens install install-strip uninstall static site dist package package-test clean tools configured
 
 all: $(B)/build.ninja tools ## build build/spaa (the default)
 	@$(NINJA) -C $(B) --quiet
@@ -84,6 +85,10 @@ fuzz: ## every fuzzer for FUZZ_SECONDS (20) each (build-fuzz/)
 	@tools/setup test
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run
 
+soak: all ## 10,000 inputs, many damaged, through one process: nothing may be left, or differ from a fresh process
+	@$(NINJA) -C $(B) --quiet tests/soak
+	@SOAK_INPUTS=$(SOAK_INPUTS) $(B)/tests/soak tests/fixtures tests/conformance
+
 bench: ## measure against the peers installed here, in the quick form: a minute or two
 	@tools/setup bench
 	@$(MAKE) --no-print-directory all
@@ -98,7 +103,7 @@ check: ## what a change must pass: test, lint, sanitizers, a minute of fuzzing, 
 	@tools/check
 
 check-all: ## besides, every test under the sanitizers, the build with clang, coverage, measurements with their history
-	@tools/check test lint asan-all tsan fuzz clang cover bench
+	@tools/check test lint asan-all tsan fuzz soak clang cover bench
 
 cover: ## line coverage of the tests (build-cover/)
 	@tools/setup test

@@ -136,6 +136,41 @@ const struct spaa_format *sweep_probe(const struct sweep_file *f)
     return format;
 }
 
+static uint64_t next(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+size_t sweep_damage(unsigned char *p, size_t n, uint64_t *seed)
+{
+    static const unsigned char odd[] = {0, 1, 0x7f, 0x80, 0xff, '\n', '"', '{', ';', ' ', '-', '9'};
+    for (uint64_t times = next(seed) % 4 + 1; times && n; times--) {
+        size_t at = (size_t)(next(seed) % n), len = (size_t)(next(seed) % 16 + 1);
+        len = len < n - at ? len : n - at;
+        switch (next(seed) % 5) {
+        case 0:
+            p[at] ^= (unsigned char)(1u << next(seed) % 8);
+            break;
+        case 1:
+            p[at] = odd[next(seed) % sizeof odd];
+            break;
+        case 2: /* a field that is too large */
+            memset(p + at, 0xff, len < 8 ? len : 8);
+            break;
+        case 3: /* something goes missing */
+            memmove(p + at, p + at + len, n - at - len);
+            n -= len;
+            break;
+        default: /* something comes twice */
+            memmove(p + at, p + next(seed) % (n - len + 1), len);
+        }
+    }
+    return n;
+}
+
 static int sweep_file(const char *path, size_t size, int (*each)(const struct sweep_file *f))
 {
     FILE *file = fopen(path, "rb");

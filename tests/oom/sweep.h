@@ -25,6 +25,10 @@ spaa_status sweep_names(const void *p, size_t n, const char *symfs, unsigned job
 /* The format of a file by content, or NULL. */
 const struct spaa_format *sweep_probe(const struct sweep_file *f);
 
+/* Changes bytes in a few places, by a sequence that the seed (not 0) begins; returns the new length, n at
+ * most. */
+size_t sweep_damage(unsigned char *p, size_t n, uint64_t *seed);
+
 /*
  * Calls `each` for every file named, and every file somewhere below a folder named, in bytewise order,
  * leaving out files of more than max bytes. Returns the sum of what `each` returns: failures.

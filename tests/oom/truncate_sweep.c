@@ -15,14 +15,6 @@
 enum { FILE_MAX = 1 << 20, PREFIXES = 1000, MUTATIONS = 400, OTHERS = 24 };
 static const size_t work_max = (size_t)48 << 20; /* bytes read per fixture, about */
 
-static uint64_t next(uint64_t *seed)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed;
-}
-
 /* The SPAA that was written is valid enough to give itself again. */
 static bool reads_back(struct sp_output *out)
 {
@@ -66,34 +58,6 @@ static int try(const char *path, const struct spaa_format *format, const unsigne
     return wrong != NULL;
 }
 
-/* Changes a copy in a few places; its length stays within n. */
-static size_t mutate(unsigned char *p, size_t n, uint64_t *seed)
-{
-    static const unsigned char odd[] = {0, 1, 0x7f, 0x80, 0xff, '\n', '"', '{', ';', ' ', '-', '9'};
-    for (uint64_t times = next(seed) % 4 + 1; times && n; times--) {
-        size_t at = (size_t)(next(seed) % n), len = (size_t)(next(seed) % 16 + 1);
-        len = len < n - at ? len : n - at;
-        switch (next(seed) % 5) {
-        case 0:
-            p[at] ^= (unsigned char)(1u << next(seed) % 8);
-            break;
-        case 1:
-            p[at] = odd[next(seed) % sizeof odd];
-            break;
-        case 2: /* a field that is too large */
-            memset(p + at, 0xff, len < 8 ? len : 8);
-            break;
-        case 3: /* something goes missing */
-            memmove(p + at, p + at + len, n - at - len);
-            n -= len;
-            break;
-        default: /* something comes twice */
-            memmove(p + at, p + next(seed) % (n - len + 1), len);
-        }
-    }
-    return n;
-}
-
 static int each(const struct sweep_file *f)
 {
     const struct spaa_format *own = sweep_probe(f);
@@ -111,7 +75,7 @@ static int each(const struct sweep_file *f)
     for (unsigned long i = 0; own && i < (budget < MUTATIONS ? budget : MUTATIONS) && wrong < 10;
          i++, runs++) {
         memcpy(copy, f->bytes, f->n);
-        size_t n = mutate(copy, f->n, &seed);
+        size_t n = sweep_damage(copy, f->n, &seed);
         wrong += try(f->path, own, copy, n, "mutation", i);
     }
     for (size_t k = 0; spaa_formats[k] && wrong < 15; k++) {
