@@ -110,7 +110,7 @@ def test_diff_compares_calls(tmp_path):
     for side, calls in (("base", CALLS), ("new", [(202, 0), (202, 1), (202, 2)])):
         (tmp_path / side).mkdir()
         sides.append(recording(tmp_path / side, [ENTER], [(0, 10, i, struct.pack("<q48x", number)) for number, i in calls], threads=POOL))
-    answer = parse(run("diff", *sides, "-q", "--json", code=0).out)
+    answer = parse(run("diff", *sides, "-q", "--json", "--budget", "100000", code=0).out)
     assert {(c["what"], c["base"], c["new"]) for c in answer["counted"]} == {("app read", 2, 0), ("app futex", 1, 3), ("app call 999", 1, 0)}
     text = " ".join(run("diff", *sides, "-q", code=0).out.split())
     assert "counted app futex 1 → 3" in text and "app read 2 → 0" in text and "app call 999 1 → 0" in text

@@ -210,7 +210,7 @@ def test_a_folder_that_may_not_be_written_stays_as_it_was(tmp_path):
     (inside / "sql.md").write_text("before\n")
     (tmp_path / "spaa" / "SKILL.md").write_text("before\n")
     os.chmod(inside, stat.S_IRUSR | stat.S_IXUSR | stat.S_IRGRP | stat.S_IXGRP | stat.S_IROTH | stat.S_IXOTH)
-    for folder in [tmp_path, *tmp_path.parents][:3]:
+    for folder in [tmp_path, *tmp_path.parents][:-2]:
         os.chmod(folder, os.stat(folder).st_mode | 0o055)
     os.chmod(tmp_path / "spaa", 0o777)
     os.chmod(tmp_path / "spaa" / "SKILL.md", 0o666)
