@@ -100,7 +100,7 @@ def test_rates_are_of_the_time_selected(timed):
     assert (answer["base"]["whole"], answer["new"]["whole"]) == (100, 200)
     assert answer["whole"]["change_percent"] == 0, "per second, as the sides last differently"
     text = unwrapped(run("diff", timed, "--base-where", "time=0..1", "--new-where", "time=3..").out)
-    assert "100 samples in 1.000 s" in text and "200 samples in 2.000 s" in text and "whole   100 → 100 period/s (×1.00)" in text
+    assert "100 samples in 1.000 s" in text and "200 samples in 2.000 s" in text and "whole 100 → 100 period/s (×1.00)" in text
     alone = ask("diff", timed, timed, "--time", "1..3")
     assert alone["base"]["duration"] == 2 and alone["base"]["blocks"] == 20, "of the samples in that time"
     rows = ask("diff", timed, "--base-where", "time=0..1", "--new-where", "time=1..2,comm=a")["rows"]

@@ -152,7 +152,7 @@ def differences(w: Walk, spaa: dict[int, dict[str, Said]], states: tuple[str, ..
         for state in states:
             p, s = x.parts[state], spaa.get(tid, {}).get(state, Said())
             for part, low, high, value in (
-                ("whole", p.ns, p.ns + x.unsure, s.ns),
+                ("whole", p.ns, p.ns + x.unsure + longer, s.ns),  # an exit behind the last switch ends what was open
                 ("edge", p.edge, p.edge + x.unsure + longer, s.edge),
                 ("all", p.ns + p.edge, p.ns + p.edge + x.unsure + longer, s.ns + s.edge),
             ):
