@@ -1,15 +1,16 @@
 /* Validating a file as a stream. */
 #include "api/api.h"
 
-static spaa_status find_format(struct sp_input *in, const char *name, struct sp_diags *d,
+#include "formats/open.h"
+
+/* *out NULL: it is of none, as was reported. */
+static spaa_status find_format(struct sp_input *in, const char *path, const char *name, struct sp_diags *d,
                                const struct spaa_format **out)
 {
-    *out = name ? sp_format_by_name(name) : sp_format_probe(in, NULL);
+    *out = name ? sp_format_by_name(name) : sp_validated_format(in, path, d);
     if (name && !*out)
         return sp_api_usage(d, "there is no format \"%s\"", name);
-    if (!*out) /* what a validator is asked about is meant to be SPAA, however broken */
-        *out = sp_format_by_name("spaa");
-    if ((*out)->validate)
+    if (!*out || (*out)->validate)
         return SPAA_OK;
     sp_emit(d, SP_E009, SP_AT_NOTHING, "%s files cannot be validated", (*out)->name);
     return SPAA_ERR_UNSUPPORTED;
@@ -23,8 +24,8 @@ static spaa_status api_validate_check(const char *path, const struct spaa_valida
     sp_diags_source(d, path, NULL);
     spaa_status st = sp_input_open(path, d, &in);
     if (!st)
-        st = find_format(in, o->format, d, &f);
-    if (!st) {
+        st = find_format(in, path, o->format, d, &f);
+    if (!st && f) {
         sp_diags_source(d, path, f->name);
         st = f->validate(in, d);
     }

@@ -8,6 +8,7 @@
 #include "model/off_cpu.h"
 #include "model/samples.h"
 #include "symbols/symbolize.h"
+#include "json/find.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -95,6 +96,48 @@ spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_dia
         return st;
     unknown(d, first, n, &guess);
     return SPAA_ERR_INPUT;
+}
+
+/* What kind of value a text is that is one JSON value, or begins as a long one, and no record of SPAA; NULL:
+ * it is none. */
+static const char *other_json(struct sp_input *in)
+{
+    static const char *const kinds[] = {
+        [SP_JSON_OBJECT] = "an object", [SP_JSON_ARRAY] = "an array", [SP_JSON_STRING] = "a string",
+        [SP_JSON_NUMBER] = "a number",  [SP_JSON_TRUE] = "`true`",    [SP_JSON_FALSE] = "`false`",
+        [SP_JSON_NULL] = "`null`"};
+    const unsigned char *p;
+    size_t n;
+    bool whole;
+    struct sp_json j;
+    struct sp_span raw, record = {NULL, 0};
+    if (sp_probe_view(in, &p, &n, &whole) != SPAA_OK || !n)
+        return NULL;
+    sp_json_init(&j, (const char *)p, n);
+    enum sp_json_type type = sp_json_type(&j);
+    bool value = sp_json_skip(&j, &raw) ? sp_json_end(&j) : !whole && j.error_at == n;
+    sp_json_free(&j);
+    return value && !sp_json_find((struct sp_span){(const char *)p, n}, "type", &record) ? kinds[type] : NULL;
+}
+
+const struct spaa_format *sp_validated_format(struct sp_input *in, const char *path, struct sp_diags *d)
+{
+    struct sp_guess guess;
+    const struct spaa_format *f = sp_format_probe(in, &guess), *named = sp_format_by_path(path);
+    if (f)
+        return f;
+    if (named && named->validate)
+        return named;
+    if (guess.format && guess.format->validate)
+        return guess.format;
+    const char *kind = other_json(in);
+    if (!kind)
+        return sp_format_by_name("spaa");
+    sp_emit_hint(d, SP_E005, SP_AT(0),
+                 "SPAA has a record with a `type` on each line, a CodeGuru profile is one object with "
+                 "`callgraph`; `--from FORMAT` judges it as one of them",
+                 "it is JSON, %s, and neither SPAA nor a CodeGuru profile", kind);
+    return NULL;
 }
 
 spaa_status sp_output_format(const char *path, const char *name, struct sp_diags *d,

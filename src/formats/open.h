@@ -13,6 +13,12 @@ const struct spaa_format *sp_named_format(const char *name, unsigned caps, struc
 spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_diags *d,
                             const struct spaa_format **out);
 /*
+ * What an input is to be checked as that no option names: by its content, else by its name, else what it may
+ * be; text that is none of these is meant to be SPAA, however broken. NULL, reported with SP_E005: it is one
+ * JSON value that begins like no profile.
+ */
+const struct spaa_format *sp_validated_format(struct sp_input *in, const char *path, struct sp_diags *d);
+/*
  * The format to write: by name, or by the path's extension. SPAA_ERR_USAGE when there is none,
  * SPAA_ERR_UNSUPPORTED when it cannot be written; reported.
  */

@@ -36,14 +36,15 @@ static spaa_status cmd_validate_check(const char *path, const struct spaa_format
     if (st)
         return st;
     sp_input_set_jobs(in, jobs);
-    const struct spaa_format *f = asked ? asked : sp_format_probe(in, NULL);
-    if (walked && !asked && !(f = found_format(path, f))) {
-        *taken = false;
+    const struct spaa_format *f = asked    ? asked
+                                  : walked ? found_format(path, sp_format_probe(in, NULL))
+                                           : sp_validated_format(in, path, d);
+    if (!f) {
+        *taken = !walked;
+        st = walked ? SPAA_OK : sp_input_failed(in);
         sp_input_close(in);
-        return SPAA_OK;
+        return st;
     }
-    if (!f) /* what a validator is asked about is meant to be SPAA, however broken */
-        f = sp_format_by_name("spaa");
     if (!f->validate) {
         sp_emit_hint(d, SP_E009, SP_AT_NOTHING,
                      "`spaa formats` shows which can be; `spaa info` reads this one",

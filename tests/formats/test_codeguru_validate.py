@@ -140,6 +140,52 @@ def test_text_that_is_no_profile():
         assert "E460" in [c for c, _, _ in findings(text, 1, "--from", "codeguru")[1]]
 
 
+WHOLE = json.dumps(profile())
+
+
+@pytest.mark.parametrize("text, code, field, words", [
+    (WHOLE.replace("1711234567000", "NaN"), "E468", "start", "expected a value"),
+    (WHOLE.replace("1711234577000", "-Infinity", 1), "E468", "end", ""),
+    (WHOLE.replace('{"RUNNABLE": 3}', '{"RUNNABLE": NaN}'), "E468", 'callgraph.children["main"]', "expected a value"),
+    (WHOLE.replace('"version": "1"', '"version": '), "E468", "agentMetadata", "expected a value"),
+    ('{"start":', "E468", "start", "expected a value"), (WHOLE[:40], "E468", "end", ""), (WHOLE + " x", "E468", None, "follows"),
+    ("[" + WHOLE + "]", "E460", None, "an array"), ('{"callgraph":null}', "E467", "callgraph", "no object"), ('{"start":1,"end":2}', "E460", "callgraph", ""),
+    (WHOLE.encode("utf-16"), "E466", None, "UTF-16"), (WHOLE.encode("utf-16-le"), "E466", None, "UTF-16"), (WHOLE.encode("utf-16-be"), "E466", None, "UTF-16")])
+def test_what_begins_as_a_codeguru_profile_is_judged_as_one(text, code, field, words):
+    """Without --from, and however damaged; with the line, and the member at which that is."""
+    answer = parse(run("validate", "-", "--json", stdin=text, code=1).out)
+    found = [f for f in answer["findings"] if f["code"] == "SPAA-" + code]
+    assert found and found[0]["line"] == 1, answer
+    assert found[0].get("path") == field and words in found[0]["message"]
+    assert not any(f["code"] in ("SPAA-E105", "SPAA-E100") for f in answer["findings"])
+
+
+def test_the_numbers_of_python_that_are_none_are_named():
+    for number in ("NaN", "Infinity", "-Infinity"):
+        assert "no numbers of JSON" in run("validate", "-", stdin=WHOLE.replace("1711234567000", number), code=1).err
+
+
+@pytest.mark.parametrize("text, kind", [("null", "`null`"), ("[]", "an array"), ('[{"a":1}]', "an array"), ('{"a":1}', "an object"), ('"x"', "a string"),
+                                        ('{\n "a": {"type": 1}\n}\n', "an object"), ("12", "a number"), ("[" + "1," * 60000 + "1]", "an array")])
+def test_json_that_is_no_profile_is_called_that(text, kind, tmp_path):
+    """One error that says so; a name says what it was meant to be."""
+    answer = parse(run("validate", "-", "--json", stdin=text, code=1).out)
+    assert [f["code"] for f in answer["findings"]] == ["SPAA-E005"] and answer["errors"] == 1
+    assert "JSON, %s, and neither SPAA nor a CodeGuru profile" % kind in answer["findings"][0]["message"]
+    named = tmp_path / "x.codeguru.json"
+    named.write_text(text)
+    assert "SPAA-E460" in run("validate", named, code=1).err
+    named = named.rename(tmp_path / "x.spaa")
+    assert "SPAA-E105" in run("validate", named, code=1).err
+
+
+def test_text_that_is_no_json_by_its_name(tmp_path):
+    named = tmp_path / "x.codeguru.json"
+    for text in ("hello", "{'start': 1}", "nul", "{"):
+        named.write_text(text)
+        assert [f["code"] for f in parse(run("validate", named, "--json", code=1).out)["findings"]] == ["SPAA-E468"], text
+
+
 def test_places_and_deep_graphs():
     """The line, the offset, and a path that fits."""
     node = {"counts": {"RUNNABLE": -1}}

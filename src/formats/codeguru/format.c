@@ -32,39 +32,76 @@ static bool is_node(const char *p, const char *stop)
     return found;
 }
 
-/* The keys at the top of the object, as far as the prefix shows them. */
+struct seen {
+    bool graph, node, agent, start, end; /* `callgraph` and `agentMetadata` are objects */
+    unsigned keys, others;               /* of these names and agents' `debugInfo`; of any other */
+};
+
+/* The keys of the object at the cursor, as far as the text goes. */
+static void look_at_keys(struct sp_json *j, struct seen *s)
+{
+    struct sp_span key, raw;
+    if (!sp_json_object(j))
+        return;
+    while (sp_json_key(j, &key)) {
+        bool object = sp_json_type(j) == SP_JSON_OBJECT, graph = sp_span_is(key, "callgraph"),
+             agent = sp_span_is(key, "agentMetadata"), start = sp_span_is(key, "start"),
+             end = sp_span_is(key, "end");
+        s->node = s->node || (graph && object && is_node(j->p, j->end));
+        s->graph = s->graph || (graph && object);
+        s->agent = s->agent || (agent && object);
+        s->start = s->start || start;
+        s->end = s->end || end;
+        if (graph || agent || start || end || sp_span_is(key, "debugInfo"))
+            s->keys++;
+        else
+            s->others++;
+        if (!sp_json_skip(j, &raw))
+            return;
+    }
+}
+
+/* Whether the text has "KEY":{ somewhere. */
+static bool has_object(const char *p, const char *stop, const char *quoted)
+{
+    size_t n = strlen(quoted);
+    while ((p = memmem(p, (size_t)(stop - p), quoted, n))) {
+        struct sp_json j;
+        p += n;
+        sp_json_init(&j, p, (size_t)(stop - p));
+        sp_json_type(&j); /* goes to what follows the blanks */
+        if (j.p < stop && *j.p++ == ':' && sp_json_type(&j) == SP_JSON_OBJECT)
+            return true;
+    }
+    return false;
+}
+
+/* The keys at the top of the object, as far as the prefix shows them; behind damage, what looks like them. */
 int sp_cg_probe(const unsigned char *p, size_t n, bool whole, const char **reason)
 {
     struct sp_json j;
-    struct sp_span key, raw;
-    bool graph = false, node = false, agent = false, start = false, end = false;
+    struct seen s = {0};
+    const char *text = (const char *)p;
     (void)whole;
-    sp_json_init(&j, (const char *)p, n);
-    if (sp_json_object(&j)) {
-        while (sp_json_key(&j, &key)) {
-            bool object = sp_json_type(&j) == SP_JSON_OBJECT;
-            if (sp_span_is(key, "callgraph") && object) {
-                graph = true;
-                node = node || is_node(j.p, j.end);
-            }
-            agent = agent || (sp_span_is(key, "agentMetadata") && object);
-            start = start || sp_span_is(key, "start");
-            end = end || sp_span_is(key, "end");
-            if (!sp_json_skip(&j, &raw))
-                break;
-        }
-    }
+    sp_json_init(&j, text, n);
+    bool array = sp_json_type(&j) == SP_JSON_ARRAY && sp_json_array(&j) && sp_json_item(&j);
+    look_at_keys(&j, &s);
+    bool behind = j.error && s.keys && has_object(text + j.error_at, text + n, "\"callgraph\"") &&
+                  (s.agent || has_object(text + j.error_at, text + n, "\"agentMetadata\""));
     sp_json_free(&j);
-    if (graph && (agent || (start && end))) {
-        *reason = "a JSON object with `callgraph` and `agentMetadata`";
-        return 95;
+    if ((s.graph && (s.agent || (s.start && s.end))) || behind) {
+        *reason = array    ? "an array of JSON objects with `callgraph` and `agentMetadata`"
+                  : behind ? "damaged JSON with `callgraph` and `agentMetadata`"
+                           : "a JSON object with `callgraph` and `agentMetadata`";
+        return array || behind ? 70 : 95;
     }
-    if (node || (agent && start && end)) {
+    if (!array && (s.node || (s.agent && s.start && s.end))) {
         *reason = "a JSON object with the keys of a CodeGuru profile";
         return 80;
     }
-    *reason = "a JSON object with the key `callgraph`";
-    return graph ? 20 : 0;
+    *reason = s.graph ? "a JSON object with the key `callgraph`"
+                      : "a JSON object with keys that a CodeGuru profile has, and no others";
+    return s.graph ? 20 : s.keys && !s.others ? 15 : 0;
 }
 
 const struct spaa_format spaa_format_codeguru = {

@@ -1,5 +1,5 @@
-/* Parts of the validator: validate.c walks the call graph, validate_members.c checks what stands around it.
- */
+/* Parts of the validator: validate.c goes through the text, validate_graph.c through the call graph,
+ * validate_members.c checks what stands around that. */
 #ifndef SP_CODEGURU_VALIDATE_H
 #define SP_CODEGURU_VALIDATE_H
 
@@ -31,6 +31,11 @@ bool sp_cg_wanted(const struct sp_cg_check *c, enum sp_code code);
 
 /* Whether this search met the name with this number before. Out of memory: noted in `nomem`. */
 bool sp_cg_again(struct sp_cg_check *c, uint32_t search, uint32_t name);
+
+/* The call graph, the cursor at its object. *counted: some count is not zero. `where`: the node in which it
+ * is no JSON from somewhere on. */
+spaa_status sp_cg_check_graph(struct sp_cg_check *c, struct sp_input *in, bool *counted,
+                              struct sp_buf *where);
 
 struct sp_cg_time {
     const char *at; /* NULL: the member is not there, or is no number */
