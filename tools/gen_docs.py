@@ -204,7 +204,7 @@ def formats_md(formats):
            "that reads the input as that. Folded stacks need 95 % lines of a stack and a number, and frames in one of "
            "them: a semicolon between names, a mark like `_[k]`, or a comment that names the event (`# event: "
            "cycles`). A list like `main 5` is read with `--from folded`. Text may begin with a byte order mark, be in "
-           "UTF-16, and be quoted as in mail and issues (`> ` before every line), also several times: the "
+           "UTF-16 with a mark or without, and be quoted as in mail and issues (`> ` before every line), also several times: the "
            "marks are taken away, which is said as SPAA-W311.\n\n",
            table(["name", "what it is", "read", "write", "validate", "extensions", "what comes back without `--lossless`"],
                  rows), ORIGINALS]

@@ -1,6 +1,7 @@
 /*
  * Text without what others put around it on its way here, for every reader: a byte order mark, UTF-16 (as
- * PowerShell's redirections write it), and the marks `> ` of quoting in mail and issues.
+ * PowerShell's redirections write it; with a mark or without), and the marks `> ` of quoting in mail and
+ * issues.
  *
  * A text is quoted where all lines of its first QUOTE_BYTES that hold anything begin with `>`. The blank
  * behind the mark belongs to it where no line has something else there, so that what was indented stays so.
@@ -11,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUOTE_BYTES ((size_t)64 << 10)
+#define QUOTE_BYTES      ((size_t)64 << 10)
+#define UTF16_CHARACTERS 8 /* that tell text of this encoding without a mark from what is no text */
 
 struct utf16_stage {
     struct sp_stage s;
@@ -197,9 +199,23 @@ static spaa_status unquote(struct sp_stage **top, bool *found)
     return SPAA_OK;
 }
 
-static spaa_status from_utf16(struct sp_stage **top, bool big)
+/* UTF-16 without a mark: characters of ASCII each with a byte of zero on the same side. */
+static bool is_utf16(const unsigned char *p, size_t n, bool *big)
 {
-    sp_stage_consume(*top, 2);
+    if (n < 2 * UTF16_CHARACTERS || !p[0] == !p[1])
+        return false;
+    *big = !p[0];
+    for (size_t i = 0; i < 2 * UTF16_CHARACTERS; i += 2) {
+        unsigned char c = p[i + *big];
+        if (p[i + !*big] || !((c >= ' ' && c <= '~') || (c >= '\t' && c <= '\r')))
+            return false;
+    }
+    return true;
+}
+
+static spaa_status from_utf16(struct sp_stage **top, bool big, size_t mark)
+{
+    sp_stage_consume(*top, mark);
     struct utf16_stage *u = (struct utf16_stage *)text_push(top, sizeof *u, fill_utf16);
     if (!u)
         return sp_nomem((*top)->diags);
@@ -211,10 +227,10 @@ spaa_status sp_text_unwrap(struct sp_stage **top, unsigned *wrapping)
 {
     const unsigned char *p;
     size_t n;
-    bool found = true;
+    bool found = true, big;
     for (unsigned depth = 0; found && depth < SP_QUOTE_DEPTH; depth++) {
         spaa_status st = SPAA_OK;
-        if (sp_stage_peek(*top, 4, &p, &n))
+        if (sp_stage_peek(*top, 2 * UTF16_CHARACTERS, &p, &n))
             return SPAA_ERR_NOMEM;
         found = false;
         if (n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
@@ -222,7 +238,11 @@ spaa_status sp_text_unwrap(struct sp_stage **top, unsigned *wrapping)
             *wrapping |= SP_WRAP_MARK;
             found = true;
         } else if (n >= 2 && (memcmp(p, "\xFF\xFE", 2) == 0 || memcmp(p, "\xFE\xFF", 2) == 0)) {
-            st = from_utf16(top, *p == 0xFE);
+            st = from_utf16(top, *p == 0xFE, 2);
+            *wrapping |= SP_WRAP_UTF16;
+            found = true;
+        } else if (is_utf16(p, n, &big)) {
+            st = from_utf16(top, big, 0);
             *wrapping |= SP_WRAP_UTF16;
             found = true;
         } else if (n && (*p == '>' || *p == '\n' || *p == '\r')) { /* empty lines need no mark */

@@ -38,6 +38,8 @@ WRAPPED = {
     "bom": lambda d: b"\xef\xbb\xbf" + d,
     "utf16le": lambda d: utf16(d, "utf-16-le", b"\xff\xfe"),
     "utf16be": lambda d: utf16(d, "utf-16-be", b"\xfe\xff"),
+    "utf16le without a mark": lambda d: utf16(d, "utf-16-le", b""),
+    "utf16be without a mark": lambda d: utf16(d, "utf-16-be", b""),
     "quoted": lambda d: by_lines(d, b"> ", b">"),
     "quoted empty lines with a blank": lambda d: by_lines(d, b"> "),
     "quoted but for empty lines": lambda d: by_lines(d, b"> ", b""),
