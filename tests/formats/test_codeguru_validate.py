@@ -140,6 +140,13 @@ def test_text_that_is_no_profile():
         assert "E460" in [c for c, _, _ in findings(text, 1, "--from", "codeguru")[1]]
 
 
+def test_paths_end_at_what_contradicts():
+    twice = json.dumps(profile({"children": {"a": {"counts": {"RUNNABLE": 1}}, "b": {"counts": {"RUNNABLE": 2}}}})).replace('"b"', '"a"')
+    assert [(c, f) for c, f, _ in findings(twice, 0)[1]] == [("W475", NODE + '.children["a"]')]
+    bee = {**AGENT, "agentInfo": {"type": "profile-bee"}, "sampleWeights": {"RUNNABLE": 9}}
+    assert [(c, f) for c, f, _ in findings(profile(agent=bee), 0)[1]] == [("W484", 'agentMetadata.sampleWeights["RUNNABLE"]')]
+
+
 WHOLE = json.dumps(profile())
 
 

@@ -260,7 +260,7 @@ static void close_level(struct walk *w)
         struct sp_str t = sp_str_at(&w->c->names, child->name);
         snprintf(text, sizeof text, "`%.*s`", (int)(t.n < 100 ? t.n : 100), t.p);
         if (sp_cg_again(w->c, search, child->name))
-            find_in_node(w, SP_W475, w->c->j.start + child->at, "children", NULL, text);
+            find_at_key(w, SP_W475, w->c->j.start + child->at, "children", child->name, NULL, text);
     }
     w->children.n = l->children;
     w->levels.n--;

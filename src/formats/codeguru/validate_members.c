@@ -122,10 +122,19 @@ static bool is_kind(enum kind kind, enum sp_json_type type)
                                                      : type == SP_JSON_OBJECT);
 }
 
+/* agentMetadata.sampleWeights["RUNNABLE"] */
+static const char *weight_path(struct sp_buf *path, const char *name, size_t n)
+{
+    sp_buf_clear(path);
+    sp_buf_puts(path, "agentMetadata.sampleWeights[");
+    sp_json_string(path, name, n < 60 ? n : 60);
+    sp_buf_puts(path, n < 60 ? "]" : "…]");
+    return sp_buf_cstr(path);
+}
+
 /* {"RUNNABLE":16.0}: any names. */
 static void check_weights(struct sp_cg_check *c, struct sp_span raw)
 {
-    static const char object[] = "agentMetadata.sampleWeights";
     struct sp_json j;
     struct sp_span key, v;
     struct sp_buf path;
@@ -135,10 +144,7 @@ static void check_weights(struct sp_cg_check *c, struct sp_span raw)
     for (sp_json_object(&j); sp_json_key(&j, &key);) {
         bool number = sp_json_type(&j) == SP_JSON_NUMBER,
              again = sp_cg_again(c, search, sp_intern(&c->names, key.p, key.n));
-        sp_buf_clear(&path);
-        sp_buf_printf(&path, "%s[", object);
-        sp_json_string(&path, key.p, key.n < 60 ? key.n : 60);
-        sp_buf_puts(&path, key.n < 60 ? "]" : "…]");
+        weight_path(&path, key.p, key.n);
         if (!sp_json_skip(&j, &v))
             break;
         if (again)
@@ -199,7 +205,9 @@ static bool is_bee(struct sp_span raw)
 static void check_counters(struct sp_cg_check *c, struct sp_span raw, int64_t ms)
 {
     struct sp_span weights = sp_cg_member(raw, "sampleWeights"), v;
+    struct sp_buf path;
     bool bee = is_bee(raw);
+    sp_buf_init(&path, 4096);
     for (size_t i = 0; weights.n && *weights.p == '{' && i < c->counters.n; i++) {
         struct sp_str name = sp_str_at(&c->names, c->counters.v[i].name);
         char key[128];
@@ -214,10 +222,11 @@ static void check_counters(struct sp_cg_check *c, struct sp_span raw, int64_t ms
             sp_cg_find(c, SP_W484, weights.p, "agentMetadata.sampleWeights", NULL,
                        "there are counts of %s, and sampleWeights has none for it", key);
         else if (bee && want > 0 && (is > 1.02 * want || is < 0.98 * want))
-            sp_cg_find(c, SP_W484, v.p, "agentMetadata.sampleWeights", NULL,
+            sp_cg_find(c, SP_W484, v.p, weight_path(&path, name.p, name.n), NULL,
                        "the sampleWeights of %s are %.*s, and its counts are %.4g a second", key,
                        (int)(v.n < 40 ? v.n : 40), v.p, want);
     }
+    sp_buf_free(&path);
 }
 
 /* profile-bee counts each sample once; other agents mean other things by it. */
