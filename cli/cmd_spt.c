@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static const char *const verdicts[] = {"match",   "age differs",     "GUID differs", "not in the trace",
-                                       "no RSDS", "not a PE or PDB", "unreadable"};
+static const char *const verdicts[] = {"match",   "age differs", "GUID differs",    "not in the trace",
+                                       "no RSDS", "cut off",     "not a PE or PDB", "unreadable"};
 
 struct matcher {
     struct sp_diags *d;
@@ -29,14 +29,18 @@ struct matcher {
     size_t matches;
 };
 
-/* A file; what is in a folder and has no id is passed over. */
+/* A file; what is in a folder and has no id is passed over, but not what is a part of something. */
 static spaa_status cmd_spt_judge(struct matcher *m, const char *path, bool named)
 {
     struct sp_spt_binary x;
     sp_spt_judge(&m->file, path, m->d, m->matched, &x);
     if (x.why)
         sp_emit_hint(m->d, SP_W312, SP_AT_NOTHING, "", "%s is %s", path, x.why);
-    if (!named && x.verdict >= SP_SPT_NO_RSDS)
+    else if (x.verdict == SP_SPT_CUT)
+        sp_emit_hint(m->d, SP_W312, SP_AT_NOTHING, "whether it is of the trace cannot be told",
+                     "%s is an image that was cut off at byte %llu: its headers say that it has %llu", path,
+                     (unsigned long long)x.size, (unsigned long long)x.reach);
+    if (!named && x.verdict >= SP_SPT_NO_RSDS && x.verdict != SP_SPT_CUT)
         return SPAA_OK;
     m->matches += x.verdict == SP_SPT_MATCH;
     return sp_vec_push(&m->found, x) ? SPAA_OK : sp_nomem(m->d);
@@ -104,7 +108,7 @@ static void json_program(struct sp_jw *w, const char *key, const struct matcher 
 static int cmd_spt_answer_json(struct sp_run *run, const struct matcher *m)
 {
     static const char *const words[] = {"match",   "age_differs", "guid_differs", "not_in_trace",
-                                        "no_rsds", "not_pe",      "unreadable"};
+                                        "no_rsds", "cut_off",     "not_pe",       "unreadable"};
     struct sp_jw w;
     sp_jw_init(&w, run->out);
     sp_jw_open(&w, NULL, '{');

@@ -171,6 +171,8 @@ static bool msf_read_directory(struct sp_msf *m, uint32_t bytes, uint32_t map_at
     return ok;
 }
 
+const char sp_pdb_cut_off[] = "a PDB that was cut off: it is shorter than it says";
+
 /* What a file that is no PDB of this format is. */
 static const char *msf_what(const unsigned char *head, size_t n)
 {
@@ -202,7 +204,7 @@ spaa_status sp_msf_open(struct sp_msf *m, const char *path, struct sp_diags *d, 
     if (m->block < BLOCK_MIN || m->block > BLOCK_MAX || m->block & (m->block - 1))
         return SPAA_ERR_INPUT;
     uint64_t said = sp_pdb_u32(head + 40), there = m->size / m->block + (m->size % m->block != 0);
-    *why = "a PDB that was cut off: it is shorter than it says";
+    *why = sp_pdb_cut_off;
     if (said > there)
         return SPAA_ERR_INPUT;
     m->nblocks = (uint32_t)said;

@@ -37,6 +37,9 @@ struct sp_pdb_id {
     uint16_t machine;       /* IMAGE_FILE_MACHINE_…; 0: not said */
 };
 
+/* The *why of a PDB that is shorter than it says. */
+extern const char sp_pdb_cut_off[];
+
 struct sp_pdb_frame {
     const char *linkage;   /* the public symbol of the function, or of code of its own; NULL: none */
     const char *name;      /* as the compiler wrote it, with scopes and without parameters; NULL: not known */

@@ -16,6 +16,7 @@ enum {
     CLASS_EXTERNAL = 2,
     CLASS_STATIC = 3,
     TYPE_FUNCTION = 0x20,
+    STUB_MAX = 4096, /* what stands before the headers; programs of DOS have any number in its place */
 };
 #define TABLE_MAX ((size_t)256 << 20)
 
@@ -57,6 +58,19 @@ static bool read_at(const struct image *m, uint64_t offset, void *out, size_t n)
         done += (size_t)got;
     }
     return true;
+}
+
+/* n bytes at an offset belong to the image, whether they are there or not. */
+static void reaches(struct image *m, uint64_t offset, uint64_t n)
+{
+    if (n && offset + n > m->pe->reach)
+        m->pe->reach = offset + n;
+}
+
+static bool read_head(struct image *m, uint64_t offset, void *out, size_t n)
+{
+    reaches(m, offset, n);
+    return read_at(m, offset, out, n);
 }
 
 /* The file offset of n bytes at an RVA; false where no section holds them. */
@@ -115,6 +129,23 @@ static struct directory directory(const unsigned char *dirs, size_t n, unsigned 
     return d;
 }
 
+static void read_sections(struct image *m, uint64_t at, unsigned n)
+{
+    for (unsigned i = 0; i < n && i < SP_PE_SECTIONS_MAX; i++) {
+        unsigned char s[40];
+        if (!read_head(m, at + (uint64_t)40 * i, s, sizeof s))
+            break;
+        uint32_t flags = pe_u32(s + 36);
+        struct sp_pe_section section = {.size = pe_u32(s + 8),
+                                        .rva = pe_u32(s + 12),
+                                        .raw_size = pe_u32(s + 16),
+                                        .raw = pe_u32(s + 20),
+                                        .code = flags & 0x20 || flags & 0x20000000};
+        m->pe->sections[m->pe->nsections++] = section;
+        reaches(m, section.raw, section.raw_size);
+    }
+}
+
 /* DOS header, COFF header, optional header, section table. */
 static bool read_headers(struct image *m)
 {
@@ -122,10 +153,12 @@ static bool read_headers(struct image *m)
     if (!read_at(m, 0, dos, sizeof dos) || dos[0] != 'M' || dos[1] != 'Z')
         return false;
     uint64_t at = pe_u32(dos + 60);
-    if (!read_at(m, at, coff, sizeof coff) || memcmp(coff, "PE\0\0", 4) != 0)
+    if (at > STUB_MAX ? !read_at(m, at, coff, sizeof coff) : !read_head(m, at, coff, sizeof coff))
+        return false;
+    if (memcmp(coff, "PE\0\0", 4) != 0)
         return false;
     size_t opt_n = u16(coff + 20), have = opt_n < sizeof opt ? opt_n : sizeof opt;
-    if (opt_n < 96 || !read_at(m, at + 24, opt, have))
+    if (opt_n < 96 || !read_head(m, at + 24, opt, have))
         return false;
     uint16_t magic = u16(opt);
     size_t dirs = magic == 0x20b ? 112 : 96;
@@ -143,19 +176,11 @@ static bool read_headers(struct image *m)
     m->exports = directory(opt + dirs, n, 0);
     m->functions = directory(opt + dirs, n, 3);
     m->debug = directory(opt + dirs, n, 6);
-    unsigned sections = u16(coff + 6);
-    for (unsigned i = 0; i < sections && i < SP_PE_SECTIONS_MAX; i++) {
-        unsigned char s[40];
-        if (!read_at(m, at + 24 + opt_n + (uint64_t)40 * i, s, sizeof s))
-            break;
-        uint32_t flags = pe_u32(s + 36);
-        m->pe->sections[m->pe->nsections++] =
-            (struct sp_pe_section){.size = pe_u32(s + 8),
-                                   .rva = pe_u32(s + 12),
-                                   .raw_size = pe_u32(s + 16),
-                                   .raw = pe_u32(s + 20),
-                                   .code = flags & 0x20 || flags & 0x20000000};
-    }
+    struct directory certificates = directory(opt + dirs, n, 4); /* the one that has an offset in the file */
+    reaches(m, certificates.rva, certificates.size);
+    if (m->pe->has_symbols)
+        reaches(m, m->symbols, (uint64_t)m->nsymbols * SYMBOL_BYTES + 4);
+    read_sections(m, at + 24 + opt_n, u16(coff + 6));
     return true;
 }
 
@@ -329,6 +354,7 @@ spaa_status sp_pe_read(const char *path, struct sp_diags *d, struct sp_pe *out, 
     m.fd = sp_file_open(path, &m.size);
     if (m.fd < 0)
         return SPAA_ERR_NOT_FOUND;
+    out->size = m.size;
     spaa_status st = SPAA_ERR_INPUT;
     if (read_headers(&m)) {
         read_debug(&m);

@@ -28,12 +28,14 @@ struct sp_pe {
     char pdb[260]; /* the PDB's path in the RSDS record, cut off where it is longer */
     struct sp_pe_section sections[SP_PE_SECTIONS_MAX];
     unsigned nsections;
+    uint64_t size, reach; /* of the file; how far its headers say that it goes: more, and it was cut off */
 };
 
 /*
  * With syms also the functions: of the COFF symbol table (MinGW's), else of the export table; x64's table
  * of functions (.pdata) tells where they end. SPAA_ERR_NOT_FOUND when the file cannot be opened,
- * SPAA_ERR_INPUT when it is no PE image, SPAA_ERR_IO when it changed meanwhile (reported), SPAA_ERR_NOMEM.
+ * SPAA_ERR_INPUT when it is no PE image (with `reach`: it begins as one), SPAA_ERR_IO when it changed
+ * meanwhile (reported), SPAA_ERR_NOMEM.
  */
 spaa_status sp_pe_read(const char *path, struct sp_diags *d, struct sp_pe *out, struct sp_symtab *syms);
 /* "x64", "x86", "arm64", …; NULL where the number is none of these. */

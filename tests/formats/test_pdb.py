@@ -517,6 +517,10 @@ def test_match_takes_pdbs_and_folders(tmp_path):
         "arm64.pdb": "not_in_trace", "arm64.exe": "not_in_trace", "own.pdb": "not_in_trace"}
     other = trace(tmp_path, 0x1000, age=5)
     assert ask("spt", "match", other, path_of("x64"), code=1)["binaries"][0]["verdict"] == "age_differs"
+    with open(path_of("x64"), "rb") as f:
+        half = write(tmp_path / "half.pdb", f.read()[:20000])
+    assert ask("spt", "match", path, half, code=1)["binaries"][0]["verdict"] == "cut_off"
+    assert "a PDB that was cut off" in run("spt", "match", path, half, code=1).err
     portable = write(tmp_path / "app.pdb", b"BSJB" + bytes(99))
     done = run("spt", "match", path, portable, code=1)
     assert "not a PE or PDB" in done.out and "portable PDB" in done.err

@@ -140,6 +140,21 @@ def test_match(tmp_path):
     run("spt", "mach", path, paths["app.exe"], code=2)
 
 
+@pytest.mark.parametrize("bits", [32, 64])
+def test_an_image_that_was_cut_off_is_no_match(bits, tmp_path):
+    """In its headers, in its sections, before or behind its GUID, in its symbols."""
+    path, whole = write(tmp_path / "x.spt", small()), image(APP, bits=bits, coff={"main": 0x1000}, exports={"main": 0x1000})
+    for n in [64, 0x80, 0x90, 0xC0, 0x100, 0x1A0, 0x200, 0x3FF, 0x400, 0x500, 0x600, 0x640, len(whole) - 40, len(whole) - 1]:
+        cut = write(tmp_path / "app.exe", whole[:n])
+        answer = ask("spt", "match", path, cut, code=1)
+        assert answer["matches"] == 0 and answer["binaries"][0]["verdict"] == "cut_off" and answer["binaries"][0]["program"] is None, n
+        assert [p["name"] for p in answer["unmatched"]] == ["app.exe", "ntoskrnl.exe"]
+        assert "cut off at byte %d" % n in run("spt", "match", path, cut, code=1).err
+        assert ask("spt", "match", path, tmp_path, code=1)["binaries"][0]["verdict"] == "cut_off"
+    assert ask("spt", "match", path, write(tmp_path / "app.exe", whole))["matches"] == 1
+    assert ask("spt", "match", path, write(tmp_path / "app.exe", whole + b"more"))["matches"] == 1
+
+
 def test_damaged_images_never_crash(tmp_path):
     path = write(tmp_path / "x.spt", small())
     whole = image(APP, coff={"main": 0x1000}, exports={"main": 0x1000}, pdata=[(0x1000, 0x1008)])

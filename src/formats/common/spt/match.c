@@ -16,6 +16,8 @@ static void match_read(struct sp_spt_binary *x, struct sp_diags *d)
     struct sp_pdb_id id;
     const char *why = "";
     spaa_status st = sp_pe_read(x->path, d, &pe, NULL);
+    x->size = pe.size;
+    x->reach = pe.reach;
     if (!st) {
         x->has_rsds = pe.has_rsds;
         x->rsds = pe.rsds;
@@ -28,10 +30,13 @@ static void match_read(struct sp_spt_binary *x, struct sp_diags *d)
         x->machine = sp_pe_machine_name(id.machine);
     }
     x->why = st == SPAA_ERR_INPUT && strcmp(why, "no PDB") != 0 && strcmp(why, "empty") != 0 ? why : NULL;
-    x->verdict = st == SPAA_ERR_INPUT ? SP_SPT_NO_BINARY
-                 : st                 ? SP_SPT_UNREADABLE
-                 : x->has_rsds        ? SP_SPT_OTHER
-                                      : SP_SPT_NO_RSDS;
+    bool cut = (!st && !x->is_pdb && x->reach > x->size) ||
+               (st == SPAA_ERR_INPUT && (x->reach > x->size || why == sp_pdb_cut_off));
+    x->verdict = cut                    ? SP_SPT_CUT
+                 : st == SPAA_ERR_INPUT ? SP_SPT_NO_BINARY
+                 : st                   ? SP_SPT_UNREADABLE
+                 : x->has_rsds          ? SP_SPT_OTHER
+                                        : SP_SPT_NO_RSDS;
 }
 
 /* Of an image the whole name counts, of a PDB what stands before the extension. */
