@@ -35,11 +35,32 @@ static spaa_status convert(struct upload *u)
     return st;
 }
 
-/* What reading lost of a CodeGuru profile is not in what is made of it: the file is judged as well. */
-static bool is_damaged(const struct upload *u)
+/* Errors of the file that what is made of it need not have: --start gives other times. */
+static bool is_mended(const struct upload *u, const struct sp_diag *g)
 {
-    const struct sp_run *run = u->run;
-    return u->made && is_codeguru(run->input) && sp_diags_count(run->diags, SP_LOSS);
+    bool time = (g->code == SP_E466 || g->code == SP_E467) && g->field &&
+                (strcmp(g->field, "start") == 0 || strcmp(g->field, "end") == 0);
+    for (size_t i = 0; time && i < u->run->own.n; i++)
+        if (strcmp(u->run->own.v[i].name, "start") == 0)
+            return true;
+    return false;
+}
+
+/* What is made of a CodeGuru file no longer shows which of two members was taken, or what was lost: the file
+ * is judged as well. */
+static spaa_status validate_file(struct upload *u, struct sp_diags *found)
+{
+    struct sp_diags all;
+    sp_diags_init(&all);
+    spaa_status st =
+        is_codeguru(u->run->input) ? sp_format_by_name("codeguru")->validate(u->in, &all) : SPAA_OK;
+    bool bad = false;
+    for (size_t i = 0; i < all.list.n; i++)
+        bad = bad || (all.list.v[i].severity >= SP_ERROR && !is_mended(u, &all.list.v[i]));
+    if (st || bad)
+        sp_diags_merge(found, &all);
+    sp_diags_free(&all);
+    return st;
 }
 
 /* Nothing is sent that would be refused, or taken and shown nowhere; what is a mere warning was said on
@@ -51,8 +72,8 @@ static spaa_status validate(struct upload *u)
     struct sp_diags found;
     sp_diags_init(&found);
     spaa_status st = u->made ? sp_input_memory(u->body, u->body_n, "<body>", &found, &in) : SPAA_OK;
-    if (!st && is_damaged(u))
-        st = sp_format_by_name("codeguru")->validate(u->in, &found);
+    if (!st && u->made)
+        st = validate_file(u, &found);
     if (!st && !sp_diags_count(&found, SP_ERROR))
         st = sp_format_by_name("codeguru")->validate(in ? in : u->in, &found);
     bool bad = sp_diags_count(&found, SP_ERROR) != 0;

@@ -488,9 +488,33 @@ def test_what_validate_calls_an_error_is_not_sent(serve, was, now, code):
     if not now: # garbage behind a good graph
         text = PROFILE[:-1] + ',"start":1711234567000 garbage}'
     for more in ((), ("--start", "1711234567000")):
-        if code != "E491" or not more:
-            assert "SPAA-" + code in upload(server, *more, stdin=text, code=3).err
+        assert "SPAA-" + code in upload(server, *more, stdin=text, code=3).err
     assert server.calls == 0
+
+
+@pytest.mark.parametrize("was, now", [
+    ('"durationInMs":10000', '"durationInMs":1,"durationInMs":10000'), ('"agentMetadata":{', '"agentMetadata":{"agentInfo":{"type":"a","type":"b"},'),
+    ('"agentMetadata":{', '"agentMetadata":{},"agentMetadata":{'), ('"counts":{', '"counts":{"RUNNABLE":5},"counts":{'), ('"end":', '"end":1711234579000,"end":'),
+    ('"counts":{', '"counts":{"RUNNABLE":5,'), ('"counts":{', '"file":"a","file":"b","counts":{'), ('"counts":{', '"line":[1],"line":[2],"counts":{')])
+def test_a_member_that_stands_twice_is_not_chosen_in_silence(serve, was, now):
+    """Not by an option that has another body made, either; --force takes one."""
+    server, text = serve(DONE, DONE), PROFILE.replace(was, now, 1)
+    assert text != PROFILE
+    for more in ((), ("--start", "1711234567000"), ("--agent-type", "x")):
+        assert "SPAA-E491" in upload(server, *more, stdin=text, code=3).err
+    assert server.calls == 0
+    upload(server, "--start", "1711234567000", "--force", stdin=text)
+    assert server.calls == 1
+
+
+def test_times_of_ones_own_replace_wrong_ones(serve):
+    """What is as long as its agent says."""
+    ends = ('"end":1711234577000', '"end":"x"', '"end":null', '"end":1', '"x":1')
+    server = serve(*[DONE] * len(ends))
+    for n, end in enumerate(ends):
+        upload(server, "--start", "1711234567000", stdin=PROFILE.replace(ends[0], end, 1))
+        sent = json.loads(server.requests[n][3])
+        assert sent["start"] == 1711234567000 and sent["end"] - sent["start"] == 10000
 
 
 def test_children_that_stand_twice_are_sent_merged(serve):

@@ -191,16 +191,16 @@ static bool codeguru_iso_ms(const char *text, int64_t *ms)
     return true;
 }
 
-/* The span from --start on instead of where it is; what is taken now has ended just now. */
+/* The span, or where there is none that long a one, from --start on instead of where it is; what is taken now
+ * has ended just now. */
 static bool codeguru_move(const char *to, int64_t length, int64_t *start, int64_t *end, struct sp_diags *d)
 {
     size_t n = strlen(to);
-    int64_t at, span = *end > *start ? *end - *start : 0;
+    int64_t at, span = *end > *start ? *end - *start : length;
     struct timespec now;
     if (strcmp(to, "now") == 0) {
         clock_gettime(CLOCK_REALTIME, &now);
         at = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-        span = span ? span : length;
         at = span < at ? at - span : 0;
     } else if (!codeguru_iso_ms(to, &at) && (!n || sp_parse_i64(to, to + n, &at) != n)) {
         at = -1;
