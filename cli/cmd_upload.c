@@ -46,12 +46,17 @@ static int find_keys(struct upload *u, const char **region)
     *region = run->v.region ? run->v.region : sp_aws_region(&u->aws, &other);
     if (other)
         sp_emit(run->diags, SP_W487, SP_AT_NOTHING, "%.63s; used is %.63s", other, *region);
-    if (!*region) {
-        sp_emit(run->diags, SP_E462, SP_AT_NOTHING, " ");
+    if (!*region || !**region) {
+        if (*region && !run->v.region)
+            sp_emit_hint(run->diags, SP_E462, SP_AT_NOTHING,
+                         "unset it for another to count, or name one with --region", "%s is set, and empty",
+                         getenv("AWS_DEFAULT_REGION") ? "AWS_DEFAULT_REGION" : "the profile's region");
+        else
+            sp_emit(run->diags, SP_E462, SP_AT_NOTHING, " ");
         return SP_EXIT_USAGE;
     }
-    if (!sp_codeguru_name(*region, 63))
-        return sp_run_usage(run, "like eu-west-1", "--region has no value \"%s\"", *region);
+    if (!sp_aws_is_region(*region))
+        return sp_run_usage(run, "like eu-west-1", "there is no region \"%s\"", *region);
     st = sp_aws_keys_find(&u->aws, *region, &u->keys, run->diags);
     if (st)
         return sp_run_exit(run, st);

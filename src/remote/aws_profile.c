@@ -234,13 +234,27 @@ bool sp_aws_configured(const struct sp_aws *a, const char *variable, const char 
 
 const char *sp_aws_region(struct sp_aws *a, const char **other)
 {
-    const char *last = sp_aws_variable(a, "AWS_REGION");
+    const char *first = a->get("AWS_DEFAULT_REGION", a->arg), *last = sp_aws_variable(a, "AWS_REGION");
+    struct sp_span s;
     sp_buf_clear(&a->region);
-    if (!sp_aws_configured(a, "AWS_DEFAULT_REGION", "region", &a->region) && last)
+    *other = NULL;
+    if (first)
+        sp_buf_puts(&a->region, first);
+    else if (sp_aws_setting(a, SP_AWS_BOTH, "region", &s))
+        sp_buf_add(&a->region, s.p, s.n);
+    else if (last)
         sp_buf_puts(&a->region, last);
-    const char *region = a->region.len ? sp_buf_cstr(&a->region) : NULL;
-    *other = region && last && strcmp(last, region) != 0 ? last : NULL;
+    else
+        return NULL;
+    const char *region = sp_buf_cstr(&a->region);
+    *other = *region && last && strcmp(last, region) != 0 ? last : NULL;
     return region;
+}
+
+bool sp_aws_is_region(const char *s)
+{
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
+    return n && n <= 63 && !s[n] && *s != '-' && s[n - 1] != '-' && strspn(s, "0123456789") < n;
 }
 
 /* `endpoint_url` of the nested settings that a section [services NAME] has for a service. */

@@ -42,9 +42,12 @@ bool sp_aws_setting(const struct sp_aws *a, enum sp_aws_file in, const char *key
 bool sp_aws_configured(const struct sp_aws *a, const char *variable, const char *key, struct sp_buf *out);
 /*
  * The region, or NULL: AWS_DEFAULT_REGION, the profile's, as botocore; last AWS_REGION, which that does not
- * know. *other: AWS_REGION, where it says something else; else NULL.
+ * know. "": the first of the two that is set has nothing, and botocore looks no further. *other: AWS_REGION,
+ * where it says something else; else NULL.
  */
 const char *sp_aws_region(struct sp_aws *a, const char **other);
+/* What can be a part of a host's name: letters, digits and `-`. */
+bool sp_aws_is_region(const char *s);
 /*
  * The URL that the environment or the profile gives for a service ("STS"): AWS_ENDPOINT_URL_STS,
  * AWS_ENDPOINT_URL, `endpoint_url` of the profile's `services`, of the profile; false: none.

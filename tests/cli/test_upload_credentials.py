@@ -340,6 +340,26 @@ def test_the_region_is_botocores(host, tmp_path):
     assert parse(upload(env, host, "--dry-run", "--json", "--region", "r-given").out)["region"] == "r-given"
 
 
+@pytest.mark.parametrize("env, config, used", [
+    ({"AWS_DEFAULT_REGION": ""}, "region = r-file", "AWS_DEFAULT_REGION is set, and empty"),
+    ({"AWS_DEFAULT_REGION": "", "AWS_REGION": "r-last"}, "", "AWS_DEFAULT_REGION is set, and empty"),
+    ({}, "region =", "the profile's region is set, and empty"), ({"AWS_REGION": "r-last"}, "region =", "the profile's region is set, and empty"),
+    ({"AWS_REGION": ""}, "region = r-file", "r-file"), ({"AWS_REGION": ""}, "", "SPAA-E462"), ({"AWS_DEFAULT_REGION": "r-1", "AWS_REGION": ""}, "region =", "r-1"),
+    ({"AWS_DEFAULT_REGION": " "}, "region = r-file", 'no region " "'), ({"AWS_DEFAULT_REGION": "eu_west"}, "", 'no region "eu_west"'),
+    ({"AWS_DEFAULT_REGION": "-a"}, "", 'no region "-a"'), ({"AWS_DEFAULT_REGION": "12"}, "", 'no region "12"')])
+def test_a_region_that_is_set_to_nothing_is_not_passed_over(host, tmp_path, env, config, used):
+    """botocore makes no client then (1.44: "Invalid endpoint: https://codeguru-profiler..amazonaws.com"); AWS_REGION it does not read."""
+    k = Keys("env")
+    files(tmp_path, "", "[default]\n" + config + "\n")
+    env = {**bare(tmp_path, AWS_ACCESS_KEY_ID=k.id, AWS_SECRET_ACCESS_KEY=k.secret), "AWS_DEFAULT_REGION": None, **env}
+    env = {name: value for name, value in env.items() if value is not None}
+    if used.startswith("r-"):
+        assert parse(upload(env, host, "--dry-run", "--json").out)["region"] == used
+    else:
+        assert used in upload(env, host, "--dry-run", code=2).err
+        assert parse(upload(env, host, "--dry-run", "--json", "--region", "r-given").out)["region"] == "r-given"
+
+
 def test_web_identity(host, tmp_path):
     k = Keys("web")
     host.routes["POST /"] = (200, k.xml())
