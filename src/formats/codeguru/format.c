@@ -61,16 +61,18 @@ static void look_at_keys(struct sp_json *j, struct seen *s)
     }
 }
 
-/* Whether the text has "KEY":{ somewhere. */
-static bool has_object(const char *p, const char *stop, const char *quoted)
+/* A call graph somewhere in the text: "callgraph":{, and in that what a node has, or another key is there. */
+static bool has_graph(const char *p, const char *stop, bool key)
 {
-    size_t n = strlen(quoted);
+    static const char quoted[] = "\"callgraph\"", agent[] = "\"agentMetadata\"";
+    size_t n = sizeof quoted - 1;
+    key = key || memmem(p, (size_t)(stop - p), agent, sizeof agent - 1);
     while ((p = memmem(p, (size_t)(stop - p), quoted, n))) {
         struct sp_json j;
         p += n;
         sp_json_init(&j, p, (size_t)(stop - p));
         sp_json_type(&j); /* goes to what follows the blanks */
-        if (j.p < stop && *j.p++ == ':' && sp_json_type(&j) == SP_JSON_OBJECT)
+        if (j.p < stop && *j.p++ == ':' && sp_json_type(&j) == SP_JSON_OBJECT && (key || is_node(j.p, stop)))
             return true;
     }
     return false;
@@ -85,13 +87,13 @@ int sp_cg_probe(const unsigned char *p, size_t n, bool whole, const char **reaso
     (void)whole;
     sp_json_init(&j, text, n);
     bool array = sp_json_type(&j) == SP_JSON_ARRAY && sp_json_array(&j) && sp_json_item(&j);
+    bool begun = sp_json_type(&j) == SP_JSON_OBJECT;
     look_at_keys(&j, &s);
-    bool behind = j.error && s.keys && has_object(text + j.error_at, text + n, "\"callgraph\"") &&
-                  (s.agent || has_object(text + j.error_at, text + n, "\"agentMetadata\""));
+    bool behind = j.error && begun && has_graph(text + j.error_at, text + n, s.keys);
     sp_json_free(&j);
     if ((s.graph && (s.agent || (s.start && s.end))) || behind) {
         *reason = array    ? "an array of JSON objects with `callgraph` and `agentMetadata`"
-                  : behind ? "damaged JSON with `callgraph` and `agentMetadata`"
+                  : behind ? "damaged JSON with a `callgraph`"
                            : "a JSON object with `callgraph` and `agentMetadata`";
         return array || behind ? 70 : 95;
     }
