@@ -31,23 +31,20 @@ static bool is_true(const char *text)
     return strcasecmp(text, "true") == 0;
 }
 
+/* One that is set to nothing is no number, as in botocore. */
 static spaa_status number(const struct sp_aws *a, const char *variable, const char *key, uint64_t *out,
                           struct sp_diags *d)
 {
-    struct sp_buf text;
-    sp_buf_init(&text, 4096);
+    const char *v = a->get(variable, a->arg);
+    struct sp_span s = {v, v ? strlen(v) : 0};
     *out = 1;
-    spaa_status st = SPAA_OK;
-    if (sp_aws_configured(a, variable, key, &text)) {
-        const char *p = sp_buf_cstr(&text);
-        if (sp_parse_u64(p, p + text.len, out) != text.len || !*out || *out > NUMBER_MAX) {
-            sp_emit(d, SP_E037, SP_AT_NOTHING, "%s needs a number from 1 to %d, not \"%s\"", variable,
-                    NUMBER_MAX, p);
-            st = SPAA_ERR_USAGE;
-        }
-    }
-    sp_buf_free(&text);
-    return st;
+    if (!v && !sp_aws_setting(a, SP_AWS_BOTH, key, &s))
+        return SPAA_OK;
+    if (s.n && sp_parse_u64(s.p, s.p + s.n, out) == s.n && *out && *out <= NUMBER_MAX)
+        return SPAA_OK;
+    sp_emit(d, SP_E037, SP_AT_NOTHING, "%s needs a number from 1 to %d, not \"%.*s\"", variable, NUMBER_MAX,
+            (int)(s.n < 100 ? s.n : 100), s.n ? s.p : "");
+    return SPAA_ERR_USAGE;
 }
 
 static spaa_status base_address(const struct sp_aws *a, struct service *s, struct sp_diags *d)

@@ -533,7 +533,7 @@ def test_instance_fails(host, tmp_path):
     host.routes["PUT /latest/api/token"] = (400, b"")
     refused(instance(host, tmp_path), host, "no AWS credentials")
     assert len(host.requests) == 1
-    for more in ({"AWS_METADATA_SERVICE_TIMEOUT": "x"}, {"AWS_METADATA_SERVICE_NUM_ATTEMPTS": "0"}, {"AWS_EC2_METADATA_SERVICE_ENDPOINT": "x"},
+    for more in ({"AWS_METADATA_SERVICE_TIMEOUT": "x"}, {"AWS_METADATA_SERVICE_TIMEOUT": ""}, {"AWS_METADATA_SERVICE_NUM_ATTEMPTS": "0"}, {"AWS_EC2_METADATA_SERVICE_ENDPOINT": "x"},
                  {"AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE": "ipv5"}):
         assert next(iter(more)) in upload(instance(host, tmp_path, **more), host, code=2).err
 
