@@ -3,6 +3,7 @@
 
 #include "json/find.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -63,12 +64,34 @@ bool sp_aws_is_url(const char *url, const char *never)
     return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
 }
 
-/* "2026-01-31T12:00:00", then a fraction or none, then "Z", "+00:00" or nothing: UTC. Or as in HTTP: "Sat, 31
- * Jan 2026 12:00:00 GMT". */
+/* "+00:00", "+0000" and "+00", "Z", or nothing: UTC. Seconds east of it. */
+static bool zone(const char *p, int64_t *east)
+{
+    char digits[5] = "";
+    size_t n = 0, at = 1;
+    *east = 0;
+    if (!*p || strcasecmp(p, "Z") == 0)
+        return true;
+    for (; *p && n < 4 && (isdigit((unsigned char)p[at]) || (p[at] == ':' && n == 2)); at++)
+        if (p[at] != ':')
+            digits[n++] = p[at];
+    if ((*p != '+' && *p != '-') || p[at] || (n != 2 && n != 4))
+        return false;
+    int64_t number = strtol(digits, NULL, 10),
+            minutes = n == 4 ? number / 100 * 60 + number % 100 : number * 60;
+    *east = *p == '+' ? 60 * minutes : -60 * minutes;
+    return true;
+}
+
+/* ISO 8601, with `-` and `:` or without, with seconds and a fraction of them or without. Or as in HTTP: "Sat,
+ * 31 Jan 2026 12:00:00 GMT". */
 bool sp_aws_time(const char *p, size_t n, int64_t *seconds)
 {
+    static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y%m%dT%H%M%S",
+                                        "%Y-%m-%dT%H:%M",    "%Y-%m-%d %H:%M",    NULL};
     char text[64];
     struct tm tm = {0};
+    int64_t east;
     if (n >= sizeof text)
         return false;
     memcpy(text, p, n);
@@ -78,21 +101,18 @@ bool sp_aws_time(const char *p, size_t n, int64_t *seconds)
         *seconds = (int64_t)timegm(&tm);
         return strcmp(rest, " GMT") == 0 || strcmp(rest, " UTC") == 0;
     }
-    tm = (struct tm){0};
-    rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+    for (size_t i = 0; !rest && forms[i]; i++) {
+        tm = (struct tm){0};
+        rest = strptime(text, forms[i], &tm);
+    }
     if (!rest)
         return false;
-    if (*rest == '.')
+    if (*rest == '.' || *rest == ',')
         rest += 1 + strspn(rest + 1, "0123456789");
-    int hours, minutes, used = 0;
     *seconds = (int64_t)timegm(&tm);
-    if (!*rest || strcmp(rest, "Z") == 0)
-        return true;
-    if ((*rest != '+' && *rest != '-') || sscanf(rest + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 ||
-        rest[1 + used] || hours < 0 || minutes < 0)
+    if (!zone(rest, &east))
         return false;
-    int64_t east = hours * 3600 + minutes * 60;
-    *seconds -= *rest == '+' ? east : -east;
+    *seconds -= east;
     return true;
 }
 

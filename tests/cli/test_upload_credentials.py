@@ -340,6 +340,24 @@ def test_the_region_is_botocores(host, tmp_path):
     assert parse(upload(env, host, "--dry-run", "--json", "--region", "r-given").out)["region"] == "r-given"
 
 
+@pytest.mark.parametrize("text, fine", [
+    ("2099-01-01T00:00:00Z", True), ("2099-01-01T00:00:00.5Z", True), ("20990101T000000Z", True), ("2099-01-01 00:00:00Z", True),
+    ("2099-01-01T00:00Z", True), ("2099-01-01T00:00:00z", True), ("2099-01-01T00:00:00+0000", True), ("2099-01-01T00:00:00-07:30", True),
+    ("2099-01-01T00:00:00+02", True), ("", True), ("2020-01-01T00:00:00Z", False), ("20200101T000000Z", False), ("2020-01-01 00:00Z", False), ("soon", False),
+    ("2099-01-01T00:00:00+1", False), ("2099-01-01T00:00:00+1:00", False), ("2099-01-01T00:00:00Zx", False), ("2099-13-01T00:00:00Z", False)])
+def test_times_in_the_forms_of_iso_8601(host, tmp_path, text, fine):
+    env = bare(tmp_path, AWS_ACCESS_KEY_ID="AKIAX0001", AWS_SECRET_ACCESS_KEY="x", AWS_CREDENTIAL_EXPIRATION=text)
+    assert "SPAA-E461" not in upload(env, host, "--dry-run", code=0).err if fine else "SPAA-E461" in upload(env, host, "--dry-run", code=3).err
+
+
+def test_a_time_east_of_utc(host, tmp_path):
+    """In two hours on a clock that is five hours ahead: it is over."""
+    soon = datetime.datetime.utcnow() + datetime.timedelta(hours=2)
+    for zone, code in (("+05:00", 3), ("+0500", 3), ("+05", 3), ("-05:00", 0), ("Z", 0)):
+        upload(bare(tmp_path, AWS_ACCESS_KEY_ID="AKIAX0001", AWS_SECRET_ACCESS_KEY="x", AWS_CREDENTIAL_EXPIRATION=soon.strftime("%Y-%m-%dT%H:%M:%S") + zone),
+               host, "--dry-run", code=code)
+
+
 @pytest.mark.parametrize("env, config, used", [
     ({"AWS_DEFAULT_REGION": ""}, "region = r-file", "AWS_DEFAULT_REGION is set, and empty"),
     ({"AWS_DEFAULT_REGION": "", "AWS_REGION": "r-last"}, "", "AWS_DEFAULT_REGION is set, and empty"),
