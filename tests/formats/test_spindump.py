@@ -40,7 +40,7 @@ class Profile:
             text = text.get("state", text.get("text"))
             usual = {"RUNNABLE": "running", "RUN_QUEUE": "runnable", "SUSPENDED": "suspended"}
             if text is None:
-                text = usual.get(c["x_state"])
+                text = usual.get(c.get("x_state"))
             frames = []
             for n in reversed(s["frames"]):
                 f = self.frames[n]
@@ -49,7 +49,7 @@ class Profile:
                                int(f["symoff"], 16) if "symoff" in f else None, int(f["ip"], 16) if "ip" in f else None))
                 assert dso["is_kernel"] == (f["kind"] == "kernel")
             assert s["weights"] == [{"metric": "samples", "value": s["weights"][0]["value"]}]
-            out[(c.get("pid"), c.get("tid"), c.get("comm"), c["x_state"], text, tuple(frames))] += s["weights"][0]["value"]
+            out[(c.get("pid"), c.get("tid"), c.get("comm"), c.get("x_state"), text, tuple(frames))] += s["weights"][0]["value"]
         return out
 
 

@@ -28,3 +28,30 @@ bool sp_spindump_key_value(struct sp_span line, struct sp_span *key, struct sp_s
     *value = sp_hang_trim((struct sp_span){p + 1, (size_t)(end - p - 1)});
     return sp_hang_trim(*key).n > 0;
 }
+
+bool sp_spindump_is_field(struct sp_span line)
+{
+    static const char *const keys[] = {
+        "Path:",         "UUID:",          "Identifier:",      "Version:",
+        "Shared Cache:", "Architecture:",  "Parent:",          "Responsible:",
+        "UID:",          "Footprint:",     "Time Since Fork:", "Start time:",
+        "End time:",     "Num samples:",   "Num threads:",     "CPU Time:",
+        "Note:",         "Team ID:",       "Codesigning ID:",  "Build Version:",
+        "Task size:",    "Memory Limit:",  "Jetsam Priority:", "Pageins:",
+        "I/O:",          "Primary state:", "Coalition:",       "Sudden Term:"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (sp_hang_starts(line, keys[i]))
+            return true;
+    return false;
+}
+
+/* A selector that was broken behind its colon is a key by its form alone. */
+bool sp_spindump_is_key(struct sp_span line)
+{
+    struct sp_span key, value;
+    if (!sp_spindump_key_value(line, &key, &value))
+        return false;
+    size_t column = value.n ? (size_t)(value.p - line.p) : 0;
+    return sp_spindump_is_field(line) ||
+           ((column == KEY_COLUMN || column == KEY_COLUMN + 1) && *key.p >= 'A' && *key.p <= 'Z');
+}

@@ -154,6 +154,7 @@ bool sp_spindump_begin_thread(struct spindump_reader *r, const struct sp_spindum
     if (t)
         b.thread = *t;
     r->zone = SPINDUMP_THREAD;
+    r->first_column = SP_HANG_NO_COLUMN;
     return sp_vec_push(&r->blocks, b);
 }
 

@@ -30,83 +30,6 @@
 
 /* ---- lines ---- */
 
-/* "341  text", "*341  text": a row of a tree. */
-static bool spindump_split_row(struct sp_span line, struct sp_hang_row *row, bool *kernel,
-                               struct sp_span *frame)
-{
-    enum { TAB = 8 };
-    const char *end = line.p + line.n, *p = line.p;
-    uint32_t column = 0;
-    for (; p < end && sp_hang_blank(*p) && column < 1 << 20; p++)
-        column = *p == '\t' ? (column / TAB + 1) * TAB : column + 1;
-    *kernel = p < end && *p == '*';
-    p += *kernel;
-    row->column = column + *kernel;
-    int64_t count = 0;
-    const char *digits = p;
-    for (; p < end && sp_hang_digit(*p) && p - digits < 18; p++)
-        count = count * 10 + (*p - '0');
-    if (p == digits || p == end || !sp_hang_blank(*p) || digits - line.p > 1 << 20)
-        return false;
-    while (p < end && sp_hang_blank(*p))
-        p++;
-    row->count = count;
-    row->from = row->to = 0;
-    *frame = (struct sp_span){p, (size_t)(end - p)};
-    return p < end;
-}
-
-static uint32_t spindump_row_number(const struct spindump_reader *r)
-{
-    return r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line;
-}
-
-/* The range behind a row; one that is cut off, or does not hold the row's samples, is none. */
-static void spindump_take_range(struct spindump_reader *r, struct sp_hang_row *row, struct sp_span *frame)
-{
-    const char *at = frame->p;
-    bool whole = sp_spindump_cut_range(frame, &row->from, &row->to);
-    bool torn = whole ? row->count > row->to - row->from + 1 : sp_spindump_cut_torn_range(frame);
-    if (torn)
-        row->from = row->to = 0;
-    r->ranged += row->from > 0;
-    r->unranged += !row->from;
-    if (torn)
-        sp_emit(r->d, SP_L520, sp_spindump_here(r, at), "in the range of samples: \"%.*s\"",
-                (int)(frame->n > 60 ? 60 : frame->n), frame->p);
-}
-
-/* What stood in the line before as well, behind another row: it was copied there. */
-static bool spindump_is_copy(struct spindump_reader *r, const struct sp_hang_row *row)
-{
-    const struct sp_hang_row *last = r->rows.n ? &r->rows.v[r->rows.n - 1] : NULL;
-    bool after = last && r->split_line && r->line == r->split_line + 1;
-    return after && last->column == row->column && last->count == row->count && last->frame == row->frame;
-}
-
-static bool spindump_add_row(struct spindump_reader *r, struct sp_hang_row *row, bool kernel,
-                             struct sp_span frame)
-{
-    bool addressed = memmem(frame.p, frame.n, " [0x", 4);
-    spindump_take_range(r, row, &frame);
-    r->addressed += addressed;
-    r->bare += !addressed && !memchr("<?", *frame.p, 2);
-    row->frame = sp_hang_text(&r->frames.texts, frame, kernel);
-    row->line = spindump_row_number(r);
-    return row->frame != SP_NONE && (spindump_is_copy(r, row) || sp_vec_push(&r->rows, *row));
-}
-
-static bool spindump_is_annotation(struct sp_span s)
-{
-    return s.n > 2 && *s.p == '<' && s.p[s.n - 1] == '>' && !sp_spindump_truncated(s);
-}
-
-/* A thread that the text begins with: a part of a report. */
-static bool spindump_is_pasted(struct spindump_reader *r, const struct sp_spindump_thread *t)
-{
-    return r->zone == SPINDUMP_HEADER && !r->processes && !r->fields.len && t->nsamples >= 0;
-}
-
 static bool spindump_image_line(struct spindump_reader *r, struct sp_span line, struct sp_span text)
 {
     bool ok;
@@ -148,15 +71,7 @@ static spaa_status spindump_section(struct spindump_reader *r, struct sp_span li
         r->zone = SPINDUMP_IMAGES; /* perhaps with the first one in its line */
         return !image.n || spindump_image_line(r, line, image) ? SPAA_OK : sp_nomem(r->d);
     }
-    struct sp_spindump_thread t;
-    if (sp_hang_starts(text, "Thread ") && sp_spindump_parse_thread(text, &t) &&
-        (r->in_process || spindump_is_pasted(r, &t))) {
-        spaa_status st =
-            r->in_process ? SPAA_OK : sp_spindump_begin_process(r, (struct sp_span){line.p, 0}, false);
-        return st ? st : sp_spindump_begin_thread(r, &t) ? SPAA_OK : sp_nomem(r->d);
-    }
-    *taken = false;
-    return SPAA_OK;
+    return sp_spindump_thread_line(r, line, text, taken);
 }
 
 /* The flat lists of heaviest stacks are kept, not counted. */
@@ -180,7 +95,7 @@ static bool spindump_heaviest_line(struct spindump_reader *r, struct sp_span lin
 static bool spindump_odd_thread_line(struct spindump_reader *r, struct sp_span line, struct sp_span text)
 {
     int n = line.n > 80 ? 80 : (int)line.n;
-    if (spindump_is_annotation(text))
+    if (sp_spindump_is_annotation(text))
         return sp_vec_push(&r->notes, text);
     sp_emit(r->d, SP_L510, sp_spindump_here(r, line.p), "\"%.*s\"", n, line.p);
     sp_hang_item(&r->not_understood, line);
@@ -188,37 +103,14 @@ static bool spindump_odd_thread_line(struct spindump_reader *r, struct sp_span l
     return !r->after_blank || sp_spindump_begin_thread(r, NULL);
 }
 
-/* Rows in a process; *taken false: it is none. */
-static spaa_status spindump_row_line(struct spindump_reader *r, struct sp_span line, bool *taken)
+/* The first line that is left of a process: its own, which is damaged, or a field below that. */
+static void spindump_field_alone(struct spindump_reader *r, struct sp_span line)
 {
-    struct sp_hang_row row;
-    struct sp_span frame, rest;
-    bool kernel;
-    *taken = spindump_split_row(line, &row, &kernel, &frame);
-    if (!*taken)
-        return SPAA_OK;
-    if (spindump_is_annotation(frame)) {
-        sp_hang_item(&r->annotations, sp_hang_trim(line));
-        return r->annotations.failed ? sp_nomem(r->d) : SPAA_OK;
-    }
-    if (r->zone == SPINDUMP_PROCESS) {
-        if (!r->powerstats)
-            sp_emit(r->d, SP_L511, sp_spindump_here(r, line.p), "they are counted for the process alone");
-        if (!sp_spindump_begin_thread(r, NULL))
-            return sp_nomem(r->d);
-    }
-    for (const char *second; (second = sp_spindump_second_row(frame)); frame = rest) {
-        struct sp_span next = {second, (size_t)(frame.p + frame.n - second)};
-        sp_emit(r->d, SP_W521, sp_spindump_here(r, second), "\"%.*s\"", (int)(next.n > 60 ? 60 : next.n),
-                next.p);
-        frame.n -= next.n;
-        r->split_line = r->line;
-        if (!spindump_add_row(r, &row, kernel, frame))
-            return sp_nomem(r->d);
-        if (!spindump_split_row(next, &row, &kernel, &rest))
-            return SPAA_OK;
-    }
-    return spindump_add_row(r, &row, kernel, frame) ? SPAA_OK : sp_nomem(r->d);
+    sp_emit(r->d, SP_L525, sp_spindump_here(r, line.p), "\"%.*s\"", (int)(line.n > 80 ? 80 : line.n), line.p);
+    if (sp_spindump_is_field(line))
+        sp_spindump_process_line(r, line);
+    else
+        sp_hang_item(&r->not_understood, line);
 }
 
 static spaa_status spindump_zone_line(struct spindump_reader *r, struct sp_span line, struct sp_span text)
@@ -227,24 +119,25 @@ static spaa_status spindump_zone_line(struct spindump_reader *r, struct sp_span 
     bool ok = true;
     switch (r->zone) {
     case SPINDUMP_HEADER:
+        sp_spindump_note_group(r, line);
         ok = sp_spindump_header_line(r, line);
         break;
     case SPINDUMP_HEAVIEST:
         ok = spindump_heaviest_line(r, line);
         break;
     case SPINDUMP_PROCESS:
-        if (spindump_is_annotation(text))
+        if (sp_spindump_is_annotation(text))
             sp_hang_item(&r->annotations, text);
         else
             sp_spindump_process_line(r, line);
         break;
     case SPINDUMP_THREAD:
     case SPINDUMP_IMAGES:
-        if (text.p == line.p && sp_spindump_key_value(line, &key, &value)) {
+        if (text.p == line.p && sp_spindump_key_value(line, &key, &value) && sp_spindump_is_key(line)) {
             /* A process whose first line is damaged. */
             spaa_status st = sp_spindump_begin_process(r, (struct sp_span){line.p, 0}, false);
             if (!st)
-                sp_spindump_not_understood(r, line, &r->not_understood, "a field without a process");
+                spindump_field_alone(r, line);
             return st;
         }
         ok = r->zone == SPINDUMP_THREAD ? spindump_odd_thread_line(r, line, text)
@@ -271,13 +164,22 @@ static spaa_status spindump_read_line(struct spindump_reader *r, struct sp_span 
     bool taken = false;
     spaa_status st = SPAA_OK;
     if (r->zone == SPINDUMP_THREAD || r->zone == SPINDUMP_PROCESS) {
-        st = spindump_row_line(r, line, &taken);
+        st = sp_spindump_row_end(r, line, &taken);
+        if (!st && !taken)
+            st = sp_spindump_thread_end(r, line, &taken);
+        if (!st && !taken)
+            st = sp_spindump_row(r, line, &taken);
         if (taken || st) {
             r->after_blank = false;
             return st;
         }
     }
     struct sp_span text = sp_hang_trim(line);
+    st = sp_spindump_row_without_process(r, line);
+    if (!st && r->zone == SPINDUMP_PROCESS && sp_spindump_is_row(line))
+        return sp_spindump_row(r, line, &taken);
+    if (st)
+        return st;
     if (r->zone == SPINDUMP_IMAGES && text.p > line.p && text.n && (*text.p == '0' || *text.p == '*'))
         return spindump_image_line(r, line, text) ? SPAA_OK : sp_nomem(r->d);
     if (r->zone == SPINDUMP_TAIL)
@@ -335,7 +237,9 @@ static spaa_status spindump_finish(struct spindump_reader *r, struct sp_input *i
     spaa_status st = SPAA_OK;
     if (r->zone == SPINDUMP_HEAVIEST && !spindump_heaviest_line(r, (struct sp_span){r->end, 0}))
         return sp_nomem(r->d);
-    st = sp_spindump_end_process(r);
+    st = sp_spindump_settle_row(r);
+    if (!st)
+        st = sp_spindump_end_process(r);
     if (!st)
         st = sp_spindump_finish_header(r);
     if (!st)
@@ -425,6 +329,7 @@ static void spindump_release(struct spindump_reader *r)
     sp_map_free(&r->by_pid);
     sp_vec_free(&r->named);
     sp_map_free(&r->by_instance);
+    sp_arena_free(&r->joined);
 }
 
 spaa_status sp_spindump_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
@@ -437,6 +342,7 @@ spaa_status sp_spindump_read(struct sp_input *in, const struct sp_read_opts *opt
                              &r.not_understood, &r.tail,   &r.threads,  &r.buf,  &r.frames.buf};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         sp_buf_init(bufs[i], 0);
+    sp_arena_init(&r.joined, 0);
     r.frames.p = p;
     r.frames.frames = opts->frames == SP_FRAMES_FOREIGN ? SP_FRAMES_ADDRESS : opts->frames;
     r.frames.images = &r.images;

@@ -2,6 +2,7 @@
 #ifndef SP_SPINDUMP_REPORT_H
 #define SP_SPINDUMP_REPORT_H
 
+#include "base/arena.h"
 #include "formats/common/hang/images.h"
 #include "formats/common/hang/tree.h"
 #include "formats/spindump/frames.h"
@@ -26,6 +27,21 @@ struct spindump_block { /* a thread's rows, or those of a process without thread
     uint32_t number;       /* of the headers of its thread in this process, from 1 */
     bool shared;           /* there are several */
     bool idle;             /* a processor's thread for when there is nothing to do */
+};
+
+struct spindump_group { /* lines of the header without a blank one between */
+    const char *at;     /* NULL: there is none yet */
+    uint64_t line;
+    size_t fields; /* length of the fields before */
+};
+
+struct spindump_wrapped {   /* a row that waits for the line below it, which may be its end */
+    struct sp_hang_row row; /* line 0: none waits */
+    bool kernel;
+    struct sp_span line, text; /* its own; with all lines below that may be parts of it, blanks between */
+    struct sp_span whole;      /* with those that are */
+    struct sp_span lines[8];
+    size_t n, whole_n;
 };
 
 struct spindump_served { /* a thread of the process with this stamp */
@@ -58,8 +74,13 @@ struct spindump_reader {
     struct sp_hang_images images;
     struct sp_hang_tree tree;
     uint32_t event;
-    uint64_t split_line;       /* that held several rows; 0: none did */
-    uint64_t addressed, bare;  /* rows with an address, and without */
+    struct spindump_wrapped wrapped;
+    struct sp_arena joined;     /* texts of wrapped rows */
+    struct sp_span thread_line; /* that is right above, put together; n 0: none is */
+    struct spindump_group group;
+    uint32_t first_column;    /* of the first row of the thread at hand; SP_HANG_NO_COLUMN: it has none yet */
+    uint64_t split_line;      /* that held several rows; 0: none did */
+    uint64_t addressed, bare; /* rows with an address, and without */
     uint64_t ranged, unranged; /* likewise, with a range */
 
     /* the header */
@@ -112,6 +133,37 @@ void sp_spindump_not_understood(struct spindump_reader *r, struct sp_span line, 
                                 const char *what);
 /* "Key:   value", as the header and processes have them. */
 bool sp_spindump_key_value(struct sp_span line, struct sp_span *key, struct sp_span *value);
+
+bool sp_spindump_is_field(struct sp_span line); /* one that processes have */
+/* Whether a line with a key has one that processes have, or one whose value stands where those of reports do.
+ */
+bool sp_spindump_is_key(struct sp_span line);
+
+/*
+ * begin.c: lines of threads, and what is left of processes whose line is damaged.
+ */
+/* A thread's line, perhaps with its first row. *taken false: it is none, or there is nothing that it is of.
+ */
+spaa_status sp_spindump_thread_line(struct spindump_reader *r, struct sp_span line, struct sp_span text,
+                                    bool *taken);
+/* A line right below that of a thread: its end (*taken), or something else. */
+spaa_status sp_spindump_thread_end(struct spindump_reader *r, struct sp_span line, bool *taken);
+/* Begins a process without a name where a row follows the header. */
+spaa_status sp_spindump_row_without_process(struct spindump_reader *r, struct sp_span line);
+/* A line of the header: where the lines without a blank one between begin. */
+void sp_spindump_note_group(struct spindump_reader *r, struct sp_span line);
+
+/* rows.c */
+bool sp_spindump_is_row(struct sp_span line); /* with an address, as rows of reports have it */
+/* A line that is a row: it waits. *taken false: it is none. */
+spaa_status sp_spindump_row(struct spindump_reader *r, struct sp_span line, bool *taken);
+/* A line below a row that waits: its end (*taken), or else the row is added. */
+spaa_status sp_spindump_row_end(struct spindump_reader *r, struct sp_span line, bool *taken);
+spaa_status sp_spindump_settle_row(struct spindump_reader *r);
+static inline bool sp_spindump_is_annotation(struct sp_span s)
+{
+    return s.n > 2 && *s.p == '<' && s.p[s.n - 1] == '>' && !sp_spindump_truncated(s);
+}
 
 /*
  * header.c: what stands before the first process: fields by name, the banner between rows of dashes, the

@@ -37,6 +37,8 @@ void sp_spindump_parse_row(struct sp_span s, struct sp_spindump_frame *f);
 bool sp_spindump_cut_torn_range(struct sp_span *s); /* " 1-", " 37-37" */
 /* Where another row begins in the same line, its blanks; NULL: none does. */
 const char *sp_spindump_second_row(struct sp_span s);
+/* The same of the line of a thread, with its first row. */
+const char *sp_spindump_row_behind(struct sp_span s);
 
 /*
  * state.c

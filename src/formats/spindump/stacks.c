@@ -294,6 +294,7 @@ spaa_status sp_spindump_block_stacks(struct spindump_reader *r, const struct spi
     r->labels = spindump_labels(r, b);
     if (r->labels == SP_NONE || !spindump_bind_rows(r, rows, b->n))
         return sp_nomem(r->d);
+    r->tree.whole = t->nsamples;
     spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
     if (!st && t->nsamples >= 0 && roots != t->nsamples)
         sp_emit(r->d, SP_W516, SP_AT_LINE(b->line, SP_NOWHERE),

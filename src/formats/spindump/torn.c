@@ -77,20 +77,57 @@ bool sp_spindump_cut_torn_range(struct sp_span *s)
     return true;
 }
 
+/* "  *341  text" at s: a row with an address, which is no part of a thread's line ("341 samples"). */
+static bool torn_row_begins(struct sp_span s)
+{
+    const char *p = s.p, *end = s.p + s.n, *digits;
+    struct sp_span text;
+    while (p < end && *p == ' ')
+        p++;
+    digits = p += p < end && *p == '*';
+    while (p < end && sp_hang_digit(*p))
+        p++;
+    text = sp_hang_trim((struct sp_span){p, (size_t)(end - p)});
+    return p > digits && p < end && *p == ' ' && text.n && !memchr("(*", *text.p, 2) &&
+           !sp_hang_digit(*text.p) && !sp_hang_starts(text, "sample") && !sp_hang_starts(text, "I/O") &&
+           memmem(text.p, text.n, " [0x", 4);
+}
+
+/* As far as brackets tell. */
+static bool torn_has_two_addresses(struct sp_span s)
+{
+    const char *first = s.n ? memchr(s.p, '[', s.n) : NULL;
+    return first && memchr(first + 1, '[', (size_t)(s.p + s.n - first - 1));
+}
+
+/* Blanks behind what can end a row: an address, a state, a range, a mark of what is missing. */
 const char *sp_spindump_second_row(struct sp_span s)
 {
-    for (const char *p = s.p, *end = s.p + s.n; (p = memmem(p, (size_t)(end - p), "  ", 2));) {
-        const char *at = p, *digits;
-        while (p < end && *p == ' ')
-            p++;
-        digits = p += p < end && *p == '*';
-        while (p < end && sp_hang_digit(*p))
-            p++;
-        if (p == digits || p == end || *p != ' ' || !memmem(s.p, (size_t)(at - s.p), " [0", 3))
+    enum { TRIES = 64 };
+    size_t tries = 0;
+    if (!torn_has_two_addresses(s))
+        return NULL;
+    for (const char *p = s.p, *end = s.p + s.n; p < end && (p = memchr(p, ' ', (size_t)(end - p))); p++) {
+        struct sp_span left = {s.p, (size_t)(p - s.p)};
+        if (!left.n || p[-1] == ' ' || !torn_row_begins((struct sp_span){p, (size_t)(end - p)}))
             continue;
-        struct sp_span right = {p, (size_t)(end - p)};
-        if (memmem(right.p, right.n, " [0x", 4))
-            return at;
+        if (++tries > TRIES)
+            break;
+        struct sp_spindump_frame f;
+        int64_t from, to;
+        sp_spindump_cut_range(&left, &from, &to);
+        sp_spindump_parse_row(left, &f);
+        if (f.address.n || sp_spindump_truncated(f.symbol) || (f.torn && memmem(left.p, left.n, " [0", 3)))
+            return p;
     }
+    return NULL;
+}
+
+const char *sp_spindump_row_behind(struct sp_span s)
+{
+    const char *p = s.p, *end = memmem(s.p, s.n, " [0x", 4) ? s.p + s.n : s.p;
+    for (; p < end && (p = memchr(p, ' ', (size_t)(end - p))); p++)
+        if (torn_row_begins((struct sp_span){p, (size_t)(end - p)}))
+            return p;
     return NULL;
 }

@@ -35,10 +35,10 @@ static bool hang_push_frame(struct sp_hang_tree *t, size_t depth, uint32_t frame
 }
 
 /* The stack of the row of this depth: the innermost one. */
-static uint32_t hang_row_stack(struct sp_hang_tree *t, const struct sp_hang_row *row, size_t depth)
+static uint32_t hang_row_stack(struct sp_hang_tree *t, uint32_t tag, size_t depth)
 {
     bool is_new;
-    uint32_t context = t->context(t->who, row->tag);
+    uint32_t context = t->context(t->who, tag);
     if (context == SP_NONE)
         return SP_NONE;
     uint32_t s = sp_stack_intern(t->p, t->path + t->room - depth, depth, context, SP_UNIFIED, &is_new);
@@ -89,7 +89,7 @@ static bool hang_close_row(struct sp_hang_tree *t, const struct sp_hang_row *row
         sp_emit(t->d, t->excess, SP_AT_LINE(row->line, SP_NOWHERE), "%lld samples, its callees have %lld",
                 (long long)row->count, (long long)o->children);
     if (self > 0) {
-        o->stack = hang_row_stack(t, row, t->open.n);
+        o->stack = hang_row_stack(t, o->lacks_row ? SP_NONE : row->tag, t->open.n);
         if (o->stack == SP_NONE || !sp_weight_add(t->p, o->stack, t->metric, self))
             return false;
     }
@@ -99,10 +99,10 @@ static bool hang_close_row(struct sp_hang_tree *t, const struct sp_hang_row *row
     return true;
 }
 
-static bool hang_open_row(struct sp_hang_tree *t, const struct sp_hang_row *rows, uint32_t i)
+static bool hang_open_row(struct sp_hang_tree *t, const struct sp_hang_row *rows, uint32_t i, uint32_t column)
 {
     const struct sp_hang_row *row = &rows[i];
-    struct sp_hang_open fresh = {row->column, i, 0, row->from, SP_NONE, 0};
+    struct sp_hang_open fresh = {.column = column, .row = i, .covered = row->from, .stack = SP_NONE};
     if (t->open.n) {
         struct sp_hang_open *o = &t->open.v[t->open.n - 1];
         const struct sp_hang_row *above = &rows[o->row];
@@ -118,18 +118,102 @@ static bool hang_open_row(struct sp_hang_tree *t, const struct sp_hang_row *rows
     return hang_push_frame(t, t->open.n, row->frame) && sp_vec_push(&t->open, fresh);
 }
 
+/* ---- rows whose column is lost ---- */
+
+/* What the open row at `depth` has left for others that it calls (0: the thread for its roots). */
+static int64_t hang_left(const struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t depth,
+                         int64_t roots)
+{
+    const struct sp_hang_open *caller = depth ? &t->open.v[depth - 1] : NULL;
+    int64_t all = caller ? rows[caller->row].count : t->whole, used = caller ? caller->children : roots;
+    return all < 0 ? INT64_MAX : used < all ? all - used : 0;
+}
+
+/* Whether a row may be called by the open one at `depth`, where it was seen in steps that are known. */
+static bool hang_is_within(const struct sp_hang_tree *t, const struct sp_hang_row *rows,
+                           const struct sp_hang_row *row, size_t depth)
+{
+    const struct sp_hang_row *of = depth ? &rows[t->open.v[depth - 1].row] : NULL,
+                             *before = depth < t->open.n ? &rows[t->open.v[depth].row] : NULL;
+    bool later = !before || !before->from || row->from > before->to,
+         within = !of || !of->from || (row->from >= of->from && row->to <= of->to);
+    return !row->from || (later && within);
+}
+
+/* Whether the next row fits where it stands if the one before it is called at `depth` and stands at `column`.
+ */
+static bool hang_next_fits(const struct sp_hang_tree *t, const struct sp_hang_row *rows,
+                           const struct sp_hang_row *row, const struct sp_hang_row *next, size_t depth,
+                           uint32_t column, int64_t roots)
+{
+    enum { STEP = 2 };
+    size_t caller = 0;
+    if (next->column > column)
+        return next->column - column <= STEP && next->count <= row->count;
+    while (caller < t->open.n && t->open.v[caller].column < next->column)
+        caller++;
+    int64_t left = hang_left(t, rows, caller, roots);
+    return next->count <= (caller == depth && left < INT64_MAX ? left - row->count : left);
+}
+
+/*
+ * A step is two columns: a row stands at most one step further right than the one before, and the next at
+ * most one further than it. Of the places that this leaves, the one where its samples, and the next row's,
+ * fit; SP_HANG_NO_COLUMN: there is none, or several.
+ */
+static uint32_t hang_find_column(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n, size_t i,
+                                 int64_t roots)
+{
+    enum { STEP = 2 };
+    const struct sp_hang_row *row = &rows[i],
+                             *next = i + 1 < n && rows[i + 1].column != SP_HANG_NO_COLUMN ? row + 1 : NULL;
+    uint32_t found = SP_HANG_NO_COLUMN;
+    if (!t->open.n) /* the first row: the next is called by it, or stands beside it */
+        return !next ? 0
+               : (row->count == t->whole || next->count <= row->count) && next->column >= STEP
+                   ? next->column - STEP
+                   : next->column;
+    for (size_t depth = 0; depth <= t->open.n; depth++) {
+        uint32_t column = depth < t->open.n ? t->open.v[depth].column : t->open.v[depth - 1].column + STEP;
+        if (row->count > hang_left(t, rows, depth, roots) || !hang_is_within(t, rows, row, depth) ||
+            (next && !hang_next_fits(t, rows, row, next, depth, column, roots)))
+            continue;
+        if (found != SP_HANG_NO_COLUMN)
+            return SP_HANG_NO_COLUMN;
+        found = column;
+    }
+    return found;
+}
+
+/* Its samples stay with who may have called it: what these did there is not known. */
+static void hang_leave_out(struct sp_hang_tree *t, const struct sp_hang_row *row)
+{
+    for (size_t k = 0; k < t->open.n; k++)
+        t->open.v[k].lacks_row = true;
+    sp_emit(t->d, SP_L524, SP_AT_LINE(row->line, SP_NOWHERE), "%lld sample%s", (long long)row->count,
+            row->count == 1 ? "" : "s");
+}
+
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
                                int64_t *roots)
 {
     t->open.n = 0;
     *roots = 0;
     for (size_t i = 0; i < n; i++) {
-        while (t->open.n && t->open.v[t->open.n - 1].column >= rows[i].column)
+        uint32_t column = rows[i].column;
+        if (column == SP_HANG_NO_COLUMN) {
+            column = hang_find_column(t, rows, n, i, *roots);
+            if (column == SP_HANG_NO_COLUMN) {
+                hang_leave_out(t, &rows[i]);
+                continue;
+            }
+        }
+        while (t->open.n && t->open.v[t->open.n - 1].column >= column)
             if (!hang_close_row(t, rows))
                 return sp_nomem(t->d);
         if (!t->open.n && __builtin_add_overflow(*roots, rows[i].count, roots))
             *roots = INT64_MAX;
-        if (!hang_open_row(t, rows, (uint32_t)i))
+        if (!hang_open_row(t, rows, (uint32_t)i, column))
             return sp_nomem(t->d);
     }
     while (t->open.n)

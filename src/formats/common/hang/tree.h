@@ -10,9 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define SP_HANG_NO_COLUMN UINT32_MAX /* the line end and the blanks before the row are lost */
+
 struct sp_hang_row {
-    uint32_t column, frame;
-    uint32_t tag; /* what decides the context: the state's text */
+    uint32_t column, frame; /* column may be SP_HANG_NO_COLUMN */
+    uint32_t tag;           /* what decides the context: the state's text */
     uint32_t line;
     int64_t count;
     int64_t from, to; /* range of samples; from 0: none */
@@ -23,6 +25,7 @@ struct sp_hang_open {
     int64_t children; /* their counts */
     int64_t covered;  /* samples of the range up to here belong to children, or have a segment */
     uint32_t stack, segment;
+    bool lacks_row; /* of its own samples some are of a row that found no place */
 };
 
 /* Samples from..to of a stack; count is another number where not all of them are its own. */
@@ -35,9 +38,10 @@ struct sp_hang_tree {
     struct sp_profile *p;
     struct sp_diags *d;
     uint32_t metric, layout;
-    uint32_t (*context)(void *who, uint32_t tag);
+    uint32_t (*context)(void *who, uint32_t tag); /* SP_NONE: what was done is not known */
     void *who;
     enum sp_code excess; /* reported where callees have more than their caller */
+    int64_t whole;       /* the thread's samples, as its line has them; negative: not stated */
     uint32_t *path;      /* frames of the open rows, leaf first at the end of the room */
     size_t room;
     SP_VEC(struct sp_hang_open) open;
@@ -47,7 +51,8 @@ struct sp_hang_tree {
 void sp_hang_tree_free(struct sp_hang_tree *t);
 /*
  * Rows in the order of the text: a row's parent is the nearest one before it that stands further left. Adds a
- * stack for each row with a count of its own. *roots is the sum of the roots' counts.
+ * stack for each row with a count of its own. *roots is the sum of the roots' counts. A row without a column
+ * is put where its samples fit, if that is one place alone, and else left out and reported.
  */
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
                                int64_t *roots);

@@ -1,0 +1,197 @@
+"""Hang reports after mail clients, editors and terminals had them: wrapped, joined, with tabs, cut off, damaged.
+
+What comes out is what the whole report says, or it is said what is missing.
+"""
+import random
+
+import pytest
+
+from conftest import ask
+from gen_spindump import Report
+from test_spindump import Profile
+
+# Lines that are wrapped
+
+
+def wrapped(line, width):
+    """As a mail client does: at blanks, which are lost; the rest begins at the margin."""
+    out, least = [], len(line) - len(line.lstrip()) + 1
+    while len(line) > width:
+        at = line.rfind(" ", least, width + 1)
+        at = line.find(" ", max(width, least)) if at < 0 else at
+        if at < 0:
+            break
+        out.append(line[:at].rstrip())
+        line, least = line[at:].lstrip(), 1
+    return out + [line]
+
+
+@pytest.mark.parametrize("seed", range(18))
+def test_wrapped_reports_read_as_whole_ones(seed):
+    """Rows are broken in their names, images, addresses, states and ranges; lines of threads, too."""
+    report = Report(seed=seed, processes=3, timeline=seed % 2 == 0, odd=False, tail=False)
+    lines, out = report.text.split("\n"), []
+    for n, line in enumerate(lines, 1):
+        row = n in report.frame_lines or line.startswith("  Thread 0x")
+        out += wrapped(line, (44, 60, 72, 76)[seed % 4]) if row else [line]
+    got, want = Profile("\n".join(out)), Profile(report.text)
+    assert len(out) > len(lines) and "SPAA-W523" in got.answer.err
+    assert got.stacks() == report.stacks
+    assert "SPAA-L5" not in got.answer.err and "SPAA-W516" not in got.answer.err
+    assert got.facts == want.facts
+
+
+REPORT = """Date/Time:        2026-02-02 23:22:34.999 -0800
+Steps:            100 (10ms sampling interval)
+
+--------------------------------------------------
+%s format: stacks are sorted by count
+--------------------------------------------------
+
+Process:          App [100]
+UUID:             A0000000-0000-0000-0000-000000000001
+Path:             /Applications/App.app/Contents/MacOS/App
+
+  Thread 0x10    DispatchQueue "com.apple.main-thread"(1)    100 samples (1-100)    priority 46 (base 46)    cpu time 0.9s (3.2G cycles, 1.1G instructions)
+  100  start + 160 (dyld + 12160) [0x180002f80]%s
+    100  -[Foo applicationWillFinishLaunching:options:] + 200 (App + 8600) [0x100002198]%s
+      60   work(int, char*) + 40 (App + 9000) [0x100002328] (running)%s
+      40   __psynch_mutexwait + 8 (libsystem_kernel.dylib + 4096) [0x180001000]%s
+       *40   psynch_mtxcontinue + 208 (kernel + 91408) [0xfffffe0180016510] (blocked by turnstile waiting for B [7] thread 0x9 after 2 hops)%s
+
+  Thread 0x11    100 samples (1-100)
+  100  other + 8 (App + 16) [0x100000010] (running)%s
+
+Process:          B [7]
+
+  Thread 0x9    100 samples (1-100)
+  100  serve + 8 (B + 16) [0x200000010] (runnable)%s
+"""
+RANGES = (" 1-100", " 1-100", " 1-60", " 61-100", " 61-100", " 1-100", " 1-100")
+
+
+def whole(timeline=False):
+    return REPORT % (("Timeline", *RANGES) if timeline else ("Heavy", *[""] * 7))
+
+
+@pytest.mark.parametrize("timeline", [False, True])
+def test_a_row_broken_at_any_blank_is_put_together(timeline):
+    lines = whole(timeline).split("\n")
+    want = Profile("\n".join(lines))
+    for n, line in enumerate(lines):
+        if not (line.startswith("  ") and " [0x" in line):
+            continue
+        text = line.lstrip(" *").index("  ") + len(line) - len(line.lstrip(" *")) + 2
+        for at in [i for i in range(text, len(line)) if line[i] == " "]:
+            got = Profile("\n".join(lines[:n] + [line[:at], line[at + 1:]] + lines[n + 1:]))
+            assert got.stacks() == want.stacks(), (line[:at], line[at + 1:])
+            assert "SPAA-W523" in got.answer.err and "line %d" % (n + 1) in got.answer.err and "SPAA-L" not in got.answer.err
+
+
+def test_a_row_broken_behind_its_count():
+    text = whole().replace("100  -[Foo", "100\n-[Foo")
+    assert Profile(text).stacks() == Profile(whole()).stacks()
+
+
+@pytest.mark.parametrize("name", ["-[Foo bar:", "-[Foo applicationWillFinishLaunching:"])
+def test_a_selector_that_is_wrapped_does_not_end_its_process(name):
+    row = "    100  -[Foo applicationWillFinishLaunching:options:] + 200"
+    text = whole().replace(row, "    100  -[Foo\n%sbaz:] + 200" % name[6:])
+    got = Profile(text)
+    want = {(k[0], k[1], k[3]): v for k, v in Profile(whole()).stacks().items()}
+    assert {(k[0], k[1], k[3]): v for k, v in got.stacks().items()} == want
+    assert [p["name"] for p in got.processes] == ["App", "B"]
+    # Broken in the middle of the word, as some do: a blank stands in it, and the process goes on all the same.
+    got = Profile(whole().replace("Launching:options:]", "Launching:\noptions:]"))
+    assert {(k[0], k[1], k[3]): v for k, v in got.stacks().items()} == want and "SPAA-W523" in got.answer.err
+
+
+def test_lines_that_are_no_part_of_a_row_are_said_and_change_nothing():
+    text = whole().replace("(running)\n      40", "(running)\nnoise: here\nand here\n      40")
+    got = Profile(text)
+    assert got.stacks() == Profile(whole()).stacks()
+    assert got.answer.err.count("SPAA-L510") == 2 and "noise: here" in got.answer.err and "SPAA-W523" not in got.answer.err
+
+
+@pytest.mark.parametrize("at", [" 100 samples (", " samples (1-", " priority 46", " (base 46)", " cpu time", " (3.2G", " 1.1G instructions"])
+def test_the_line_of_a_thread_is_put_together(at):
+    head, rest = whole().split("  Thread 0x10 ")
+    text = head + "  Thread 0x10 " + rest.replace(at, "\n" + at.lstrip(), 1)
+    got, want = Profile(text), Profile(whole())
+    assert got.stacks() == want.stacks() and got.facts == want.facts and "SPAA-W523" in got.answer.err
+
+
+# Rows that share a line
+
+
+@pytest.mark.parametrize("timeline", [False, True])
+def test_rows_joined_by_one_blank_are_taken_apart(timeline):
+    lines = whole(timeline).split("\n")
+    want = Profile("\n".join(lines)).stacks()
+    rows = [n for n, line in enumerate(lines) if line.startswith("  ") and " [0x" in line]
+    for n in rows:
+        if n + 1 not in rows:
+            continue
+        got = Profile("\n".join(lines[:n] + [lines[n] + " " + lines[n + 1].lstrip()] + lines[n + 2:]))
+        assert got.stacks() == want, lines[n + 1]
+        assert "SPAA-W521" in got.answer.err and "line %d" % (n + 1) in got.answer.err and "SPAA-L524" not in got.answer.err
+    # The line end is a blank, and those of the next row stand behind it: its column is told.
+    for n in rows:
+        if n + 1 in rows:
+            assert Profile("\n".join(lines[:n] + [lines[n] + " " + lines[n + 1]] + lines[n + 2:])).stacks() == want
+
+
+def test_the_first_row_behind_the_line_of_its_thread():
+    got = Profile(whole().replace("instructions)\n  100  start", "instructions) 100  start"))
+    assert got.stacks() == Profile(whole()).stacks() and "SPAA-W521" in got.answer.err
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_joined_rows_stand_where_they_fit_or_it_is_said(seed):
+    rng = random.Random(seed)
+    report = Report(seed=seed, processes=2, timeline=seed % 2 == 0, odd=False, tail=False)
+    lines, rows = report.text.split("\n"), set(report.frame_lines)
+    n = rng.choice([n for n in range(len(lines) - 1) if n + 1 in rows and n + 2 in rows])
+    got = Profile("\n".join(lines[:n] + [lines[n] + " " + lines[n + 1].lstrip()] + lines[n + 2:]))
+    assert "SPAA-W521" in got.answer.err
+    assert got.stacks() == report.stacks or "SPAA-L524" in got.answer.err
+    assert sum(got.stacks().values()) == sum(report.stacks.values())
+
+
+def test_where_two_places_fit_the_row_is_left_out_and_no_state_is_told():
+    rows = "  9   a + 1 (A + 1) [0x1]\n    4   b + 1 (A + 2) [0x2] 3   c + 1 (A + 3) [0x3] (running)\n"
+    got = Profile("Steps: 9\n\nProcess:          A [1]\n\n  Thread 0x1    9 samples (1-9)\n" + rows)
+    assert {(k[3], tuple(f[0] for f in k[5])): v for k, v in got.stacks().items()} == {(None, ("a",)): 5, (None, ("a", "b")): 4}
+    assert "3 samples, line 7 [SPAA-L524]" in got.answer.err
+
+
+# Processes
+
+
+@pytest.mark.parametrize("line", ["Prcess:          App [100]", "Process          App [100]", "Pro", "App [100]", "#######", ": App [100]"])
+def test_a_damaged_first_process_keeps_its_threads(line):
+    text = whole().replace("Process:          App [100]", line)
+    got = Profile(text)
+    want = {}
+    for k, v in Profile(whole()).stacks().items():
+        mine = k[0] == 100
+        want[(None if mine else k[0], k[1], None if mine else k[2]) + k[3:]] = v
+    assert got.stacks() == want
+    first, second = got.processes
+    assert first["path"].endswith("/App") and "name" not in first and second["name"] == "B"
+    assert "SPAA-L525" in got.answer.err and "line 8" in got.answer.err
+    assert [k for k, _ in got.x["fields"]][-1] == "Steps"
+
+
+def test_a_first_process_whose_line_is_missing():
+    text = whole().replace("Process:          App [100]\n", "")
+    got = Profile(text)
+    assert sum(got.stacks().values()) == 300 and "SPAA-L525" in got.answer.err
+    bare = text.replace("UUID:             A0000000-0000-0000-0000-000000000001\n", "").replace("Path: ", "Path:\t")
+    assert ask("top", "-", "--view", "all", stdin=bare)["whole"] == 300
+
+
+def test_rows_without_a_thread_below_a_damaged_process():
+    text = whole().replace("Process:          App [100]", "Pr App").replace('  Thread 0x10    DispatchQueue "com.apple.main-thread"(1)    100', "Th 100", 1)
+    got = Profile(text)
+    assert sum(got.stacks().values()) == 300 and "SPAA-L525" in got.answer.err
