@@ -2,11 +2,12 @@
 
 What comes out is what the whole report says, or it is said what is missing.
 """
+import collections
 import random
 
 import pytest
 
-from conftest import ask
+from conftest import ask, parse, run
 from gen_spindump import Report
 from test_spindump import Profile
 
@@ -195,3 +196,146 @@ def test_rows_without_a_thread_below_a_damaged_process():
     text = whole().replace("Process:          App [100]", "Pr App").replace('  Thread 0x10    DispatchQueue "com.apple.main-thread"(1)    100', "Th 100", 1)
     got = Profile(text)
     assert sum(got.stacks().values()) == 300 and "SPAA-L525" in got.answer.err
+
+
+# sample(1)
+
+SAMPLE = """Analysis of sampling Player (pid 901) every 1 millisecond
+Process:         Player [901]
+
+Call graph:
+    100 Thread_5001   DispatchQueue_1: com.apple.main-thread  (serial)
+    + 100 start  (in dyld) + 462  [0x190000064]
+    +   100 -[Player play:loop:]  (in My Player) + 41,50,...  [0x10384b549,0x10384b552,...]  Player.m:12
+    +     60 decode(int, char*)  (in My Player) + 20  [0x10384c000]
+    +     ! 50 ???  (in Codec)  load address 0x103746000 + 0x9f  [0x10374609f]
+    +     40 __psynch_mutexwait  (in libsystem_kernel.dylib) + 8  [0x180001010]
+    70 Thread_5002: worker (1), "x"
+      70 thread_start  (in libsystem_pthread.dylib) + 13  [0x7fff739c240d]
+        70 kevent  (in libsystem_kernel.dylib) + 8  [0x180002010]
+
+Total number in stack (recursive counted multiple, when >=5):
+"""
+
+
+class Sampled:
+    """The stacks of a report of sample(1), with what its innermost functions tell."""
+
+    def __init__(self, text):
+        self.answer = run("convert", "-", "--from", "sample", "--to", "spaa", "-o", "-", stdin=text, code=0)
+        records = [parse(line) for line in self.answer.out.splitlines()]
+        frames = {r["id"]: r for r in records if r["type"] == "frame"}
+        dsos = {r["id"]: r["name"] for r in records if r["type"] == "dso"}
+        self.threads = [r for r in records if r["type"] == "thread"]
+        self.stacks = collections.Counter()
+        for s in records:
+            if s["type"] == "stack":
+                path = tuple((f["func"], dsos[f["dso"]], f.get("symoff"), f.get("srcline"))
+                             for f in (frames[n] for n in reversed(s["frames"])))
+                c = s["context"]
+                self.stacks[(c.get("tid"), c.get("x_state"), path)] += s["weights"][0]["value"]
+
+
+def sample_rows(lines):
+    return [n for n, line in enumerate(lines) if line.startswith("    ") and ("  (in " in line or "Thread_" in line)]
+
+
+def test_rows_of_sample_broken_at_any_blank_are_put_together():
+    lines, want = SAMPLE.split("\n"), Sampled(SAMPLE)
+    for n in sample_rows(lines):
+        line = lines[n]
+        begin = line.index(line.lstrip(" +!:|").split(" ")[0]) + len(line.lstrip(" +!:|").split(" ")[0]) + 1
+        for at in [i for i in range(begin, len(line)) if line[i] == " " and line[i - 1] != " "]:
+            got = Sampled("\n".join(lines[:n] + [line[:at], line[at:].lstrip()] + lines[n + 1:]))
+            assert got.stacks == want.stacks, (line[:at], line[at:])
+            assert "SPAA-W523" in got.answer.err and "line %d" % (n + 1) in got.answer.err and "SPAA-L" not in got.answer.err
+
+
+def test_reports_of_sample_wrapped_at_a_width():
+    want = Sampled(SAMPLE)
+    for width in range(40, 100, 3):
+        out = [part for line in SAMPLE.split("\n") for part in (wrapped(line, width) if line.startswith("    ") else [line])]
+        got = Sampled("\n".join(out))
+        assert got.stacks == want.stacks and "SPAA-L" not in got.answer.err, width
+
+
+@pytest.mark.parametrize("second", ["baz:]", "applicationWillFinishLaunching:withA:]"])
+def test_a_wrapped_selector_in_sample(second):
+    text = SAMPLE.replace("-[Player play:loop:]", "-[Player\n" + second)
+    got = Sampled(text)
+    assert sum(got.stacks.values()) == 170 and [t["tid"] for t in got.threads] == [5001, 5002]
+    assert "-[Player " + second in {f[0] for k in got.stacks for f in k[2]} and "SPAA-L" not in got.answer.err
+    broken = Sampled(SAMPLE.replace("play:loop:]", "play:\nloop:]"))
+    assert {k[0]: 1 for k in broken.stacks} == {5001: 1, 5002: 1} and sum(broken.stacks.values()) == 170
+    assert "SPAA-W523" in broken.answer.err
+
+
+@pytest.mark.parametrize("between", [" %s", " %s_"])
+def test_rows_of_sample_joined_by_a_blank(between):
+    """Its tree's blanks are lost, or kept."""
+    lines, want = SAMPLE.split("\n"), Sampled(SAMPLE)
+    rows = sample_rows(lines)
+    for n in rows[:-1]:
+        second = lines[n + 1] if between.endswith("_") else lines[n + 1].lstrip(" +!:|")
+        got = Sampled("\n".join(lines[:n] + [lines[n] + " " + second] + lines[n + 2:]))
+        two_places = "50 ???" in lines[n] and not between.endswith("_")  # below it, or beside its caller
+        assert ("SPAA-L" in got.answer.err) == two_places and (got.stacks == want.stacks) != two_places, lines[n + 1]
+        assert "SPAA-W521" in got.answer.err and "line %d" % (n + 1) in got.answer.err
+        assert sum(got.stacks.values()) == 170
+
+
+def with_tabs(text, width, inside=False):
+    """As editors do: runs of blanks that end at a tab stop."""
+    out = []
+    for line in text.split("\n"):
+        parts = [line[i:i + width] for i in range(0, len(line), width)]
+        lead = len(line) - len(line.lstrip(" +!:|*"))
+        for i, part in enumerate(parts):
+            if len(part) == width and part.endswith("  ") and (inside or (i + 1) * width <= lead):
+                parts[i] = part.rstrip(" ") + "\t"
+        out.append("".join(parts))
+    return "\n".join(out)
+
+
+@pytest.mark.parametrize("width", [4, 8])
+@pytest.mark.parametrize("inside", [False, True])
+def test_tabs_in_sample_are_as_wide_as_they_were(width, inside):
+    text = with_tabs(SAMPLE, width, inside)
+    got = Sampled(text)
+    assert "\t" in text and got.stacks == Sampled(SAMPLE).stacks and "SPAA-L" not in got.answer.err
+
+
+@pytest.mark.parametrize("width", [4, 8])
+def test_tabs_in_spindump_are_as_wide_as_they_were(width):
+    """A mark of the kernel takes a column, and with it a tab."""
+    for text in (Report(seed=5, processes=3, odd=False, tail=False).text,
+                 "Steps: 9\n\nProcess:          A [1]\n\n  Thread 0x1    9 samples (1-9)\n    9   a + 1 (A + 1) [0x1]\n      9   b + 1 (A + 2) [0x2]\n"
+                 "        4   c + 1 (A + 3) [0x3]\n       *3   d + 1 (k + 3) [0x4]\n        2   e + 1 (A + 3) [0x5] (running)\n"):
+        tabbed = with_tabs(text, width)
+        assert "\t" in tabbed and Profile(tabbed).stacks() == Profile(text).stacks()
+
+
+def test_a_row_of_sample_cut_anywhere_keeps_its_samples():
+    lines = SAMPLE.split("\n")
+    more = ["        70 more%d  (in libsystem_kernel.dylib) + 8  [0x18000%d010]" % (i, i) for i in range(9)]
+    lines[13:13] = ["  " * (i + 1) + line for i, line in enumerate(more)]
+    whole = Sampled("\n".join(lines)).stacks
+    assert sum(whole.values()) == 170
+    for n in [n for n in sample_rows(lines) if "  (in " in lines[n]]:
+        line = lines[n]
+        name = line.index(line.lstrip(" +!:|").split(" ", 1)[1])
+        for cut in range(name + 1, len(line)):
+            part = line[:cut].rstrip()
+            got = Sampled("\n".join(lines[:n] + [line[:cut]] + lines[n + 1:]))
+            assert sum(got.stacks.values()) == 170, part
+            said = "SPAA-L520" in got.answer.err and "line %d" % (n + 1) in got.answer.err
+            assert said or got.stacks == whole or "]" in part[max(part.find("  [0x"), 0):] and "  [0x" in part, part  # behind its address nothing tells
+            if "  (in " in part:
+                assert {k[2][-1][0] for k in got.stacks} == {k[2][-1][0] for k in whole} or "0x9f" in str(whole), part
+
+
+def test_reports_cut_off_at_a_width_say_so():
+    for width in (48, 56, 64):
+        cut = "\n".join(line[:width].rstrip() if line.startswith("    ") else line for line in SAMPLE.split("\n"))
+        got = Sampled(cut)
+        assert sum(got.stacks.values()) == 170 and "SPAA-L520" in got.answer.err

@@ -22,6 +22,13 @@ static bool sample_number_list(struct sp_span *s, struct sp_span *list)
     return true;
 }
 
+/* "load address 0x…", or the beginning of that. */
+static bool sample_begins_load(struct sp_span s)
+{
+    static const char load[] = "load address 0x";
+    return memcmp(s.p, load, s.n < sizeof load - 1 ? s.n : sizeof load - 1) == 0;
+}
+
 /* What follows an image's parenthesis; false: it is none. */
 static bool sample_frame_rest(struct sp_span s, struct sp_sample_report_frame *f)
 {
@@ -52,7 +59,8 @@ static bool sample_frame_rest(struct sp_span s, struct sp_sample_report_frame *f
         g.addresses = (struct sp_span){s.p + 3, (size_t)(close - s.p - 3)};
         s = sp_hang_after(s, (size_t)(close + 1 - s.p));
     }
-    if (sp_hang_starts(s, "  ") && s.n > 2 && s.p[2] != ' ') {
+    if (sp_hang_starts(s, "  ") && s.n > 2 && !memchr(" [", s.p[2], 2) &&
+        !sample_begins_load(sp_hang_after(s, 2))) {
         g.srcline = sp_hang_after(s, 2);
         s.n = 0;
     }
@@ -62,16 +70,29 @@ static bool sample_frame_rest(struct sp_span s, struct sp_sample_report_frame *f
     return true;
 }
 
-/* Cut off in its image or its address: "sym  (in libsyst", "sym  (in image) + 276  [0x19b4298". */
+/* The beginning of what stands before an image, at the end of s: how long it is. */
+static size_t sample_cut_in(struct sp_span s)
+{
+    static const char in[] = "  (in ";
+    for (size_t n = sizeof in - 2; n > 2; n--)
+        if (s.n > n && memcmp(s.p + s.n - n, in, n) == 0)
+            return n;
+    return 0;
+}
+
+/*
+ * Whatever follows an image is a part of it, or its end, and what it would go on with is missing: "sym  (in
+ * libsyst", "sym  (in image) +", "sym  (in image) + 276  [0x19b4298", "???  (in image)  load addr".
+ */
 static bool sample_frame_torn(struct sp_span s, struct sp_sample_report_frame *f)
 {
-    const char *in = memmem(s.p, s.n, "  (in ", 6), *image = in ? in + 6 : NULL;
-    const char *close = in ? memchr(image, ')', (size_t)(s.p + s.n - image)) : NULL;
-    if (!in || in == s.p || (close && !memmem(close, (size_t)(s.p + s.n - close), "  [", 3)) ||
-        memchr(close ? close + 1 : image, ']', (size_t)(s.p + s.n - (close ? close + 1 : image))))
+    const char *in = memmem(s.p, s.n, "  (in ", 6), *image = in ? in + 6 : s.p + s.n;
+    size_t begun = in ? 0 : sample_cut_in(s);
+    const char *close = in ? memrchr(image, ')', (size_t)(s.p + s.n - image)) : NULL;
+    if ((!in || in == s.p) && !begun)
         return false;
     f->torn = true;
-    f->symbol = (struct sp_span){s.p, (size_t)(in - s.p)};
+    f->symbol = (struct sp_span){s.p, in ? (size_t)(in - s.p) : s.n - begun};
     if (close && close > image)
         f->image = (struct sp_span){image, (size_t)(close - image)};
     return true;

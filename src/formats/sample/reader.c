@@ -20,48 +20,11 @@
  */
 #include "base/num.h"
 #include "formats/common/hang/fences.h"
-#include "formats/common/hang/frame_texts.h"
-#include "formats/common/hang/images.h"
-#include "formats/common/hang/tree.h"
-#include "formats/sample/sample.h"
+#include "formats/sample/report.h"
 #include "model/leaf_state.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct sample_block {
-    struct sp_sample_report_thread thread;
-    size_t first, n;
-    uint64_t line;
-    bool known; /* its line was understood */
-};
-
-enum sample_zone { BEFORE, FIELDS, GRAPH, TAIL, IMAGES };
-
-struct sample_reader {
-    const struct sp_read_opts *opts;
-    struct sp_diags *d;
-    struct sp_profile *p;
-    const char *start, *end;
-    uint64_t line;
-    enum sample_zone zone;
-    enum sp_granularity frames;
-    struct sp_hang_images images;
-    struct sp_hang_tree tree;
-    struct sp_hang_texts texts;
-    SP_VEC(struct sp_hang_row) rows;
-    SP_VEC(struct sample_block) blocks;
-    SP_VEC(uint32_t) process_images;
-    struct sp_buf fields, tail, buf, list;
-    uint32_t event, stamp, comm;
-    struct sp_context context; /* of the thread whose stacks are built; its state is the leaf's */
-    SP_VEC(uint32_t)
-    states; /* by text: what a thread does whose innermost function it is; SP_STR_NONE: unknown */
-    bool any_state;
-    int64_t pid, interval_ns;
-    struct sp_span title, name, path;
-    bool open; /* an analysis is at hand */
-};
 
 /* No state is printed: where threads wait as a rule, the leaf tells. What no rule knows has none: it may run,
  * or not. */
@@ -70,7 +33,7 @@ static uint32_t sample_context(void *who, uint32_t text)
     struct sample_reader *r = who;
     struct sp_context c = r->context;
     if (r->opts->group_by & SP_BY_STATE)
-        c.state = r->states.v[text];
+        c.state = text == SP_NONE ? SP_STR_NONE : r->meanings.v[text].state;
     r->any_state = r->any_state || c.state;
     return sp_context_intern(r->p, &c);
 }
@@ -163,18 +126,35 @@ static bool sample_place(struct sample_reader *r, const struct sp_sample_report_
     return true;
 }
 
-static bool sample_learn_state(struct sample_reader *r, uint32_t number,
-                               const struct sp_sample_report_frame *f)
+/* Its end is missing: in its text, or before the image or the address that practically all rows have. */
+static bool sample_is_torn(const struct sample_reader *r, const struct sp_sample_report_frame *f)
+{
+    enum { RARE = 4, BARE_RARE = 8 };
+    uint64_t bare = 0;
+    if (f->torn)
+        return true;
+    if (!f->image.p)
+        return (r->bare * BARE_RARE < r->imaged || sp_hang_is_cut(&r->cut)) && !f->addresses.n &&
+               !sp_parse_0x(f->symbol.p, f->symbol.n, &bare);
+    return !f->addresses.n && !f->srcline.n &&
+           (r->unaddressed * RARE < r->addressed || sp_hang_is_cut(&r->cut));
+}
+
+/* Of a name that may go on no state is told. */
+static bool sample_learn(struct sample_reader *r, uint32_t number, struct sp_sample_report_frame *f)
 {
     struct sp_str symbol = {f->symbol.p, (uint32_t)f->symbol.n},
                   image = {f->image.p ? f->image.p : "", (uint32_t)f->image.n};
-    const char *word = sp_leaf_state(symbol, image, false);
-    while (r->states.n <= number)
-        if (!sp_vec_push(&r->states, SP_STR_NONE))
+    bool torn = sample_is_torn(r, f);
+    const char *word = torn && !f->image.p ? NULL : sp_leaf_state(symbol, image, false);
+    struct sample_meaning none = {.state = SP_STR_NONE};
+    while (r->meanings.n <= number)
+        if (!sp_vec_push(&r->meanings, none))
             return false;
-    if (word)
-        r->states.v[number] = sp_profile_cstr(r->p, word);
-    return r->states.v[number] != SP_STR_FAIL;
+    r->meanings.v[number] = (struct sample_meaning){word ? sp_profile_cstr(r->p, word) : SP_STR_NONE, torn};
+    if (torn && !f->addresses.n)
+        f->offsets.n = f->base.n = 0; /* they may go on */
+    return r->meanings.v[number].state != SP_STR_FAIL;
 }
 
 static uint32_t sample_make_frame(struct sample_reader *r, uint32_t number)
@@ -183,9 +163,7 @@ static uint32_t sample_make_frame(struct sample_reader *r, uint32_t number)
     struct sp_frame out = {.kind = SP_USER};
     struct sp_span uuid = {NULL, 0}, dso = {"[unknown]", 9}, text = r->texts.v.v[number].text;
     sp_sample_report_parse_frame(text, &f);
-    if (f.torn)
-        sp_emit(r->d, SP_L520, SP_AT_NOTHING, "\"%.*s\"", (int)(text.n > 60 ? 60 : text.n), text.p);
-    if (!sample_learn_state(r, number, &f))
+    if (!sample_learn(r, number, &f))
         return SP_NONE;
     bool unknown = !f.image.p || sp_span_is(f.image, "<unknown binary>");
     bool nameless = sp_span_is(f.symbol, "???");
@@ -219,51 +197,7 @@ static uint32_t sample_make_frame(struct sample_reader *r, uint32_t number)
     return out.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &out);
 }
 
-/* ---- the graph ---- */
-
-static void sample_odd_row(struct sample_reader *r, struct sp_span line)
-{
-    int n = line.n > 80 ? 80 : (int)line.n;
-    sp_emit(r->d, SP_L510, SP_AT_LINE(r->line, (uint64_t)(line.p - r->start)), "\"%.*s\"", n, line.p);
-}
-
-static bool sample_begin_thread(struct sample_reader *r, const struct sp_sample_report_thread *t,
-                                int64_t count)
-{
-    struct sample_block b = {.first = r->rows.n, .line = r->line, .known = t};
-    b.thread = t ? *t : (struct sp_sample_report_thread){.tid = SP_ABSENT};
-    b.thread.samples = count;
-    return sp_vec_push(&r->blocks, b);
-}
-
-static bool sample_graph_line(struct sample_reader *r, struct sp_span line)
-{
-    const char *p = line.p, *end = line.p + line.n;
-    struct sp_hang_row row = {.line = r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line};
-    while (p < end && memchr(" +!:|", *p, 5))
-        p++;
-    row.column = (uint32_t)(p - line.p);
-    const char *digits = p;
-    for (; p < end && sp_hang_digit(*p) && p - digits < 18; p++)
-        row.count = row.count * 10 + (*p - '0');
-    struct sp_span text = sp_hang_trim((struct sp_span){p, (size_t)(end - p)});
-    bool level0 = line.n > 4 && !memchr(" +!:|", line.p[4], 5);
-    struct sp_sample_report_thread t;
-    if (p == digits || p == end || !sp_hang_blank(*p) || !text.n || row.column > 1 << 20) {
-        sample_odd_row(r, line);
-        return !level0 || sample_begin_thread(r, NULL, 0);
-    }
-    if (row.column <= 4 || !r->blocks.n) {
-        if (sp_sample_report_parse_thread(text, &t))
-            return sample_begin_thread(r, &t, row.count);
-        sp_emit(r->d, SP_L511, SP_AT_LINE(r->line, (uint64_t)(line.p - r->start)),
-                "they are counted for the process alone");
-        if (!sample_begin_thread(r, NULL, row.count))
-            return false;
-    }
-    row.frame = sp_hang_text(&r->texts, text, false);
-    return row.frame != SP_NONE && sp_vec_push(&r->rows, row);
-}
+/* ---- stacks ---- */
 
 static spaa_status sample_block_stacks(struct sample_reader *r, const struct sample_block *b)
 {
@@ -283,7 +217,11 @@ static spaa_status sample_block_stacks(struct sample_reader *r, const struct sam
         rows[i].frame = x->frame;
         if (rows[i].frame == SP_NONE)
             return sp_nomem(r->d);
+        if (r->meanings.v[rows[i].tag].torn)
+            sp_emit(r->d, SP_L520, SP_AT_LINE(rows[i].line, SP_NOWHERE), "\"%.*s\"",
+                    (int)(x->text.n > 60 ? 60 : x->text.n), x->text.p);
     }
+    r->tree.whole = b->known ? b->thread.samples : -1;
     spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
     if (!st && b->known && roots != b->thread.samples)
         sp_emit(r->d, SP_W516, SP_AT_LINE(b->line, SP_NOWHERE),
@@ -398,6 +336,8 @@ static spaa_status sample_end_analysis(struct sample_reader *r)
     if (!r->open)
         return st;
     r->open = false;
+    if (!sp_sample_settle_row(r))
+        return sp_nomem(r->d);
     sp_buf_clear(&r->list);
     for (size_t i = 0; i < r->blocks.n && !st; i++) {
         struct sample_block *b = &r->blocks.v[i];
@@ -425,6 +365,8 @@ static spaa_status sample_begin_analysis(struct sample_reader *r, struct sp_span
     r->title = line;
     r->path = (struct sp_span){NULL, 0};
     r->rows.n = r->blocks.n = r->process_images.n = 0;
+    r->cut = (struct sp_hang_cut){0};
+    r->imaged = r->bare = r->addressed = r->unaddressed = 0;
     sp_buf_clear(&r->fields);
     sp_buf_clear(&r->tail);
     const char *pid = NULL, *every = NULL;
@@ -513,7 +455,7 @@ static spaa_status sample_read_line(struct sample_reader *r, struct sp_span line
         break;
     case GRAPH:
         if (text.n)
-            ok = sample_graph_line(r, line);
+            ok = sp_sample_graph_line(r, line);
         else
             r->zone = TAIL;
         break;
@@ -597,6 +539,9 @@ spaa_status sp_sample_report_read(struct sp_input *in, const struct sp_read_opts
     spaa_status st = sp_input_whole(in, &bytes, &n);
     r.start = (const char *)bytes;
     r.end = r.start + n;
+    sp_arena_init(&r.joined, 0);
+    if (!st)
+        r.tab = sp_hang_tab_width(r.start, r.end);
     if (!st && !sample_prepare(&r))
         st = sp_nomem(d);
     if (!st)
@@ -611,6 +556,7 @@ spaa_status sp_sample_report_read(struct sp_input *in, const struct sp_read_opts
     sp_vec_free(&r.rows);
     sp_vec_free(&r.blocks);
     sp_vec_free(&r.process_images);
-    sp_vec_free(&r.states);
+    sp_vec_free(&r.meanings);
+    sp_arena_free(&r.joined);
     return st;
 }

@@ -78,9 +78,11 @@ struct spindump_reader {
     struct sp_arena joined;     /* texts of wrapped rows */
     struct sp_span thread_line; /* that is right above, put together; n 0: none is */
     struct spindump_group group;
-    uint32_t first_column;    /* of the first row of the thread at hand; SP_HANG_NO_COLUMN: it has none yet */
-    uint64_t split_line;      /* that held several rows; 0: none did */
-    uint64_t addressed, bare; /* rows with an address, and without */
+    unsigned tab;          /* width */
+    uint32_t first_column; /* of the first row of the thread at hand; SP_HANG_NO_COLUMN: it has none yet */
+    uint64_t split_line;   /* that held several rows; 0: none did */
+    struct sp_hang_cut cut;
+    uint64_t addressed, bare;  /* rows with an address, and without */
     uint64_t ranged, unranged; /* likewise, with a range */
 
     /* the header */

@@ -6,15 +6,16 @@
 
 #include <string.h>
 
-enum { TAB = 8, ROW_PARTS = 8 };
+enum { ROW_PARTS = 8 };
 
 /* "341  text", "*341  text"; of one that was broken behind its count the text is empty. */
-static bool row_split(struct sp_span line, struct sp_hang_row *row, bool *kernel, struct sp_span *frame)
+static bool row_split(unsigned tab, struct sp_span line, struct sp_hang_row *row, bool *kernel,
+                      struct sp_span *frame)
 {
     const char *end = line.p + line.n, *p = line.p;
     uint32_t column = 0;
     for (; p < end && sp_hang_blank(*p) && column < 1 << 20; p++)
-        column = *p == '\t' ? (column / TAB + 1) * TAB : column + 1;
+        column = *p == '\t' ? (column / tab + 1) * tab : column + 1;
     *kernel = p < end && *p == '*';
     p += *kernel;
     *row = (struct sp_hang_row){.column = column + *kernel};
@@ -34,7 +35,7 @@ bool sp_spindump_is_row(struct sp_span line)
     struct sp_hang_row row;
     struct sp_span frame;
     bool kernel;
-    return memmem(line.p, line.n, " [0x", 4) && row_split(line, &row, &kernel, &frame) && frame.n;
+    return memmem(line.p, line.n, " [0x", 4) && row_split(1, line, &row, &kernel, &frame) && frame.n;
 }
 
 /* ---- adding ---- */
@@ -62,11 +63,13 @@ static bool row_is_copy(struct spindump_reader *r, const struct sp_hang_row *row
            last->count == row->count && last->frame == row->frame;
 }
 
-static bool row_add(struct spindump_reader *r, struct sp_hang_row *row, bool kernel, struct sp_span frame)
+static bool row_add(struct spindump_reader *r, struct sp_hang_row *row, bool kernel, struct sp_span frame,
+                    size_t length)
 {
     bool addressed = memmem(frame.p, frame.n, " [0x", 4);
     row_take_range(r, row, &frame);
     r->addressed += addressed;
+    sp_hang_cut_note(&r->cut, length, !addressed && !memchr("<?", *frame.p, 2));
     r->bare += !addressed && !memchr("<?", *frame.p, 2);
     row->frame = sp_hang_text(&r->frames.texts, frame, kernel);
     if (row->frame == SP_NONE)
@@ -88,7 +91,8 @@ static void row_place(const struct spindump_reader *r, struct sp_hang_row *row, 
 }
 
 /* A row, and those that stand behind it in its line. */
-static bool row_add_all(struct spindump_reader *r, struct sp_hang_row row, bool kernel, struct sp_span frame)
+static bool row_add_all(struct spindump_reader *r, struct sp_hang_row row, bool kernel, struct sp_span frame,
+                        size_t length)
 {
     struct sp_span rest;
     for (const char *second; (second = sp_spindump_second_row(frame)); frame = rest) {
@@ -99,14 +103,14 @@ static bool row_add_all(struct spindump_reader *r, struct sp_hang_row row, bool 
                 shown.p);
         frame.n -= next.n;
         r->split_line = line;
-        if (!row_add(r, &row, kernel, frame))
+        if (!row_add(r, &row, kernel, frame, 0))
             return false;
-        if (!row_split(next, &row, &kernel, &rest) || !rest.n)
+        if (!row_split(r->tab, next, &row, &kernel, &rest) || !rest.n)
             return true;
         row_place(r, &row, kernel, shown.p - next.p > 1);
         row.line = line;
     }
-    return row_add(r, &row, kernel, frame);
+    return row_add(r, &row, kernel, frame, length);
 }
 
 /* ---- rows that are wrapped ---- */
@@ -203,7 +207,7 @@ spaa_status sp_spindump_settle_row(struct spindump_reader *r)
                 (int)(w.whole.n > 60 ? 60 : w.whole.n), w.whole.p);
     bool ok = true;
     if (w.whole.n)
-        ok = row_add_all(r, w.row, w.kernel, w.whole);
+        ok = row_add_all(r, w.row, w.kernel, w.whole, w.n ? 0 : w.line.n);
     else
         row_say_odd(r, w.row.line, w.line);
     for (size_t i = w.whole_n; i < w.n; i++)
@@ -222,7 +226,7 @@ spaa_status sp_spindump_row_end(struct spindump_reader *r, struct sp_span line, 
     if (!w->row.line)
         return SPAA_OK;
     bool other = !text.n || w->n == ROW_PARTS || w->text.n > LONGEST ||
-                 (row_split(line, &row, &kernel, &frame) && row_stands_alone(r, &row, frame)) ||
+                 (row_split(r->tab, line, &row, &kernel, &frame) && row_stands_alone(r, &row, frame)) ||
                  row_is_begun(line, text) || sp_spindump_is_annotation(text);
     if (other)
         return sp_spindump_settle_row(r);
@@ -237,7 +241,7 @@ spaa_status sp_spindump_row(struct spindump_reader *r, struct sp_span line, bool
     struct sp_hang_row row;
     struct sp_span frame;
     bool kernel;
-    *taken = row_split(line, &row, &kernel, &frame) &&
+    *taken = row_split(r->tab, line, &row, &kernel, &frame) &&
              (frame.n || (r->zone == SPINDUMP_THREAD && !r->after_blank));
     if (!*taken)
         return SPAA_OK;

@@ -257,7 +257,7 @@ static bool spindump_is_torn(const struct spindump_reader *r, const struct sp_ha
                              const struct sp_spindump_meaning *x)
 {
     enum { RARE = 4 };
-    return x->torn || (x->bare && r->bare * RARE < r->addressed) ||
+    return x->torn || (x->bare && (r->bare * RARE < r->addressed || sp_hang_is_cut(&r->cut))) ||
            (r->timeline && !row->from && !x->rangeless && r->unranged * RARE < r->ranged);
 }
 

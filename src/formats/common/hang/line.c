@@ -263,3 +263,17 @@ bool sp_hang_is_report(const unsigned char *bytes, size_t n)
     }
     return good * 4 >= all * 3 && (!fences.outside || fences.outside < all); /* pages show reports, too */
 }
+
+unsigned sp_hang_tab_width(const char *p, const char *end)
+{
+    enum { WIDE = 8, NARROW = 4 };
+    if (p == end || (*p != '\t' && !memmem(p, (size_t)(end - p), "\n\t", 2)))
+        return WIDE;
+    for (const char *nl; p < end; p = nl ? nl + 1 : end) {
+        nl = memchr(p, '\n', (size_t)(end - p));
+        struct sp_span line = {p, (size_t)((nl ? nl : end) - p)};
+        if (line.n > NARROW && sp_hang_starts(line, "    "))
+            return WIDE;
+    }
+    return NARROW;
+}

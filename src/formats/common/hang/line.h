@@ -95,6 +95,9 @@ void sp_hang_add_plain(struct sp_buf *b, struct sp_span s); /* appends it on one
 bool sp_hang_extension(struct sp_profile *p, struct sp_buf *b);
 uint32_t sp_hang_str(struct sp_profile *p, struct sp_span s);
 uint32_t sp_hang_hex_str(struct sp_profile *p, uint64_t v); /* "0x1f" */
+/* How wide tabs are, which editors make of four blanks or of eight: where a line begins with four, of eight.
+ */
+unsigned sp_hang_tab_width(const char *p, const char *end);
 /* For probes: whether most lines are such as reports have, and not, for example, a program with one in it. */
 bool sp_hang_is_report(const unsigned char *p, size_t n);
 

@@ -59,4 +59,26 @@ spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row 
 /* Keeps the segments as "x_…":{"ranges":[[1,37],[44,44]]} of their stacks. */
 bool sp_hang_keep_segments(struct sp_hang_tree *t, const char *key);
 
+/*
+ * Rows that lack what most have, where lines are cut off at a width: of those several are as long as the
+ * longest line.
+ */
+struct sp_hang_cut {
+    size_t longest;          /* line of a row, in bytes */
+    uint64_t all, longest_n; /* rows that lack it, and those that are as long */
+};
+static inline void sp_hang_cut_note(struct sp_hang_cut *x, size_t length, bool lacks)
+{
+    if (length > x->longest) {
+        x->longest = length;
+        x->longest_n = 0;
+    }
+    x->all += lacks;
+    x->longest_n += lacks && length == x->longest;
+}
+static inline bool sp_hang_is_cut(const struct sp_hang_cut *x)
+{
+    return x->longest_n > 1 && x->longest_n >= x->all / 2;
+}
+
 #endif
