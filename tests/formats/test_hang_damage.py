@@ -42,6 +42,15 @@ def test_wrapped_reports_read_as_whole_ones(seed):
     assert got.facts == want.facts
 
 
+@pytest.mark.parametrize("width", [60, 72, 76])
+def test_wrapped_reports_are_told_what_they_are(width):
+    for seed in range(3):
+        report = Report(seed=seed, processes=3, timeline=seed % 2 == 0, odd=False, tail=False)
+        for text, form in ((report.text, "spindump"), (SAMPLE, "sample")):
+            answer = ask("info", "-", stdin="\n".join(part for line in text.split("\n") for part in wrapped(line, width)))
+            assert answer["format"] == form
+
+
 REPORT = """Date/Time:        2026-02-02 23:22:34.999 -0800
 Steps:            100 (10ms sampling interval)
 

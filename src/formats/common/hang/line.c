@@ -249,17 +249,24 @@ static bool hang_report_line(struct sp_span s)
 bool sp_hang_is_report(const unsigned char *bytes, size_t n)
 {
     const char *p = (const char *)bytes, *end = p + n;
-    size_t good = 0, all = 0;
+    enum { WRAPPED = 3 }; /* lines that may be the rest of one above */
+    size_t good = 0, all = 0, room = 0;
     if (!sp_probe_is_text(bytes, n))
         return false;
     struct sp_hang_fences fences = sp_hang_fences_of(p, n);
     for (const char *nl; p < end; p = nl ? nl + 1 : end) {
         nl = memchr(p, '\n', (size_t)(end - p));
-        struct sp_span line = sp_hang_trim((struct sp_span){p, (size_t)((nl ? nl : end) - p)});
+        struct sp_span whole = {p, (size_t)((nl ? nl : end) - p)}, line = sp_hang_trim(whole);
         if (sp_hang_fences_skip(&fences, line))
             continue;
+        bool fits = line.n && hang_report_line(line);
+        if (!fits && line.n && room && line.p == p) { /* mail clients wrap long lines */
+            room--;
+            continue;
+        }
         all += line.n > 0;
-        good += line.n && hang_report_line(line);
+        good += fits;
+        room = fits && sp_hang_starts(whole, "  ") ? WRAPPED : 0;
     }
     return good * 4 >= all * 3 && (!fences.outside || fences.outside < all); /* pages show reports, too */
 }
