@@ -185,13 +185,6 @@ static void settle_holders(struct sp_waits *w)
 
 /* ---- chains ---- */
 
-/* The wait that a chain follows from a thread; SP_NONE: it waits for nothing that is named. */
-static uint32_t waits_followed(const struct sp_waits *w, uint32_t thread)
-{
-    const struct sp_wait_thread *t = &w->threads.v[thread];
-    return t->stuck != SP_NONE ? t->stuck : t->n ? t->first : SP_NONE;
-}
-
 /*
  * From each thread at most one way leads on, so chains are walked once: depth of a thread is one more than
  * that of whom it waits for. mark: 0 not seen, 1 on the way, 2 done.
@@ -204,7 +197,7 @@ static bool waits_measure(struct sp_waits *w, unsigned char *mark)
         uint32_t t = start;
         way.n = 0;
         while (ok && t != SP_NONE && !mark[t]) {
-            uint32_t x = waits_followed(w, t);
+            uint32_t x = sp_waits_followed(w, t);
             mark[t] = 1;
             ok = sp_vec_push(&way, t);
             t = x == SP_NONE ? SP_NONE : w->waits.v[x].holder;
@@ -218,7 +211,7 @@ static bool waits_measure(struct sp_waits *w, unsigned char *mark)
         }
         for (size_t i = way.n; i-- > 0;) {
             struct sp_wait_thread *x = &w->threads.v[way.v[i]];
-            uint32_t wait = waits_followed(w, way.v[i]);
+            uint32_t wait = sp_waits_followed(w, way.v[i]);
             uint32_t next = wait == SP_NONE ? SP_NONE : w->waits.v[wait].holder;
             if (cycle && way.n - i <= length) {
                 x->depth = length;
@@ -239,14 +232,14 @@ static bool waits_add_chain(struct sp_waits *w, uint32_t thread, uint32_t *step_
     struct sp_wait_chain c = {.first = (uint32_t)w->steps.n, .cycle = SP_NONE};
     uint32_t t = thread;
     bool ok = true;
-    while (ok && t != SP_NONE && waits_followed(w, t) != SP_NONE) {
+    while (ok && t != SP_NONE && sp_waits_followed(w, t) != SP_NONE) {
         if (step_of[t] > c.first) { /* of this chain: 1 + its place in steps */
             c.cycle = step_of[t] - 1 - c.first;
             break;
         }
-        ok = sp_vec_push(&w->steps, waits_followed(w, t));
+        ok = sp_vec_push(&w->steps, sp_waits_followed(w, t));
         step_of[t] = (uint32_t)w->steps.n;
-        t = w->waits.v[waits_followed(w, t)].holder;
+        t = w->waits.v[sp_waits_followed(w, t)].holder;
     }
     c.n = (uint32_t)w->steps.n - c.first;
     return ok && sp_waits_judge(w, &c) && sp_vec_push(&w->chains, c);
@@ -277,7 +270,7 @@ static bool waits_find_chains(struct sp_waits *w)
     uint32_t *step_of = calloc(n, sizeof *step_of);
     bool ok = mark && inner && covered && step_of && waits_measure(w, mark);
     for (uint32_t t = 0; ok && t < w->threads.n; t++) {
-        uint32_t x = waits_followed(w, t);
+        uint32_t x = sp_waits_followed(w, t);
         if (x == SP_NONE)
             continue;
         if (w->waits.v[x].holder != SP_NONE && w->threads.v[t].asked)
@@ -309,8 +302,11 @@ static int by_chain(const void *va, const void *vb, void *arg)
     const struct sp_waits *w = arg;
     if ((a->deadlock != SP_DEADLOCK_NONE) != (b->deadlock != SP_DEADLOCK_NONE))
         return a->deadlock != SP_DEADLOCK_NONE ? -1 : 1;
+    if (a->beside != b->beside)
+        return a->beside ? 1 : -1;
     uint32_t x = w->waits.v[w->steps.v[a->first]].waiter, y = w->waits.v[w->steps.v[b->first]].waiter;
-    return waits_by_weight(&x, &y, arg);
+    int by = waits_by_weight(&x, &y, arg);
+    return by ? by : (a->first > b->first) - (a->first < b->first);
 }
 
 spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection *whole, struct sp_diags *d,
@@ -343,7 +339,8 @@ spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection 
         st = sp_waits_learn_steps(&w, d);
         if (!st)
             settle_holders(&w);
-        ok = !st && sp_waits_find_stuck(&w) && waits_find_chains(&w);
+        ok = !st && sp_waits_find_heaviest(&w) && sp_waits_find_stuck(&w) && waits_find_chains(&w) &&
+             sp_waits_find_rings(&w);
         if (ok && w.chains.n)
             qsort_r(w.chains.v, w.chains.n, sizeof *w.chains.v, by_chain, &w);
     }

@@ -5,8 +5,9 @@
  * Safari [412] thread 0x3fd5`, `unfair lock owned by …`, `wait4 on make [99]`. Each such wait of a thread
  * (sp_wait_fact) is weighted by what of the metric (samples of a hang report) saw it. A chain follows the
  * heaviest wait of each holder, from a thread that nobody else's chain comes through; a holder that is known
- * by its process alone is taken to be its main thread. A chain that comes back is a cycle: a deadlock where
- * its waits are there at once and do not end (waits_deadlock.c), else threads that contend.
+ * by its process alone is taken to be its main thread. Rings of other waits are chains of their own. A chain
+ * that comes back is a cycle: a deadlock where its waits are there at once and do not end (waits_deadlock.c),
+ * else threads that contend.
  *
  * Order: of chains deadlocks first; then the frontmost application's main thread, the longest chain, the most
  * weight.
@@ -47,15 +48,17 @@ struct sp_wait {
 
 struct sp_wait_thread {
     int64_t pid, tid;
-    uint32_t comm;     /* string of the profile */
-    uint32_t context;  /* one of its contexts */
-    int64_t weight;    /* of the thread, in any state */
-    int64_t waiting;   /* of it with a wait that says for what */
-    uint32_t first, n; /* slice of waits, heaviest first */
-    bool asked;        /* it is in the selection; others are there for the chains through them */
-    bool frontmost;    /* the main thread of the application in front */
-    uint32_t depth;    /* waits on its chain */
-    bool cyclic;       /* its chain ends in a cycle */
+    uint32_t comm;               /* string of the profile */
+    uint32_t context;            /* one of its contexts */
+    int64_t weight;              /* of the thread, in any state */
+    int64_t waiting;             /* of it with a wait that says for what */
+    uint32_t first, n;           /* slice of waits, heaviest first */
+    uint32_t heaviest;           /* in waits: for whom it waited most, in whatever words */
+    uint32_t equals, equal_wait; /* so many others as long; the first of these */
+    bool asked;                  /* it is in the selection; others are there for the chains through them */
+    bool frontmost;              /* the main thread of the application in front */
+    uint32_t depth;              /* waits on its chain */
+    bool cyclic;                 /* its chain ends in a cycle */
 
     int64_t all;            /* its weight without filters */
     bool counted;           /* it has one line, which says how often it was seen, and between which steps */
@@ -77,6 +80,7 @@ enum sp_deadlock {
 struct sp_wait_chain {
     uint32_t first, n; /* slice of steps: numbers of waits */
     uint32_t cycle;    /* the step that its end comes back to; SP_NONE: none */
+    bool beside;       /* a ring that chains do not lead into: its threads waited more for others */
     enum sp_deadlock deadlock;
     bool sure; /* of a deadlock: each wait names its holder, none lies between, and it is there from the
                   first sample on */
@@ -135,6 +139,17 @@ struct sp_wait_steps {
 bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder, struct sp_wait_steps *out);
 /* Keeps of a what both have; false: no memory, and a is freed. */
 bool sp_wait_steps_cut(struct sp_wait_steps *a, const struct sp_wait_steps *b);
+
+/* waits_ways.c: for whom each thread waited most; then, when chains are there, rings that none goes around;
+ * false: no memory. */
+bool sp_waits_find_heaviest(struct sp_waits *w);
+bool sp_waits_find_rings(struct sp_waits *w);
+/* The wait that a chain follows from a thread, in waits; SP_NONE: it waits for nothing that is named. */
+uint32_t sp_waits_followed(const struct sp_waits *w, uint32_t thread);
+/* The steps in which all of the first n waits of a chain were seen, as far as steps of each are known; none:
+ * they are not. *apart: they are, and never at once. False: no memory. */
+bool sp_waits_chain_steps(const struct sp_waits *w, const struct sp_wait_chain *c, uint32_t n,
+                          struct sp_wait_steps *out, bool *apart);
 
 /* waits_deadlock.c: which waits do not end, before chains are walked; false: no memory. */
 bool sp_waits_find_stuck(struct sp_waits *w);

@@ -239,3 +239,31 @@ bool sp_wait_steps_cut(struct sp_wait_steps *a, const struct sp_wait_steps *b)
     *a = x;
     return true;
 }
+
+bool sp_waits_chain_steps(const struct sp_waits *w, const struct sp_wait_chain *c, uint32_t n,
+                          struct sp_wait_steps *out, bool *apart)
+{
+    bool known = false, ok = true;
+    *out = (struct sp_wait_steps){0};
+    *apart = false;
+    for (uint32_t k = 0; ok && !*apart && k < n; k++) {
+        const struct sp_wait *x = &w->waits.v[w->steps.v[c->first + k]];
+        struct sp_wait_steps one = {0};
+        ok = x->holder == SP_NONE || sp_wait_steps_of(w, x->waiter, x->holder, &one);
+        if (!ok || !one.v.n) { /* which they were is not told */
+            sp_vec_free(&one.v);
+            continue;
+        }
+        if (!known) {
+            *out = one;
+            known = true;
+            continue;
+        }
+        ok = sp_wait_steps_cut(out, &one);
+        sp_vec_free(&one.v);
+        *apart = ok && !out->v.n;
+    }
+    if (!ok)
+        sp_vec_free(&out->v);
+    return ok;
+}

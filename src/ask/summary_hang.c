@@ -35,24 +35,33 @@ static void hang_judge(struct sp_summary *x)
         h->nested = hang_nested(x);
 }
 
-/* The wait that it was in most, or that of a deadlock. */
-static uint32_t hang_wait(const struct sp_waits *w, uint32_t thread)
-{
-    const struct sp_wait_thread *t = &w->threads.v[thread];
-    return t->stuck != SP_NONE ? t->stuck : t->n ? t->first : SP_NONE;
-}
-
-/* The first chain through a thread (deadlocks come first); *in_ring: it is where that goes around. */
-static const struct sp_wait_chain *hang_chain(const struct sp_waits *w, uint32_t thread, bool *in_ring)
+/* The first chain through a thread (deadlocks come first), or of rings that no chain follows; *in_ring: it is
+ * where that goes around. */
+static const struct sp_wait_chain *hang_chain(const struct sp_waits *w, uint32_t thread, bool beside,
+                                              bool *in_ring)
 {
     *in_ring = false;
     for (size_t i = 0; i < w->chains.n; i++) {
         const struct sp_wait_chain *c = &w->chains.v[i];
-        for (uint32_t k = 0; k < c->n; k++)
+        for (uint32_t k = 0; c->beside == beside && k < c->n; k++)
             if (w->waits.v[w->steps.v[c->first + k]].waiter == thread) {
                 *in_ring = c->cycle != SP_NONE && k >= c->cycle;
                 return c;
             }
+    }
+    return NULL;
+}
+
+/* A ring of waits that no chain follows, where the thread was in it for long; NULL: none. */
+static const struct sp_wait_chain *hang_other_ring(const struct sp_waits *w, uint32_t thread)
+{
+    enum { PART = 10 };
+    bool in_ring;
+    const struct sp_wait_chain *c = hang_chain(w, thread, true, &in_ring);
+    for (uint32_t k = 0; c && k < c->n; k++) {
+        uint32_t wait = w->steps.v[c->first + k];
+        if (w->waits.v[wait].waiter == thread && sp_waits_weight(w, wait) >= w->threads.v[thread].all / PART)
+            return c;
     }
     return NULL;
 }
@@ -72,7 +81,7 @@ static bool hang_ends_in_deadlock(const struct sp_summary_hang *h, uint32_t thre
 /* The wait that leads on from a thread, where it is most of what that did. */
 static uint32_t hang_leads_on(const struct sp_waits *w, uint32_t thread)
 {
-    uint32_t wait = hang_wait(w, thread);
+    uint32_t wait = sp_waits_followed(w, thread);
     return wait != SP_NONE && w->waits.v[wait].all * 2 >= w->threads.v[thread].all ? wait : SP_NONE;
 }
 
@@ -127,12 +136,12 @@ static bool hang_walk(struct sp_summary_hang *h, uint32_t thread, struct sp_wait
 static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
 {
     struct sp_wait_steps steps = {0};
-    h->wait = h->last = hang_wait(&h->w, thread);
+    h->wait = h->last = sp_waits_followed(&h->w, thread);
     if (h->wait == SP_NONE)
         return true;
     const struct sp_wait *first = &h->w.waits.v[h->wait];
-    const struct sp_wait_chain *c = hang_chain(&h->w, thread, &h->in_ring);
-    h->ring = h->in_ring ? c : NULL;
+    const struct sp_wait_chain *c = hang_chain(&h->w, thread, false, &h->in_ring);
+    h->ring = h->in_ring ? c : hang_other_ring(&h->w, thread);
     h->deadlock = c && c->deadlock && hang_ends_in_deadlock(h, thread) ? c : NULL;
     bool ok = (first->holder == SP_NONE || sp_wait_steps_of(&h->w, thread, first->holder, &steps)) &&
               hang_walk(h, thread, &steps);

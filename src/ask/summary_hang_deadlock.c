@@ -54,8 +54,10 @@ void sp_summary_hang_ring(struct sp_buf *b, const struct sp_summary *x)
         return;
     hang_say_cycle(b, x, c);
     sp_buf_puts(b, ": they wait for each other");
-    if (!h->deadlock)
+    if (!h->deadlock) {
         sp_reported_say_steps(b, c);
+        sp_reported_say_why_none(&h->w, b, c);
+    }
 }
 
 /* "beside it, a deadlock of other threads: 0x11 -(turnstile)-> 0x12 -(turnstile)-> 0x11" */

@@ -193,8 +193,8 @@ bool sp_hang_is_child(const struct sp_summary *x, const struct sp_wait *w)
     return on.n >= 5 && memcmp(on.p, "wait4", 5) == 0;
 }
 
-/* "for unfair lock, held by Editor [412] 0x1a02" */
-static void hang_what_for(struct sp_buf *b, const struct sp_summary *x, const struct sp_wait *w)
+/* "for unfair lock, held by Editor [412] 0x1a02"; equals: with another for which it waited as long */
+static void hang_what_for(struct sp_buf *b, const struct sp_summary *x, const struct sp_wait *w, bool equals)
 {
     struct sp_str on = hang_str(x, w->on);
     sp_buf_puts(b, "for ");
@@ -203,6 +203,13 @@ static void hang_what_for(struct sp_buf *b, const struct sp_summary *x, const st
         sp_buf_puts(b, sp_hang_is_child(x, w) ? ", the end of " : ", held by ");
         sp_hang_holder(b, x, w);
     }
+    const struct sp_wait_thread *t = &x->hang.w.threads.v[w->waiter];
+    if (!equals || !t->equals || w != &x->hang.w.waits.v[t->heaviest])
+        return;
+    sp_buf_puts(b, ", and as long ");
+    hang_what_for(b, x, &x->hang.w.waits.v[t->equal_wait], false);
+    if (t->equals > 1)
+        sp_buf_printf(b, " and %u others", t->equals - 1);
 }
 
 /* The verdict is of a wait, which has a line of its own. */
@@ -235,7 +242,7 @@ static void hang_rest(struct sp_buf *b, const struct sp_summary *x)
             continue;
         int64_t sum = sp_waits_weight(&h->w, h->wait);
         sp_buf_ch(b, ' ');
-        hang_what_for(b, x, &h->w.waits.v[h->wait]);
+        hang_what_for(b, x, &h->w.waits.v[h->wait], true);
         if (sum < left) {
             sp_buf_ch(b, ' ');
             sp_hang_share(b, x, sum, m->weight);
@@ -251,7 +258,7 @@ static void hang_for(struct sp_buf *b, const struct sp_summary *x)
         return;
     const struct sp_wait *w = &h->w.waits.v[h->wait], *last = &h->w.waits.v[h->last];
     sp_buf_puts(b, "it waited ");
-    hang_what_for(b, x, w);
+    hang_what_for(b, x, w, true);
     sp_buf_puts(b, ", ");
     sp_hang_share(b, x, sp_waits_weight(&h->w, h->wait), h->w.threads.v[w->waiter].all);
     if (last != w && sp_hang_has_holder(last)) {

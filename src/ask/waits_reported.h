@@ -84,11 +84,14 @@ const char *sp_reported_kind(const struct sp_reported *x, const struct sp_wait_c
 void sp_reported_say_chain(struct sp_reported *x, struct sp_buf *b, const struct sp_waiter_chain *from);
 /* At how many steps the waits of a ring were there at once, as far as it is known. */
 void sp_reported_say_steps(struct sp_buf *b, const struct sp_wait_chain *c);
+/* Behind that: why this is no deadlock. */
+void sp_reported_say_why_none(const struct sp_waits *w, struct sp_buf *b, const struct sp_wait_chain *c);
 /* What the kind of a chain rests on; nothing of one that comes to an end. */
 void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c);
-/* "  Editor [10] 0xb2 worker ran 8 of 10 meanwhile, in parse > lex" */
+/* "  Editor [10] 0xb2 worker ran 8 of 10 meanwhile, in parse > lex"; apart: not all waits of its chain were
+ * then. */
 void sp_reported_say_held(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_thread *t,
-                          const struct sp_held *h);
+                          const struct sp_held *h, bool apart);
 extern const char *const sp_reported_did[SP_HELD_STATES];
 enum { SP_REPORTED_HOLDERS = 4 /* that people are shown of one chain */ };
 

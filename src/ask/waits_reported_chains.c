@@ -13,6 +13,7 @@ enum {
     CHAIN_KIND,
     CHAIN_LENGTH,
     CHAIN_CYCLE,
+    CHAIN_MINOR,
     CHAIN_DEADLOCK,
     CHAIN_SURE,
     CHAIN_EVIDENCE,
@@ -29,6 +30,8 @@ static const struct sp_answer_column waits_chain_columns[] = {
     [CHAIN_LENGTH] = {"length", SP_COL_COUNT, .doc = "how many waits it has"},
     [CHAIN_CYCLE] = {"cycle_from", SP_COL_COUNT,
                      .doc = "the number of the step that its end comes back to; null: none"},
+    [CHAIN_MINOR] = {"minor", SP_COL_BOOL,
+                     .doc = "a ring that chains do not follow: some of its threads waited more for others"},
     [CHAIN_DEADLOCK] = {"deadlock", SP_COL_BOOL,
                         .doc = "the waits of its cycle are there at once and do not end"},
     [CHAIN_SURE] = {"sure", SP_COL_BOOL,
@@ -59,6 +62,7 @@ const struct sp_table_decl sp_waits_steps = {"steps", waits_step_columns,
 enum {
     HELD_WEIGHT = WHOS,
     HELD_MEANWHILE,
+    HELD_WHOLE_CHAIN,
     HELD_RAN,
     HELD_READY,
     HELD_WAITED,
@@ -74,6 +78,10 @@ static const struct sp_answer_column waits_held_columns[] = {
     [HELD_WEIGHT] = {"weight", SP_COL_WEIGHT, .doc = "of it that was looked at"},
     [HELD_MEANWHILE] = {"meanwhile", SP_COL_BOOL,
                         .doc = "only the steps in which it was waited for; false: all of its samples"},
+    [HELD_WHOLE_CHAIN] =
+        {"whole_chain", SP_COL_BOOL,
+         .doc = "these are the steps in which all waits of the chain were seen; false: they never were "
+                "at once, and those of the last wait are shown; null: not meanwhile"},
     [HELD_RAN] = {"ran", SP_COL_WEIGHT, .doc = "on a CPU"},
     [HELD_READY] = {"ready", SP_COL_WEIGHT, .doc = "waiting for a CPU"},
     [HELD_WAITED] = {"waited", SP_COL_WEIGHT, .doc = "for anything else"},
@@ -112,12 +120,13 @@ static void held_put_stack(struct sp_reported *x, struct sp_answer_table *t, con
 }
 
 static void held_put(struct sp_reported *x, struct sp_answer_table *t, uint32_t thread,
-                     const struct sp_held *h)
+                     const struct sp_held *h, bool apart)
 {
     sp_table_row(x->a.out, t);
     sp_reported_put_waiter(x, t, thread, SP_NONE, 1);
     sp_put_int(t, HELD_WEIGHT, h->weight);
     sp_put_int(t, HELD_MEANWHILE, h->in_steps);
+    sp_put_int(t, HELD_WHOLE_CHAIN, h->in_steps ? !apart : SP_ABSENT);
     for (unsigned i = 0; i < SP_HELD_STATES; i++)
         sp_put_int(t, HELD_RAN + i, h->by[i]);
     sp_put_text(x->a.out, t, HELD_STATE, sp_reported_did[h->most], strlen(sp_reported_did[h->most]));
@@ -137,27 +146,47 @@ static void chain_put_steps(struct sp_reported *x, struct sp_answer_table *t,
     }
 }
 
-/* What a holder did in the wait (number of it) for it, a thread that waits for itself: it waited; to people a
- * row below the chain. */
+/*
+ * What a holder did while it was waited for: of a chain, by all threads up to it (*apart: these never did at
+ * once; then by the last); of a ring, by the one before it. A thread that waits for itself waited.
+ */
+static bool chain_held(struct sp_reported *x, const struct sp_wait_chain *c, uint32_t k, uint32_t holder,
+                       struct sp_held *h, bool *apart)
+{
+    uint32_t wait = x->w.steps.v[c->first + k], waiter = x->w.waits.v[wait].waiter,
+             context = x->w.threads.v[holder].context;
+    struct sp_wait_steps steps;
+    *apart = false;
+    if (holder == waiter && !x->w.ranges.v.n)
+        return sp_held_waiting(&x->held, &x->a.own, &x->w, wait, false, h);
+    if (c->cycle != SP_NONE || !k)
+        return sp_held_of(&x->held, &x->a.own, &x->w, context, waiter, h);
+    if (!sp_waits_chain_steps(&x->w, c, k + 1, &steps, apart))
+        return false;
+    bool ok = *apart ? sp_held_of(&x->held, &x->a.own, &x->w, context, waiter, h)
+                     : sp_held_in_steps(&x->held, &x->a.own, &x->w, context, &steps, h);
+    sp_vec_free(&steps.v);
+    return ok;
+}
+
+/* The holder of a chain's wait; to people a row below the chain. */
 static void chain_put_holder(struct sp_reported *x, struct sp_answer_table *t, struct sp_answer_table *held,
-                             uint32_t holder, uint32_t wait)
+                             uint32_t holder, const struct sp_wait_chain *c, uint32_t k)
 {
     struct sp_held h;
+    bool apart;
     const struct sp_wait_thread *thread = &x->w.threads.v[holder];
-    uint32_t waiter = x->w.waits.v[wait].waiter;
-    if (!(holder == waiter && !x->w.ranges.v.n
-              ? sp_held_waiting(&x->held, &x->a.own, &x->w, wait, false, &h)
-              : sp_held_of(&x->held, &x->a.own, &x->w, thread->context, waiter, &h))) {
+    if (!chain_held(x, c, k, holder, &h, &apart)) {
         x->a.out->failed = true;
         return;
     }
     if (!h.weight)
         return;
-    held_put(x, held, holder, &h);
+    held_put(x, held, holder, &h, apart);
     if (!x->a.q->brief)
         return;
     sp_table_row(x->a.out, t);
-    sp_reported_say_held(x, &x->a.b, thread, &h);
+    sp_reported_say_held(x, &x->a.b, thread, &h, apart);
     sp_put_buf(x->a.out, t, CHAIN_WORDS, &x->a.b);
 }
 
@@ -167,17 +196,16 @@ static void chain_put_holders(struct sp_reported *x, struct sp_answer_table *t, 
                               const struct sp_wait_chain *c)
 {
     for (uint32_t k = c->cycle == SP_NONE ? c->n - 1 : c->cycle; k < c->n; k++) {
-        uint32_t wait = x->w.steps.v[c->first + k];
-        const struct sp_wait *w = &x->w.waits.v[wait];
+        const struct sp_wait *w = sp_reported_step(x, c, k);
         if (x->a.q->brief && k >= c->cycle + SP_REPORTED_HOLDERS && c->cycle != SP_NONE)
             continue;
         for (uint32_t i = 0, holder; w->among > 1 && i < SP_REPORTED_HOLDERS; i++)
             if ((holder = sp_waits_candidate(&x->w, w, i)) != SP_NONE)
-                chain_put_holder(x, t, held, holder, wait);
+                chain_put_holder(x, t, held, holder, c, k);
         if (w->holder != SP_NONE)
-            chain_put_holder(x, t, held, w->holder, wait);
+            chain_put_holder(x, t, held, w->holder, c, k);
         else if (w->among < 2 && k)
-            chain_put_holder(x, t, held, w->waiter, x->w.steps.v[c->first + k - 1]);
+            chain_put_holder(x, t, held, w->waiter, c, k - 1);
     }
 }
 
@@ -193,6 +221,7 @@ static void chain_put(struct sp_reported *x, struct sp_answer_table *t, struct s
     sp_put_text(a, t, CHAIN_KIND, kind, strlen(kind));
     sp_put_int(t, CHAIN_LENGTH, c->n);
     sp_put_int(t, CHAIN_CYCLE, c->cycle == SP_NONE ? SP_ABSENT : (int64_t)c->cycle);
+    sp_put_int(t, CHAIN_MINOR, c->beside);
     sp_put_int(t, CHAIN_DEADLOCK, c->deadlock != SP_DEADLOCK_NONE);
     sp_put_int(t, CHAIN_SURE, c->deadlock == SP_DEADLOCK_NONE ? SP_ABSENT : c->sure);
     sp_put_int(t, CHAIN_AT_ONCE, c->at_once);

@@ -46,6 +46,23 @@ static void chain_say_holder(struct sp_reported *x, struct sp_buf *b, const stru
         sp_buf_puts(b, " (its main thread?)");
 }
 
+/* Others for whom the thread of a wait waited as long as for the one that the chain goes on with. */
+static void chain_say_equals(struct sp_reported *x, struct sp_buf *b, const struct sp_wait *w)
+{
+    const struct sp_wait_thread *t = &x->w.threads.v[w->waiter];
+    if (!t->equals || w != &x->w.waits.v[t->heaviest] || sp_waits_followed(&x->w, w->waiter) != t->heaviest)
+        return;
+    const struct sp_wait *other = &x->w.waits.v[t->equal_wait];
+    struct sp_str on = sp_pstr(x->w.profile, other->on);
+    sp_buf_puts(b, x->w.counts_samples ? " (in as many samples -(" : " (as long -(");
+    sp_buf_add(b, on.p, on.n);
+    sp_buf_puts(b, ")-> ");
+    chain_say_holder(x, b, other);
+    if (t->equals > 1)
+        sp_buf_printf(b, ", and %u others", t->equals - 1);
+    sp_buf_ch(b, ')');
+}
+
 void sp_reported_say_chain(struct sp_reported *x, struct sp_buf *b, const struct sp_waiter_chain *from)
 {
     const struct sp_wait_chain *c = &x->w.chains.v[from->chain];
@@ -61,6 +78,7 @@ void sp_reported_say_chain(struct sp_reported *x, struct sp_buf *b, const struct
             sp_buf_printf(b, ", %lld hop%s", (long long)w->hops, w->hops == 1 ? "" : "s");
         sp_buf_puts(b, ")-> ");
         chain_say_holder(x, b, w);
+        chain_say_equals(x, b, w);
     }
 }
 
@@ -102,6 +120,26 @@ void sp_reported_say_steps(struct sp_buf *b, const struct sp_wait_chain *c)
                       (long long)c->from, (long long)c->to);
 }
 
+/* Why a ring whose waits were there at once is no deadlock, as far as the report tells. */
+void sp_reported_say_why_none(const struct sp_waits *w, struct sp_buf *b, const struct sp_wait_chain *c)
+{
+    int64_t end = SP_ABSENT;
+    bool locks = true;
+    for (uint32_t k = c->cycle; k < c->n; k++) {
+        const struct sp_wait *x = &w->waits.v[w->steps.v[c->first + k]];
+        int64_t last = w->threads.v[x->waiter].last;
+        end = last > end ? last : end;
+        locks = locks && x->lock && !x->by_process;
+    }
+    if (c->n - c->cycle < 2 || c->at_once <= 0 || c->from == SP_ABSENT || end == SP_ABSENT || !locks)
+        return;
+    sp_buf_puts(b, "; no deadlock: ");
+    if (c->to < end)
+        sp_buf_printf(b, "the threads went on after step %lld", (long long)c->to);
+    else
+        sp_buf_puts(b, "so few steps at the end may be chance");
+}
+
 /* Why a deadlock is the likely one only. */
 static void chain_say_doubt(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c)
 {
@@ -137,6 +175,7 @@ void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const str
     case SP_DEADLOCK_NONE:
         chain_say_shares(x, b, c);
         sp_reported_say_steps(b, c);
+        sp_reported_say_why_none(&x->w, b, c);
         break;
     }
     if (c->deadlock != SP_DEADLOCK_NONE && !c->sure)
@@ -163,7 +202,7 @@ static void held_say_stack(const struct sp_reported *x, struct sp_buf *b, const 
 }
 
 void sp_reported_say_held(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_thread *t,
-                          const struct sp_held *h)
+                          const struct sp_held *h, bool apart)
 {
     const struct sp_reported_thread *f = sp_thread_info_thread(&x->w.info, t->tid);
     struct sp_str name = sp_pstr(x->w.profile, f ? f->name : SP_STR_NONE);
@@ -180,6 +219,8 @@ void sp_reported_say_held(struct sp_reported *x, struct sp_buf *b, const struct 
     sp_reported_say_weight(x, b, h->by[h->most]);
     sp_buf_puts(b, " of ");
     sp_reported_say_weight(x, b, h->weight);
-    sp_buf_puts(b, h->in_steps ? " meanwhile," : ",");
+    sp_buf_puts(b, apart         ? " while the one before it waited (these waits were never all at once),"
+                   : h->in_steps ? " meanwhile,"
+                                 : ",");
     held_say_stack(x, b, h);
 }

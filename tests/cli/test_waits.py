@@ -157,7 +157,6 @@ def test_waits_against_brute_force(seed, tmp_path):
     got = {(w["tid"], x["text"]): x["samples"] for w in answer["waiters"] for x in w["waits"]}
     assert got == dict(want)
     threads = {w["tid"]: w for w in answer["waiters"]}
-    heaviest = {t: sorted(w["waits"], key=lambda x: (-x["samples"], x["text"].encode()))[0] for t, w in threads.items()}
     mains = {}
     for tid, facts in source.threads.items():
         if "main-thread" in facts.get("queue", ""):
@@ -169,14 +168,43 @@ def test_waits_against_brute_force(seed, tmp_path):
         holder = wait["holder"]
         return None if holder is None else holder["tid"] if holder["tid"] is not None else mains.get(holder["pid"])
 
-    for chain in answer["chains"]:
+    def most(waits):
+        """For whom a thread waited most, in whatever words; of equals the wait that comes first."""
+        waits = sorted(waits, key=lambda x: (-x["samples"], x["text"].encode()))
+        sums = collections.Counter()
+        for n, x in enumerate(waits):
+            known = following(x) in source.threads
+            sums[following(x) if known else ("nobody", n)] += x["samples"]
+        best = max(sums.values())
+        return next(x for n, x in enumerate(waits) if sums[following(x) if following(x) in source.threads else ("nobody", n)] == best)
+
+    heaviest = {t: most(w["waits"]) for t, w in threads.items()}
+    for chain in (c for c in answer["chains"] if not c["minor"]):
         tid, seen = chain["steps"][0]["tid"], []
         while tid in heaviest and tid not in seen:
             seen.append(tid)
             tid = following(heaviest[tid])
         assert [s["tid"] for s in chain["steps"]] == seen
         assert chain["cycle_from"] == (seen.index(tid) if tid in seen else None)
-    assert {t for c in answer["chains"] for t in (s["tid"] for s in c["steps"])} == set(threads)
+    assert {t for c in answer["chains"] if not c["minor"] for t in (s["tid"] for s in c["steps"])} == set(threads)
+    for chain in (c for c in answer["chains"] if c["minor"]):  # a ring of waits, some of which are no thread's heaviest
+        tids = [s["tid"] for s in chain["steps"]]
+        assert chain["cycle_from"] == 0 and [following(s) for s in chain["steps"]] == tids[1:] + tids[:1]
+        assert any(following(s) != following(heaviest[s["tid"]]) for s in chain["steps"])
+    # Threads of which each reaches the other through waits are in some ring that is said.
+    graph = {t: {following(x) for x in w["waits"]} & set(threads) for t, w in threads.items()}
+
+    def reached(start):
+        seen, todo = set(), [start]
+        while todo:
+            for t in graph.get(todo.pop(), ()):
+                if t not in seen:
+                    seen.add(t)
+                    todo.append(t)
+        return seen
+
+    rings = {(s["tid"], following(s)) for c in answer["chains"] if c["cycle_from"] is not None for s in c["steps"][c["cycle_from"]:]}
+    assert rings == {(t, h) for t in graph for h in graph[t] if t in reached(h) or t == h}
     weights = [(not w["frontmost_main"], -w["chain_length"], -w["waiting"], w["pid"], w["tid"]) for w in answer["waiters"]]
     assert weights == sorted(weights)
 

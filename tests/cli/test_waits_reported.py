@@ -170,3 +170,89 @@ def test_a_program_that_executes_itself_has_the_same_deadlock_in_spaa(tmp_path):
     for path in report, made:
         answer = ask("waits", path)
         assert (answer["deadlocks"], answer["chains"][0]["sure"]) == (1, True), path
+
+
+RINGS = """Date/Time:        2026-02-02 23:22:34.999 -0800
+Steps:            100 (10ms sampling interval)
+
+--------------------------------------------------
+Timeline format: stacks are sorted chronologically
+--------------------------------------------------
+
+Process:          App [100]
+
+  Thread 0x10    DispatchQueue "com.apple.main-thread"(1)    100 samples (1-100)
+  100 start + 8 (App + 100) [0x100000064] 1-100
+    60 a + 8 (App + 200) [0x1000000c8] (blocked by turnstile waiting for App [100] thread 0x12) 1-60
+    30 lock + 8 (App + 300) [0x10000012c] (blocked by turnstile waiting for App [100] thread 0x11) 61-90
+    10 b + 8 (App + 200) [0x1000000c8] (running) 91-100
+
+  Thread 0x11    100 samples (1-100)
+  100 start + 8 (App + 100) [0x100000064] 1-100
+    60 work + 8 (App + 400) [0x100000190] (running) 1-60
+    20 lock2 + 8 (App + 300) [0x10000012c] (blocked by turnstile waiting for App [100] thread 0x10) 61-80
+    20 work + 8 (App + 400) [0x100000190] (running) 81-100
+
+  Thread 0x12    100 samples (1-100)
+  100 start + 8 (App + 100) [0x100000064] 1-100
+    30 work + 8 (App + 400) [0x100000190] (running) 1-30
+    60 lock2 + 8 (App + 300) [0x10000012c] (blocked by turnstile waiting for App [100] thread 0x13) 31-90
+    10 work + 8 (App + 400) [0x100000190] (running) 91-100
+
+  Thread 0x13    100 samples (1-100)
+  100 start + 8 (App + 100) [0x100000064] 1-100
+    50 idle + 8 (App + 400) [0x100000190] (runnable) 1-50
+    50 work + 8 (App + 400) [0x100000190] (running) 51-100
+"""
+
+
+def test_a_ring_beside_the_heaviest_waits_is_contention_and_why(tmp_path):
+    path = tmp_path / "r.txt"
+    path.write_text(RINGS)
+    (ring,) = [c for c in ask("waits", path)["chains"] if c["minor"]]
+    assert (ring["kind"], ring["deadlock"], ring["at_once"], ring["at_once_from"], ring["at_once_to"]) == ("contention", False, 20, 61, 80)
+    assert ring["evidence"] == ("0x11 waits so in 20 of 100 (20 %), 0x10 waits so in 30 of 100 (30 %), at once in 20 steps (61-80); "
+                                "no deadlock: the threads went on after step 80")
+    brief = unwrapped(run("summary", path, code=0).out)
+    assert "0x11 -(turnstile)-> 0x10 -(turnstile)-> 0x11: they wait for each other, at once in 20 steps (61-80); no deadlock:" in brief
+    assert "it waited for turnstile, held by App [100] 0x12, in 60 of 100 samples (60 %)" in brief
+    # At the end, but shorter than what tells a deadlock.
+    late = RINGS.replace("30 lock + 8", " 5 lock + 8").replace("61-90\n    10 b", "96-100\n    35 b").replace("91-100\n\n  Thread 0x11", "61-95\n\n  Thread 0x11")
+    late = late.replace("20 lock2 + 8", " 5 lock2 + 8").replace("61-80\n    20 work", "96-100\n    35 work").replace("81-100\n\n  Thread 0x12", "61-95\n\n  Thread 0x12")
+    path.write_text(late)
+    (ring,) = [c for c in ask("waits", path)["chains"] if c["minor"]]
+    assert ring["evidence"].endswith("at once in 5 steps (96-100); no deadlock: so few steps at the end may be chance")
+
+
+def test_meanwhile_is_while_the_whole_chain_waited(tmp_path):
+    """0x10 waits for 0x12 in steps 1-60, that for 0x13 in 31-90: both in 31-60, in which 0x13 is ready in 20."""
+    path = tmp_path / "r.txt"
+    path.write_text(RINGS.replace("waiting for App [100] thread 0x10)", "waiting for App [100] thread 0x99)"))
+    chain = [c for c in ask("waits", path)["chains"] if [s["tid"] for s in c["steps"]] == [0x10, 0x12]][0]
+    (held,) = chain["holders"]
+    assert (held["tid"], held["meanwhile"], held["whole_chain"], held["weight"], held["ready"], held["ran"]) == (0x13, True, True, 30, 20, 10)
+    # 0x11 waited for 0x10 when that no longer waited for 0x12: these waits are a chain by their weights alone.
+    path.write_text(RINGS)
+    chain = [c for c in ask("waits", path)["chains"] if not c["minor"]][0]
+    assert [s["tid"] for s in chain["steps"]] == [0x11, 0x10, 0x12] and chain["holders"][0]["whole_chain"] is False
+    assert "these waits were never all at once" in unwrapped(run("waits", path, code=0).out)
+
+
+def test_holders_of_as_many_samples_are_both_named(tmp_path):
+    path = tmp_path / "r.txt"
+    equal = RINGS.replace("    60 a + 8", "    40 a + 8").replace("1-60\n    30 lock", "1-40\n    40 lock").replace("61-90\n    10 b", "41-80\n    20 b")
+    equal = equal.replace("91-100\n\n  Thread 0x11", "81-100\n\n  Thread 0x11")
+    path.write_text(equal)
+    assert "0x10 -(turnstile)-> 0x11 (in as many samples -(turnstile)-> 0x12)" in unwrapped(run("waits", path, code=0).out)
+    brief = unwrapped(run("summary", path, code=0).out)
+    assert "held by App [100] 0x11, and as long for turnstile, held by App [100] 0x12, in 40 of 100 samples (40 %)" in brief
+
+
+def test_the_heaviest_holder_is_told_by_all_words_for_it(tmp_path):
+    """0x12 is waited for in 35 and 25 samples, in two words; 0x11 in 40."""
+    path = tmp_path / "r.txt"
+    text = RINGS.replace("    60 a + 8 (App + 200) [0x1000000c8] (blocked by turnstile waiting for App [100] thread 0x12) 1-60\n    30 lock",
+                         "    35 a + 8 (App + 200) [0x1000000c8] (blocked by turnstile waiting for App [100] thread 0x12) 1-35\n"
+                         "    25 a + 8 (App + 200) [0x1000000c8] (blocked by unfair lock owned by App [100] thread 0x12) 36-60\n    40 lock")
+    path.write_text(text.replace("61-90\n    10 b + 8 (App + 200) [0x1000000c8] (running) 91-100\n", "61-100\n"))
+    assert "held by App [100] 0x12, in 60 of 100 samples" in unwrapped(run("summary", path, code=0).out)
