@@ -68,8 +68,7 @@ static const struct sp_wait_rule *rule_of(struct wait_classes *x, uint32_t frame
 {
     uint32_t function = x->p->frames.v[frame].function;
     if (!x->done[function]) {
-        x->rule[function] = sp_wait_rule_of(sp_pstr(x->p, x->p->functions.v[function].name),
-                                            is_kernel(x->p, frame), &x->scratch);
+        x->rule[function] = sp_wait_rule_of_function(x->p, function, is_kernel(x->p, frame), &x->scratch);
         x->done[function] = 1;
     }
     return x->rule[function];

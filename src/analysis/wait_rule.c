@@ -2,13 +2,20 @@
 
 #include "analysis/own_name.h"
 
-enum { UNSURE = 0x80, SP_WAIT_UNSURE_CONDITION = SP_WAIT_CONDITION | UNSURE };
-#define KERNEL true
-#define CODE   false
+enum {
+    UNSURE = 0x80,
+    SP_WAIT_UNSURE_CONDITION = SP_WAIT_CONDITION | UNSURE,
+    SP_WAIT_UNSURE_DISK = SP_WAIT_DISK | UNSURE
+};
+enum { CODE, KERNEL, IMAGE };
 #define WAIT_RULE(where, name, reason, rank, idle)                                                           \
-    {name, SP_WAIT_##reason & ~UNSURE,                                                                       \
-     rank, where,                                                                                            \
-     idle, (SP_WAIT_##reason & UNSURE) != 0 || (int)SP_WAIT_##reason == (int)SP_WAIT_FUTEX},
+    {name,                                                                                                   \
+     SP_WAIT_##reason & ~UNSURE,                                                                             \
+     rank,                                                                                                   \
+     (where) == KERNEL,                                                                                      \
+     (where) == IMAGE,                                                                                       \
+     idle,                                                                                                   \
+     (SP_WAIT_##reason & UNSURE) != 0 || (int)SP_WAIT_##reason == (int)SP_WAIT_FUTEX},
 const struct sp_wait_rule sp_wait_rules[] = {
 #include "analysis/wait_reasons.def"
     {0},
@@ -90,8 +97,24 @@ const struct sp_wait_rule *sp_wait_rule_of(struct sp_str name, bool kernel, stru
     struct sp_str s = kernel ? cut_at(name, '.') : code_name(name, scratch);
     struct sp_str bare = kernel ? s : cut_at(s, '.'); /* .constprop.0 */
     for (const struct sp_wait_rule *r = sp_wait_rules; r->name; r++)
-        if (r->kernel == kernel && (!best || r->rank > best->rank) &&
+        if (r->kernel == kernel && !r->image && (!best || r->rank > best->rank) &&
             (rule_fits(r->name, s) || rule_fits(r->name, bare)))
             best = r;
     return best;
+}
+
+static const struct sp_wait_rule *rule_of_image(struct sp_str name)
+{
+    for (const struct sp_wait_rule *r = sp_wait_rules; r->name; r++)
+        if (r->image && rule_fits(r->name, name))
+            return r;
+    return NULL;
+}
+
+const struct sp_wait_rule *sp_wait_rule_of_function(const struct sp_profile *p, uint32_t function,
+                                                    bool kernel, struct sp_buf *scratch)
+{
+    const struct sp_function *f = &p->functions.v[function];
+    const struct sp_wait_rule *r = sp_wait_rule_of(sp_pstr(p, f->name), kernel, scratch);
+    return r || !kernel ? r : rule_of_image(sp_pstr(p, p->dsos.v[f->dso].name));
 }

@@ -1,6 +1,7 @@
 #include "analysis/waits_held.h"
 
 #include "analysis/state_shares.h"
+#include "analysis/wait_rule.h"
 
 #include <stdlib.h>
 
@@ -8,7 +9,9 @@
 struct held_stack {
     uint32_t first, n, fact;
     enum sp_held_state state;
-    bool shown; /* the heaviest stack is one of these */
+    bool shown;                      /* the heaviest stack is one of these */
+    const struct sp_wait_rule *disk; /* that says that it waits for the disk; NULL: none */
+    uint32_t disk_call;
     int64_t weight;
 };
 
@@ -17,6 +20,9 @@ struct held_thread {
     const struct sp_own *events; /* waits for events are told apart, by what is its own; NULL: they are not */
     SP_VEC(struct held_stack) stacks;
     SP_VEC(uint32_t) functions;
+    struct sp_buf scratch;
+    const struct sp_wait_rule **rules; /* by function of the kernel, where all threads are looked at; NULL */
+    unsigned char *known;
 };
 
 enum sp_held_state sp_held_state_of(struct sp_str state)
@@ -74,40 +80,14 @@ static size_t held_first(const struct sp_held_rows *r, int64_t tid)
     return lo;
 }
 
+static void held_thread_free(struct held_thread *t)
+{
+    sp_vec_free(&t->stacks);
+    sp_vec_free(&t->functions);
+    sp_buf_free(&t->scratch);
+}
+
 /* ---- the wait of a run loop ---- */
-
-static bool held_contains(const struct sp_profile *p, uint32_t function, const char *const *words)
-{
-    struct sp_str name = sp_pstr(p, p->functions.v[function].name);
-    for (; *words; words++)
-        if (memmem(name.p, name.n, *words, strlen(*words)))
-            return true;
-    return false;
-}
-
-/* A function of its own that fetches events in its run loop, as modal panels do, waits for these. */
-uint32_t sp_held_nested(const struct sp_profile *p, const struct sp_own *own, const uint32_t *path,
-                        uint32_t n, bool *in_run_loop)
-{
-    static const char *const port[] = {"__CFRunLoopServiceMachPort", NULL},
-                             *const message[] = {"mach_msg", NULL},
-                             *const application[] = {"NSApplicationMain", "-[NSApplication run]",
-                                                     "UIApplicationMain", "CFRunLoopRunSpecific", NULL},
-                             *const events[] = {"nextEventMatching", "NextEvent", NULL};
-    uint32_t end = 0, found = SP_NONE;
-    bool inside = false;
-    for (uint32_t i = 0; i < n; i++)
-        end = held_contains(p, path[i], port) ? i : end;
-    *in_run_loop = end && (end + 1 == n || held_contains(p, path[end + 1], message));
-    for (uint32_t i = 0; *in_run_loop && i < end; i++) {
-        if (inside && sp_is_own(own, path[i]) && !own->all)
-            found = i;
-        else if (held_contains(p, path[i], events))
-            found = SP_NONE;
-        inside = inside || held_contains(p, path[i], application);
-    }
-    return found;
-}
 
 /* A wait in its run loop, for nobody that is named. */
 static bool held_is_for_events(const struct held_thread *t, const struct held_stack *x)
@@ -118,6 +98,37 @@ static bool held_is_for_events(const struct held_thread *t, const struct held_st
         return false;
     return sp_held_nested(t->p, t->events, t->functions.v + x->first, x->n, &in_run_loop) == SP_NONE &&
            in_run_loop;
+}
+
+/* ---- the disk ---- */
+
+static const struct sp_wait_rule *held_rule_of(struct held_thread *t, uint32_t function)
+{
+    if (!t->rules)
+        return sp_wait_rule_of_function(t->p, function, true, &t->scratch);
+    if (!t->known[function])
+        t->rules[function] = sp_wait_rule_of_function(t->p, function, true, &t->scratch);
+    t->known[function] = 1;
+    return t->rules[function];
+}
+
+/* A program's thread that waits in the kernel, for nothing that its state names: what the functions there say
+ * most of. */
+static void held_look_for_disk(struct held_thread *t, struct held_stack *x)
+{
+    const struct sp_profile *p = t->p;
+    const struct sp_wait_rule *best = NULL;
+    const uint32_t *path = t->functions.v + x->first;
+    if (x->state != SP_HELD_WAITED || x->fact || !x->n || p->dsos.v[p->functions.v[*path].dso].is_kernel)
+        return;
+    for (uint32_t i = x->n; i-- > 0 && p->dsos.v[p->functions.v[path[i]].dso].is_kernel;) {
+        const struct sp_wait_rule *r = held_rule_of(t, path[i]);
+        if (!r || (best && r->rank <= best->rank))
+            continue;
+        best = r;
+        x->disk_call = path[i];
+    }
+    x->disk = best && best->reason == SP_WAIT_DISK ? best : NULL;
 }
 
 /* ---- the stacks of a thread ---- */
@@ -137,6 +148,8 @@ static bool held_add(const struct sp_held_rows *r, struct held_thread *t, uint32
         ok = sp_vec_push(&t->functions, p->frames.v[frames[i]].function);
     if (ok && held_is_for_events(t, &x))
         x.state = SP_HELD_EVENTS;
+    if (ok)
+        held_look_for_disk(t, &x);
     return ok && sp_vec_push(&t->stacks, x);
 }
 
@@ -253,9 +266,20 @@ static bool held_path(const struct held_thread *t, const struct sp_own *own, str
 
 static void held_sum(const struct held_thread *t, struct sp_held *out)
 {
+    int64_t most = 0;
+    out->disk_call = SP_NONE;
     for (size_t i = 0; i < t->stacks.n; i++) {
         out->weight += t->stacks.v[i].weight;
         out->by[t->stacks.v[i].state] += t->stacks.v[i].weight;
+        const struct held_stack *x = &t->stacks.v[i];
+        if (!x->disk)
+            continue;
+        out->disk += x->weight;
+        if (x->weight > most) {
+            most = x->weight;
+            out->disk_call = x->disk_call;
+        }
+        out->disk_likely = out->disk_likely || x->disk->unsure;
     }
 }
 
@@ -284,10 +308,10 @@ bool sp_held_main(const struct sp_held_rows *r, const struct sp_own *own, uint32
                   struct sp_held *out)
 {
     struct held_thread t = {.p = r->s->profile, .events = own};
+    sp_buf_init(&t.scratch, 0);
     *out = (struct sp_held){.own = SP_NONE};
     bool ok = held_gather(r, NULL, context, NULL, SP_NONE, &t) && held_heaviest(&t, own, out);
-    sp_vec_free(&t.stacks);
-    sp_vec_free(&t.functions);
+    held_thread_free(&t);
     return ok;
 }
 
@@ -295,12 +319,12 @@ bool sp_held_in_steps(const struct sp_held_rows *r, const struct sp_own *own, co
                       uint32_t context, const struct sp_wait_steps *steps, struct sp_held *out)
 {
     struct held_thread t = {.p = r->s->profile};
+    sp_buf_init(&t.scratch, 0);
     uint32_t thread = steps->v.n ? sp_waits_thread_of(w, &r->s->profile->contexts.v[context]) : SP_NONE;
     *out = (struct sp_held){.own = SP_NONE, .in_steps = thread != SP_NONE};
     bool ok =
         held_gather(r, w, context, out->in_steps ? steps : NULL, thread, &t) && held_heaviest(&t, own, out);
-    sp_vec_free(&t.stacks);
-    sp_vec_free(&t.functions);
+    held_thread_free(&t);
     return ok;
 }
 
@@ -344,6 +368,7 @@ bool sp_held_waiting(const struct sp_held_rows *r, const struct sp_own *own, con
     const struct sp_wait *x = &w->waits.v[wait];
     const struct sp_wait_thread *thread = &w->threads.v[x->waiter];
     struct held_thread t = {.p = r->s->profile, .events = events ? own : NULL};
+    sp_buf_init(&t.scratch, 0);
     *out = (struct sp_held){.own = SP_NONE};
     bool ok = held_gather(r, w, thread->context, NULL, SP_NONE, &t);
     held_sum(&t, out);
@@ -352,7 +377,27 @@ bool sp_held_waiting(const struct sp_held_rows *r, const struct sp_own *own, con
         for (uint32_t k = thread->first; k < thread->first + thread->n; k++)
             t.stacks.v[i].shown |= t.stacks.v[i].fact == w->waits.v[k].fact && sp_waits_alike(w, k, wait);
     ok = ok && held_path(&t, own, out);
-    sp_vec_free(&t.stacks);
-    sp_vec_free(&t.functions);
+    held_thread_free(&t);
+    return ok;
+}
+
+bool sp_held_disk_of(struct sp_selection *s, int64_t *sum)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_held_rows rows = {.s = s};
+    struct held_thread t = {
+        .p = p, .rules = calloc(p->functions.n + 1, sizeof *t.rules), .known = calloc(p->functions.n + 1, 1)};
+    bool ok = t.rules && t.known;
+    sp_buf_init(&t.scratch, 0);
+    *sum = 0;
+    for (uint32_t i = 0; ok && i < s->rows.n; i++) {
+        t.functions.n = t.stacks.n = 0;
+        ok = s->rows.v[i].weight <= 0 || held_add(&rows, &t, i, s->rows.v[i].weight);
+        if (ok && t.stacks.n && t.stacks.v[0].disk && __builtin_add_overflow(*sum, t.stacks.v[0].weight, sum))
+            *sum = INT64_MAX;
+    }
+    free(t.rules);
+    free(t.known);
+    held_thread_free(&t);
     return ok;
 }

@@ -40,8 +40,11 @@ struct sp_held {
     uint32_t path[SP_HELD_FRAMES]; /* functions of the heaviest stack in the state `most`, root first */
     int64_t at[SP_HELD_FRAMES];    /* weight of the stacks that begin so */
     uint32_t n;
-    uint32_t own;  /* place in path of the last function that is the program's own; SP_NONE: none is */
-    uint32_t fact; /* of that stack: 1 + the wait in the profile; 0: none is stated */
+    uint32_t own; /* place in path of the last function that is the program's own; SP_NONE: none is */
+    int64_t disk; /* of what waited, for nothing that is named: for the disk, by functions of the kernel */
+    uint32_t disk_call; /* the one that says so, of the most of these; SP_NONE */
+    bool disk_likely;   /* that may be of something else, too */
+    uint32_t fact;      /* of that stack: 1 + the wait in the profile; 0: none is stated */
 };
 
 /*
@@ -76,6 +79,9 @@ uint32_t sp_held_nested(const struct sp_profile *p, const struct sp_own *own, co
  * of what it waited so. `events`: waits for events are told apart. */
 bool sp_held_waiting(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,
                      uint32_t wait, bool events, struct sp_held *out);
+
+/* What of a selection waited for the disk, for nothing that is named; false: no memory. */
+bool sp_held_disk_of(struct sp_selection *s, int64_t *sum);
 
 /* The class of an x_state. */
 enum sp_held_state sp_held_state_of(struct sp_str state);

@@ -61,6 +61,7 @@ static void hang_put_main(struct sp_summary *x)
         else
             sp_fact_null(x->x.out, names[i]);
     }
+    sp_fact_weight(x->x.out, "hang.main.disk", x->x.measure, h->main.disk);
     hang_fact_own(x, "hang.main.stack", &h->main);
 }
 

@@ -31,6 +31,8 @@ static int64_t hang_unnamed(const struct sp_summary *x)
         if (sp_hang_has_holder(&h->w.waits.v[t->first + i]) &&
             sp_held_state_of(sp_pstr(h->w.profile, h->w.waits.v[t->first + i].state)) == h->main.most)
             all -= h->w.waits.v[t->first + i].all;
+    if (h->verdict == SP_HANG_WAITED)
+        all -= h->main.disk;
     return all > 0 ? all : 0;
 }
 

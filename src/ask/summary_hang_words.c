@@ -2,6 +2,7 @@
 #include "ask/summary.h"
 
 #include "answer/text.h"
+#include "ask/waits_reported.h"
 
 enum { HANG_SHOWN = 3, HANG_NAME_COLUMNS = 60 };
 
@@ -153,6 +154,18 @@ static void hang_verdict(struct sp_buf *b, const struct sp_summary *x)
                       h->deadlock->sure ? "a deadlock" : "what is likely a deadlock");
 }
 
+/* Of its waits for nothing that is named, those that functions of the kernel tell to be for the disk. */
+static void hang_disk(struct sp_buf *b, const struct sp_summary *x)
+{
+    enum { PART = 10 };
+    const struct sp_held *m = &x->hang.main;
+    if (!m->disk || m->disk < m->weight / PART)
+        return;
+    sp_reported_say_disk(b, x->x.q->profiles[0], m);
+    sp_buf_puts(b, ", ");
+    sp_hang_share(b, x, m->disk, m->weight);
+}
+
 static void hang_in(struct sp_buf *b, const struct sp_summary *x)
 {
     const struct sp_held *m = &x->hang.main;
@@ -282,7 +295,11 @@ static void hang_say_holder_did(struct sp_buf *b, const struct sp_summary *x, bo
     sp_hang_thread(b, x, h->holder_tid);
     bool receives = h->holder.fact && h->w.profile->waits.v[h->holder.fact - 1].flags & SP_FACT_RECEIVE;
     sp_buf_printf(b, "%s %s%s ", last->by_process ? "," : "", hang_did[h->holder.most],
-                  receives && h->holder.most == SP_HELD_WAITED ? " for messages" : "");
+                  h->holder.most != SP_HELD_WAITED                     ? ""
+                  : receives                                           ? " for messages"
+                  : h->holder.disk * 2 <= h->holder.by[SP_HELD_WAITED] ? ""
+                  : h->holder.disk_likely                              ? " (likely for the disk)"
+                                                                       : " for the disk");
     sp_hang_share(b, x, h->holder.by[h->holder.most], h->holder.weight);
     sp_buf_puts(b, h->holder.in_steps ? " meanwhile: " : ": ");
     hang_stack(b, x, &h->holder);
@@ -368,6 +385,7 @@ static bool hang_line(const struct sp_summary *x, size_t i, struct sp_buf *line,
                  {sp_summary_hang_deadlock, SP_LINE_ITEM, true},
                  {sp_summary_hang_ring, SP_LINE_ITEM, true},
                  {hang_for, SP_LINE_ITEM, true},
+                 {hang_disk, SP_LINE_ITEM, true},
                  {hang_in, SP_LINE_ITEM, true},
                  {hang_holder_did, SP_LINE_ITEM, true},
                  {hang_others_ran, SP_LINE_ITEM, true},

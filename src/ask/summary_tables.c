@@ -61,6 +61,8 @@ const struct sp_answer_column sp_summary_facts[] = {
     SOMETIMES("hang.main.ran", SP_COL_WEIGHT, "on a CPU; null: states are not known"),
     SOMETIMES("hang.main.ready", SP_COL_WEIGHT, "ready, without a CPU"),
     SOMETIMES("hang.main.waited", SP_COL_WEIGHT, "for anything else"),
+    SOMETIMES("hang.main.disk", SP_COL_WEIGHT,
+              "of it, for the disk, by functions of the kernel; no state says so"),
     SOMETIMES("hang.main.events", SP_COL_WEIGHT, "of it, for events in its run loop"),
     SOMETIMES("hang.main.suspended", SP_COL_WEIGHT, "stopped by somebody"),
     SOMETIMES("hang.main.unknown", SP_COL_WEIGHT,

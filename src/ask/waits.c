@@ -11,6 +11,7 @@
 static const struct sp_answer_column waits_facts[] = {
     SOMETIMES("waiting", SP_COL_WEIGHT, "of reports: weight of threads that waited for something named"),
     SOMETIMES("waiting_for_nothing_named", SP_COL_WEIGHT, "of reports: weight off the CPU without a reason"),
+    SOMETIMES("waiting_for_disk", SP_COL_WEIGHT, "of that: for the disk, by functions of the kernel"),
     SOMETIMES("receiving", SP_COL_WEIGHT, "of reports: weight of servers that waited for messages"),
     SOMETIMES("suspended", SP_COL_WEIGHT, "of reports: weight that was suspended, with no holder named"),
     SOMETIMES("waiting_in_states", SP_COL_WEIGHT,

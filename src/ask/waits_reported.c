@@ -105,6 +105,11 @@ static void say_sums(struct sp_reported *x, int64_t deadlocks)
     sp_buf_puts(b, " waited for something named, ");
     sp_reported_say_weight(x, b, x->w.unexplained);
     sp_buf_puts(b, " for nothing named");
+    if (x->disk) {
+        sp_buf_puts(b, " (");
+        sp_reported_say_weight(x, b, x->disk);
+        sp_buf_puts(b, " of them for the disk, by functions of the kernel)");
+    }
     say_part(x, b, x->w.receiving, " for messages");
     say_part(x, b, x->w.suspended, " suspended");
     sp_buf_printf(b, "; %lld deadlock%s", (long long)deadlocks, deadlocks == 1 ? "" : "s");
@@ -228,6 +233,7 @@ static void waits_put(struct sp_reported *x)
     struct sp_answer *a = x->a.out;
     sp_fact_weight(a, "waiting", x->a.measure, x->w.waiting);
     sp_fact_weight(a, "waiting_for_nothing_named", x->a.measure, x->w.unexplained);
+    sp_fact_weight(a, "waiting_for_disk", x->a.measure, x->disk);
     sp_fact_weight(a, "receiving", x->a.measure, x->w.receiving);
     sp_fact_weight(a, "suspended", x->a.measure, x->w.suspended);
     sp_fact_count(a, "deadlocks", deadlocks);
@@ -249,6 +255,8 @@ static spaa_status waits_answer(struct sp_reported *x, struct sp_diags *d)
         st = sp_held_rows_of(x->narrowed ? &x->whole : &x->a.s, d, &x->held);
     if (!st)
         st = sp_asked_own(&x->a);
+    if (!st && !sp_held_disk_of(&x->a.s, &x->disk))
+        st = sp_nomem(d);
     if (!st)
         waits_put(x);
     sp_held_rows_free(&x->held);

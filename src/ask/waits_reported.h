@@ -13,6 +13,7 @@ struct sp_reported {
     struct sp_waits w;
     struct sp_waiters ws;
     struct sp_held_rows held;
+    int64_t disk;         /* of what waited for nothing named: for the disk */
     size_t limit, chains; /* rows to show */
 };
 
@@ -92,6 +93,8 @@ void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const str
  * then. */
 void sp_reported_say_held(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_thread *t,
                           const struct sp_held *h, bool apart);
+/* "it waited for the disk (buf_biowait)", by what functions of the kernel tell */
+void sp_reported_say_disk(struct sp_buf *b, const struct sp_profile *p, const struct sp_held *h);
 extern const char *const sp_reported_did[SP_HELD_STATES];
 enum { SP_REPORTED_HOLDERS = 4 /* that people are shown of one chain */ };
 

@@ -69,6 +69,7 @@ enum {
     HELD_SUSPENDED,
     HELD_UNKNOWN,
     HELD_STATE,
+    HELD_DISK,
     HELD_STACK,
     HELD_OWN,
     HELD_STACK_WEIGHT
@@ -88,6 +89,7 @@ static const struct sp_answer_column waits_held_columns[] = {
     [HELD_SUSPENDED] = {"suspended", SP_COL_WEIGHT, .doc = "stopped by somebody"},
     [HELD_UNKNOWN] = {"unknown", SP_COL_WEIGHT, .doc = "it ran or waited, which is not stated"},
     [HELD_STATE] = {"did", SP_COL_TEXT, .doc = "ran, ready, waited, suspended, unknown: most of that"},
+    [HELD_DISK] = {"disk", SP_COL_WEIGHT, .doc = "of waited: for the disk, by functions of the kernel"},
     [HELD_STACK] = {"stack", SP_COL_TEXTS,
                     .doc = "its heaviest stack while it did that: functions, root first"},
     [HELD_OWN] = {"own", SP_COL_TEXTS, .doc = "the program's own functions of it"},
@@ -130,6 +132,7 @@ static void held_put(struct sp_reported *x, struct sp_answer_table *t, uint32_t 
     for (unsigned i = 0; i < SP_HELD_STATES; i++)
         sp_put_int(t, HELD_RAN + i, h->by[i]);
     sp_put_text(x->a.out, t, HELD_STATE, sp_reported_did[h->most], strlen(sp_reported_did[h->most]));
+    sp_put_int(t, HELD_DISK, h->disk);
     held_put_stack(x, t, h);
 }
 

@@ -201,6 +201,16 @@ static void held_say_stack(const struct sp_reported *x, struct sp_buf *b, const 
     }
 }
 
+void sp_reported_say_disk(struct sp_buf *b, const struct sp_profile *p, const struct sp_held *h)
+{
+    const struct sp_function *f = &p->functions.v[h->disk_call];
+    struct sp_str name = sp_pstr(p, f->name);
+    if (name.n > 2 && memcmp(name.p, "0x", 2) == 0) /* its image told */
+        name = sp_pstr(p, p->dsos.v[f->dso].name);
+    sp_buf_printf(b, "it %s for the disk, as the kernel's %.*s tells",
+                  h->disk_likely ? "likely waited" : "waited", (int)name.n, name.p);
+}
+
 void sp_reported_say_held(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_thread *t,
                           const struct sp_held *h, bool apart)
 {
@@ -215,7 +225,11 @@ void sp_reported_say_held(struct sp_reported *x, struct sp_buf *b, const struct 
         sp_buf_printf(b, " %.*s", (int)name.n, name.p);
     else if (f && f->main)
         sp_buf_puts(b, " main");
-    sp_buf_printf(b, " %s ", sp_reported_did[h->most]);
+    bool disk = h->most == SP_HELD_WAITED && h->disk * 2 > h->by[SP_HELD_WAITED];
+    sp_buf_printf(b, " %s%s ", sp_reported_did[h->most],
+                  !disk            ? ""
+                  : h->disk_likely ? " (likely for the disk)"
+                                   : " for the disk");
     sp_reported_say_weight(x, b, h->by[h->most]);
     sp_buf_puts(b, " of ");
     sp_reported_say_weight(x, b, h->weight);

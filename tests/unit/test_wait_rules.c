@@ -63,6 +63,10 @@ static const struct name names[] = {
     {"ObjectMonitor::enter(JavaThread*)", false, SP_WAIT_LOCK, false},
     {"Unsafe_Park", false, SP_WAIT_FUTEX, false},
     {"take_gil", false, SP_WAIT_LOCK, false},
+    {"buf_biowait", true, SP_WAIT_DISK, false},
+    {"apfs_vnop_read", true, SP_WAIT_DISK, false},
+    {"VNOP_READ", true, SP_WAIT_DISK, false},
+    {"apfs", true, NONE, false}, /* an image */
     {"__psynch_cvwait", false, SP_WAIT_CONDITION, false},
     {"mach_msg2_trap", false, SP_WAIT_POLL, false},
     {"my::poll(int)", false, NONE, false}, /* another's */
@@ -95,10 +99,10 @@ static void rules_are_well_formed(void **state)
         assert_true(r->name[0] && r->reason < SP_WAIT_REASONS && r->rank <= 5);
         if (r->reason == SP_WAIT_FUTEX)
             assert_true(r->unsure);
-        if (r->kernel)
-            assert_false(r->unsure && r->reason != SP_WAIT_FUTEX);
+        if (r->kernel && r->unsure) /* what waits deeper in the kernel says more */
+            assert_true(r->reason == SP_WAIT_FUTEX || (r->reason == SP_WAIT_DISK && r->rank <= 1));
         for (const struct sp_wait_rule *o = sp_wait_rules; o < r; o++)
-            assert_false(o->kernel == r->kernel && strcmp(o->name, r->name) == 0);
+            assert_false(o->kernel == r->kernel && o->image == r->image && strcmp(o->name, r->name) == 0);
     }
     assert_null(sp_wait_reason_names[SP_WAIT_REASONS]);
     assert_string_equal(sp_wait_reason_names[SP_WAIT_FUTEX], "lock or condition");
