@@ -348,3 +348,12 @@ def test_reports_cut_off_at_a_width_say_so():
         cut = "\n".join(line[:width].rstrip() if line.startswith("    ") else line for line in SAMPLE.split("\n"))
         got = Sampled(cut)
         assert sum(got.stacks.values()) == 170 and "SPAA-L520" in got.answer.err
+
+
+def test_a_row_that_is_missing_between_two_is_said():
+    lines = whole().split("\n")
+    (n,) = [n for n, line in enumerate(lines) if "applicationWill" in line]
+    got = Profile("\n".join(lines[:n] + lines[n + 1:]))
+    assert sum(got.stacks().values()) == 300 and "line %d [SPAA-W526]" % (n + 1) in got.answer.err
+    got = Sampled(SAMPLE.replace("    +     60 decode", "\t  +     60 decode"))
+    assert sum(got.stacks.values()) == 170 and "SPAA-W526" in got.answer.err

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+enum { HANG_STEP = 2 }; /* columns */
+
 void sp_hang_tree_free(struct sp_hang_tree *t)
 {
     free(t->path);
@@ -146,10 +148,9 @@ static bool hang_next_fits(const struct sp_hang_tree *t, const struct sp_hang_ro
                            const struct sp_hang_row *row, const struct sp_hang_row *next, size_t depth,
                            uint32_t column, int64_t roots)
 {
-    enum { STEP = 2 };
     size_t caller = 0;
     if (next->column > column)
-        return next->column - column <= STEP && next->count <= row->count;
+        return next->column - column <= HANG_STEP && next->count <= row->count;
     while (caller < t->open.n && t->open.v[caller].column < next->column)
         caller++;
     int64_t left = hang_left(t, rows, caller, roots);
@@ -164,17 +165,17 @@ static bool hang_next_fits(const struct sp_hang_tree *t, const struct sp_hang_ro
 static uint32_t hang_find_column(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n, size_t i,
                                  int64_t roots)
 {
-    enum { STEP = 2 };
     const struct sp_hang_row *row = &rows[i],
                              *next = i + 1 < n && rows[i + 1].column != SP_HANG_NO_COLUMN ? row + 1 : NULL;
     uint32_t found = SP_HANG_NO_COLUMN;
     if (!t->open.n) /* the first row: the next is called by it, or stands beside it */
         return !next ? 0
-               : (row->count == t->whole || next->count <= row->count) && next->column >= STEP
-                   ? next->column - STEP
+               : (row->count == t->whole || next->count <= row->count) && next->column >= HANG_STEP
+                   ? next->column - HANG_STEP
                    : next->column;
     for (size_t depth = 0; depth <= t->open.n; depth++) {
-        uint32_t column = depth < t->open.n ? t->open.v[depth].column : t->open.v[depth - 1].column + STEP;
+        uint32_t column =
+            depth < t->open.n ? t->open.v[depth].column : t->open.v[depth - 1].column + HANG_STEP;
         if (row->count > hang_left(t, rows, depth, roots) || !hang_is_within(t, rows, row, depth) ||
             (next && !hang_next_fits(t, rows, row, next, depth, column, roots)))
             continue;
@@ -213,6 +214,9 @@ spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row 
                 return sp_nomem(t->d);
         if (!t->open.n && __builtin_add_overflow(*roots, rows[i].count, roots))
             *roots = INT64_MAX;
+        if (t->open.n && column > t->open.v[t->open.n - 1].column + HANG_STEP)
+            sp_emit(t->d, SP_W526, SP_AT_LINE(rows[i].line, SP_NOWHERE), "%lld sample%s",
+                    (long long)rows[i].count, rows[i].count == 1 ? "" : "s");
         if (!hang_open_row(t, rows, (uint32_t)i, column))
             return sp_nomem(t->d);
     }
