@@ -1,6 +1,6 @@
 /*
- * The input layer: whatever the bytes, unpacked or not, small pieces give what large ones give, lines
- * give the same bytes again, and the whole is the sum of the parts.
+ * The input layer: whatever the bytes, unpacked or not, with or without what others put around text, small
+ * pieces give what large ones give, lines give the same bytes again, and the whole is the sum of the parts.
  */
 #include "io/input.h"
 
@@ -17,7 +17,8 @@ struct taken {
     unsigned char *p;
     size_t n;
     spaa_status failed;
-    uint64_t damage;
+    uint64_t damage, begin; /* begin: the offset of the first byte that is lent */
+    unsigned wrapping;
     bool all;
 };
 
@@ -37,15 +38,32 @@ static struct sp_input *open_input(const unsigned char *p, size_t n, size_t chun
     return in;
 }
 
-static struct taken take(const unsigned char *p, size_t n, size_t chunk, size_t want)
+/* What ends an input early is an error; that the text was quoted or ends in half a character is none. */
+static void failures_are_said(const struct taken *t, const struct sp_diags *d)
+{
+    uint64_t errors = sp_diags_count(d, SP_ERROR);
+    /* Each layer of compression may have a failure of its own. */
+    if ((t->failed != SPAA_OK) != (errors > 0) || errors > 3)
+        die("a failure is not said once");
+    if (d->count[SP_L301] > !!(t->wrapping & SP_WRAP_UTF16) ||
+        d->count[SP_W311] != !!(t->wrapping & SP_WRAP_QUOTE))
+        die("what stood around the text is not said once");
+}
+
+static struct taken take(const unsigned char *p, size_t n, size_t chunk, size_t want, unsigned char *room)
 {
     struct sp_diags d;
     struct sp_input *in = open_input(p, n, chunk, &d);
-    struct taken t = {.p = malloc(MOST)};
+    struct taken t = {.p = room};
     const unsigned char *at;
     size_t lent;
+    if (sp_input_wrapping(in, &t.wrapping))
+        die("out of memory");
+    t.begin = sp_input_offset(in);
+    if (t.begin % 3 || (t.begin && !(t.wrapping & SP_WRAP_MARK)))
+        die("it does not begin behind a mark");
     for (;;) {
-        if (!t.p || sp_input_peek(in, want, &at, &lent))
+        if (sp_input_peek(in, want, &at, &lent))
             die("out of memory");
         t.all = !lent;
         if (!lent || t.n == MOST)
@@ -54,14 +72,13 @@ static struct taken take(const unsigned char *p, size_t n, size_t chunk, size_t 
         memcpy(t.p + t.n, at, lent);
         t.n += lent;
         sp_input_consume(in, lent);
-        if (sp_input_offset(in) != t.n)
+        if (sp_input_offset(in) != t.begin + t.n)
             die("the offset is wrong");
     }
     t.failed = sp_input_failed(in);
     t.damage = d.count[SP_E006];
-    /* Each layer of compression may have a failure of its own. */
-    if (t.all && ((t.failed != SPAA_OK) != (d.list.n > 0) || d.list.n > 3))
-        die("a failure is not said once");
+    if (t.all)
+        failures_are_said(&t, &d);
     sp_input_close(in);
     sp_diags_free(&d);
     return t;
@@ -79,7 +96,7 @@ static void lines_make_the_text(const struct taken *t, const unsigned char *p, s
         at += len;
         at += at < t->n && t->p[at] == '\r' && at + 1 < t->n && t->p[at + 1] == '\n';
         at += at < t->n && t->p[at] == '\n';
-        if (sp_input_offset(in) != at)
+        if (sp_input_offset(in) != t->begin + at)
             die("the offset of a line is wrong");
     }
     if (at != t->n)
@@ -104,8 +121,11 @@ static void whole_is_the_same(const struct taken *t, const unsigned char *p, siz
 
 int LLVMFuzzerTestOneInput(const unsigned char *p, size_t n)
 {
+    static unsigned char room[2][MOST];
     size_t chunk = n ? 1 + p[n - 1] % 61u : 1;
-    struct taken all = take(p, n, 0, 1), pieces = take(p, n, chunk * 37, chunk);
+    struct taken all = take(p, n, 0, 1, room[0]), pieces = take(p, n, chunk * 37, chunk, room[1]);
+    if (all.begin != pieces.begin || all.wrapping != pieces.wrapping)
+        die("what stands around the text depends on the pieces");
     if (all.n != pieces.n || (all.n && memcmp(all.p, pieces.p, all.n)))
         die("the bytes depend on the pieces");
     if (all.all) {
@@ -114,7 +134,5 @@ int LLVMFuzzerTestOneInput(const unsigned char *p, size_t n)
         lines_make_the_text(&all, p, n, chunk * 37);
         whole_is_the_same(&all, p, n);
     }
-    free(all.p);
-    free(pieces.p);
     return 0;
 }
