@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "model/facts.h"
 #include "model/samples.h"
+#include "json/json.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -25,15 +26,32 @@ struct digest {
     struct sp_read_digest *out;
     struct frame_hash *frames;
     struct stack_hash *stacks;
-    struct sp_buf b; /* what is hashed */
+    struct sp_buf b;     /* what is hashed */
+    struct sp_buf clean; /* scratch */
 };
 
-static void read_digest_digest_text(struct digest *d, uint32_t s)
+/* A text that SPAA keeps with its bytes, UTF-8 or not (x_raw_hex): names of code and of threads. */
+static void digest_bytes(struct digest *d, uint32_t s)
 {
     struct sp_str v = sp_pstr(d->p, s);
     sp_buf_u64(&d->b, v.n);
     sp_buf_ch(&d->b, ':');
     sp_buf_add(&d->b, v.p, v.n);
+}
+
+/* Another text, as it comes back from SPAA. */
+static void read_digest_text(struct digest *d, uint32_t s)
+{
+    struct sp_str v = sp_pstr(d->p, s);
+    if (sp_utf8_prefix(v.p, v.n) == v.n) {
+        digest_bytes(d, s);
+        return;
+    }
+    sp_buf_clear(&d->clean);
+    sp_utf8_clean(&d->clean, v.p, v.n);
+    sp_buf_u64(&d->b, d->clean.len);
+    sp_buf_ch(&d->b, ':');
+    sp_buf_add(&d->b, d->clean.data, d->clean.len);
 }
 
 static void digest_number(struct digest *d, int64_t v)
@@ -45,7 +63,7 @@ static void digest_number(struct digest *d, int64_t v)
 
 static void digest_event(struct digest *d, uint32_t event)
 {
-    read_digest_digest_text(d, event == SP_NONE ? SP_STR_NONE : d->p->events.v[event].name);
+    read_digest_text(d, event == SP_NONE ? SP_STR_NONE : d->p->events.v[event].name);
 }
 
 /* Code whose file turns out to be a just-in-time compiler's when symbols are looked up. */
@@ -60,8 +78,8 @@ static void digest_names(struct digest *d, const struct sp_frame *f)
     const struct sp_profile *p = d->p;
     const uint8_t named = SP_FRAME_UNRESOLVED | SP_FRAME_INLINED | SP_FRAME_SYMOFF;
     bool hex = f->flags & SP_FRAME_UNRESOLVED && f->flags & SP_FRAME_IP; /* the address once more */
-    read_digest_digest_text(d, hex ? SP_STR_NONE : p->functions.v[f->function].name);
-    read_digest_digest_text(d, f->srcline);
+    digest_bytes(d, hex ? SP_STR_NONE : p->functions.v[f->function].name);
+    digest_bytes(d, f->srcline);
     digest_number(d, f->flags & named);
     digest_number(d, f->inline_depth);
     if (f->flags & SP_FRAME_SYMOFF)
@@ -77,7 +95,7 @@ static void digest_frame(struct digest *d, uint32_t frame)
     bool ip = f->flags & SP_FRAME_IP;
     sp_buf_clear(&d->b);
     digest_number(d, f->kind);
-    read_digest_digest_text(d, ip && may_be_jit(sp_pstr(p, dso)) ? SP_STR_NONE : dso);
+    digest_bytes(d, ip && may_be_jit(sp_pstr(p, dso)) ? SP_STR_NONE : dso);
     if (ip) {
         sp_buf_u64(&d->b, f->ip & PAGE_MASK);
         h->addresses = sp_hash64(d->b.data, d->b.len);
@@ -85,7 +103,7 @@ static void digest_frame(struct digest *d, uint32_t frame)
         h->unnamed = f->flags & SP_FRAME_UNRESOLVED;
         h->unlined = !h->hidden && !f->srcline;
     } else {
-        read_digest_digest_text(d, f->extra_json);
+        read_digest_text(d, f->extra_json);
     }
     digest_names(d, f);
     h->names = sp_hash64(d->b.data, d->b.len);
@@ -95,8 +113,8 @@ static void digest_frame(struct digest *d, uint32_t frame)
 
 static void digest_value(struct digest *d, uint32_t metric, uint32_t unit, int64_t v, struct sp_str text)
 {
-    read_digest_digest_text(d, d->p->metrics.v[metric].name);
-    read_digest_digest_text(d, unit);
+    read_digest_text(d, d->p->metrics.v[metric].name);
+    read_digest_text(d, unit);
     if (v == SP_DECIMAL)
         sp_buf_add(&d->b, text.p, text.n);
     digest_number(d, v == SP_DECIMAL ? SP_ABSENT : v);
@@ -123,12 +141,12 @@ static void digest_facts(struct digest *d, const struct sp_fact *facts, const vo
         if (f->type == SP_FACT_NUMBER)
             digest_number(d, sp_fact_get_number(f, row));
         else if (f->type == SP_FACT_TEXT)
-            read_digest_digest_text(d, sp_fact_get_text(f, row));
+            read_digest_text(d, sp_fact_get_text(f, row));
         else
             sp_buf_u64(&d->b,
                        f->type == SP_FACT_ADDRESS ? sp_fact_get_address(f, row) : sp_fact_get_flag(f, row));
     }
-    read_digest_digest_text(d, more);
+    read_digest_text(d, more);
 }
 
 static void digest_context(struct digest *d, const struct sp_context *c)
@@ -138,10 +156,10 @@ static void digest_context(struct digest *d, const struct sp_context *c)
     digest_number(d, c->pid);
     digest_number(d, c->tid);
     digest_number(d, c->cpu);
-    read_digest_digest_text(d, c->comm);
-    read_digest_digest_text(d, c->state);
-    read_digest_digest_text(d, c->source);
-    read_digest_digest_text(d, c->extra_json);
+    digest_bytes(d, c->comm);
+    read_digest_text(d, c->state);
+    read_digest_text(d, c->source);
+    read_digest_text(d, c->extra_json);
     if (wait)
         digest_facts(d, sp_wait_facts, wait, wait->extra_json);
 }
@@ -214,16 +232,16 @@ static void digest_add_of(struct digest *d, const struct stack_hash *stack)
 static void digest_sample(struct digest *d, const struct sp_sample *x)
 {
     sp_buf_puts(&d->b, "sample ");
-    read_digest_digest_text(d, x->time_text);
+    read_digest_text(d, x->time_text);
     digest_number(d, x->flags & SP_SAMPLE_TIME && !x->time_text ? x->time : SP_ABSENT);
     digest_number(d, x->pid);
     digest_number(d, x->tid);
     digest_number(d, x->cpu);
     digest_event(d, x->event);
     digest_number(d, x->period == SP_DECIMAL ? SP_ABSENT : x->period);
-    read_digest_digest_text(d, x->period_text);
-    read_digest_digest_text(d, x->context);
-    read_digest_digest_text(d, x->more);
+    read_digest_text(d, x->period_text);
+    read_digest_text(d, x->context);
+    read_digest_text(d, x->more);
     digest_add_of(d, &d->stacks[x->stack]);
 }
 
@@ -246,10 +264,10 @@ static void digest_window(struct digest *d, const struct sp_window *x)
         if (r->stack == SP_NONE)
             continue;
         sp_buf_puts(&d->b, "window ");
-        read_digest_digest_text(d, x->id);
-        read_digest_digest_text(d, x->start);
-        read_digest_digest_text(d, x->end);
-        read_digest_digest_text(d, x->unit);
+        read_digest_text(d, x->id);
+        read_digest_text(d, x->start);
+        read_digest_text(d, x->end);
+        read_digest_text(d, x->unit);
         digest_weights(d, r->layout, SP_NONE, p->values.v + r->first);
         digest_add_of(d, &d->stacks[r->stack]);
     }
@@ -262,10 +280,10 @@ static void digest_tables(struct digest *d)
     for (size_t i = 0; i < p->events.n; i++) {
         const struct sp_event *e = &p->events.v[i];
         sp_buf_puts(&d->b, "event ");
-        read_digest_digest_text(d, e->name);
+        read_digest_text(d, e->name);
         digest_number(d, e->kind);
         digest_number(d, e->mode);
-        read_digest_digest_text(d, e->primary == SP_NONE ? SP_STR_NONE : p->metrics.v[e->primary].name);
+        read_digest_text(d, e->primary == SP_NONE ? SP_STR_NONE : p->metrics.v[e->primary].name);
         digest_add(d);
     }
     for (size_t i = 0; i < p->threads.n; i++) {
@@ -273,10 +291,10 @@ static void digest_tables(struct digest *d)
         sp_buf_puts(&d->b, "thread ");
         digest_number(d, t->pid == SP_ABSENT ? -1 : t->pid); /* as they are written */
         digest_number(d, t->tid == SP_ABSENT ? -1 : t->tid);
-        read_digest_digest_text(d, t->comm);
+        digest_bytes(d, t->comm);
         if (sp_facts_any(sp_thread_facts, t))
             digest_facts(d, sp_thread_facts, t, SP_STR_NONE);
-        read_digest_digest_text(d, t->extra_json);
+        read_digest_text(d, t->extra_json);
         digest_add(d);
     }
     for (size_t i = 0; i < p->processes.n; i++) {
@@ -296,6 +314,7 @@ spaa_status sp_read_digest(const struct sp_profile *p, struct sp_read_digest *ou
     struct digest d = {.p = p, .out = out};
     *out = (struct sp_read_digest){0};
     sp_buf_init(&d.b, 0);
+    sp_buf_init(&d.clean, 0);
     d.frames = calloc(p->frames.n + 1, sizeof *d.frames);
     d.stacks = calloc(p->stacks.n + 1, sizeof *d.stacks);
     spaa_status st = d.frames && d.stacks ? SPAA_OK : SPAA_ERR_NOMEM;
@@ -313,10 +332,11 @@ spaa_status sp_read_digest(const struct sp_profile *p, struct sp_read_digest *ou
     for (size_t i = 0; !st && i < p->windows.n; i++)
         digest_window(&d, &p->windows.v[i]);
 end:
-    if (!st && d.b.nomem)
+    if (!st && (d.b.nomem || d.clean.nomem))
         st = SPAA_ERR_NOMEM;
     free(d.frames);
     free(d.stacks);
     sp_buf_free(&d.b);
+    sp_buf_free(&d.clean);
     return st == SPAA_ERR_NOMEM ? sp_nomem(p->diags) : st;
 }

@@ -4,8 +4,10 @@
  * Version 1 is a sum of XXH3-64 hashes, so that no order matters, modulo 2^64: of each event (name, kind,
  * mode, primary metric), thread, stack (event, type, context, frames leaf first, weights and units, an
  * `exclusive` that differs, number of related stacks), sample and window, with numbers as decimal text and
- * stacks as their own hashes. What names, lines and inlined functions come from is often not the file that
- * was read but those of the machine it is read on, and `spaa symbolize` adds them later. So there are two:
+ * stacks as their own hashes. Texts that SPAA has no x_raw_hex for count as they come back from it: with
+ * U+FFFD for bytes that are no UTF-8. What names, lines and inlined functions come from is often not the file
+ * that was read but those of the machine it is read on, and `spaa symbolize` adds them later. So there are
+ * two:
  *
  * `addresses`: a frame that has an address counts as DSO name, kind and the address within its page (looked
  * up in its file, an offset becomes an address: pages stay whole), an inlined one not at all, and that code

@@ -138,6 +138,20 @@ size_t sp_utf8_prefix(const char *p, size_t n)
     return (size_t)(s - p);
 }
 
+bool sp_utf8_clean(struct sp_buf *out, const char *p, size_t n)
+{
+    const char *end = p + n;
+    while (p < end) {
+        size_t good = sp_utf8_prefix(p, (size_t)(end - p));
+        sp_buf_add(out, p, good);
+        p += good;
+        if (p < end)
+            sp_buf_add(out, "\xEF\xBF\xBD", 3);
+        p += p < end;
+    }
+    return !out->failed;
+}
+
 /* At *p, behind "\u". */
 static bool json_hex4(const char **p, const char *end, uint32_t *out, const char **error)
 {

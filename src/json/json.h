@@ -130,6 +130,8 @@ static inline bool sp_json_string(struct sp_buf *out, const char *p, size_t n)
 size_t sp_utf8_at(const char *p, const char *end);
 /* Length of the longest prefix that is valid UTF-8. */
 size_t sp_utf8_prefix(const char *p, size_t n);
+/* Appends text, with U+FFFD for each byte that is no UTF-8. */
+bool sp_utf8_clean(struct sp_buf *out, const char *p, size_t n);
 
 /*
  * Writing answers: commas and nesting are kept here; keys are literals. Errors are the output's.

@@ -115,12 +115,7 @@ uint32_t sp_profile_text(struct sp_profile *p, const char *s, size_t n)
     if (sp_utf8_prefix(s, n) == n)
         return sp_intern(&p->strs, s, n);
     sp_buf_init(&b, 0);
-    for (size_t i = 0; i < n;) {
-        size_t bytes = sp_utf8_at(s + i, s + n);
-        sp_buf_add(&b, bytes ? s + i : "\xEF\xBF\xBD", bytes ? bytes : 3);
-        i += bytes ? bytes : 1;
-    }
-    uint32_t text = b.failed ? SP_STR_FAIL : sp_intern(&p->strs, b.data, b.len);
+    uint32_t text = sp_utf8_clean(&b, s, n) ? sp_intern(&p->strs, b.data, b.len) : SP_STR_FAIL;
     sp_buf_free(&b);
     return text;
 }

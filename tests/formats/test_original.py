@@ -75,6 +75,17 @@ def test_bytes_come_back_of_every_format(name, tmp_path):
     assert back(again, form).raw == unpacked(data)
 
 
+@pytest.mark.parametrize("name", [n for n in FILES if not n.endswith(".gz")])
+def test_bytes_come_back_where_names_are_no_utf_8(name, tmp_path):
+    """What a profile says of such a name is the same before it is written as SPAA and after."""
+    form, data = name.split("/")[0].replace("_", "-"), bytearray(fixture(name))
+    words = list(re.finditer(rb"[A-Za-z]{4,}", data))
+    for word in random.Random(7).sample(words, len(words) // 4):
+        data[word.start() + 2] = 0xFF
+    if run("convert", "-q", "-", "--from", form, "--lossless", "-o", tmp_path / "kept.spaa", stdin=data).code == 0:
+        assert back(tmp_path / "kept.spaa", form).raw == data
+
+
 @pytest.mark.parametrize("name", ["dtrace/keys.txt", "pprof/cpu.pb", "perf_data/rich.perf.data", "spt/small.spt", "heaptrack/v1.heaptrack",
                                   "folded/quoted.folded", "folded/utf16.folded"])
 def test_from_a_pipe_and_compressed(name, tmp_path):
