@@ -201,14 +201,14 @@ static bool is_better(const struct sp_sym *a, const struct sp_sym *b)
     return !strncmp(a->name, "SyS", 3) || !strncmp(a->name, "compat_SyS", 10);
 }
 
-static void drop_duplicates(struct sp_symtab *t, enum sp_symtab_rules rules)
+static void drop_duplicates(struct sp_symtab *t)
 {
     size_t out = 0;
     for (size_t i = 0; i < t->syms.n; i++) {
         struct sp_sym *s = &t->syms.v[i];
         if (!out || t->syms.v[out - 1].start != s->start)
             t->syms.v[out++] = *s;
-        else if (rules == SP_RULES_JIT || is_better(&t->syms.v[out - 1], s))
+        else if (is_better(&t->syms.v[out - 1], s))
             t->syms.v[out - 1] = *s;
     }
     t->syms.n = out;
@@ -315,7 +315,8 @@ bool sp_symtab_finish(struct sp_symtab *t, enum sp_symtab_rules rules)
         fix_ends_by_stops(t);
     else
         fix_ends(t, rules);
-    drop_duplicates(t, rules);
+    if (rules != SP_RULES_JIT) /* a shorter one covers but a part of what it was written over */
+        drop_duplicates(t);
     t->finished = rules == SP_RULES_JIT ? cut_latest(t) : cut_segments(t);
     return t->finished;
 }

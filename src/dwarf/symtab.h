@@ -37,7 +37,7 @@ enum sp_symtab_rules {
 };
 
 struct sp_symtab {
-    SP_VEC(struct sp_sym) syms; /* finished: by start, one per start */
+    SP_VEC(struct sp_sym) syms; /* finished: by start, one per start but for JIT */
     SP_VEC(uint64_t) seg;       /* starts of disjoint stretches of addresses, ascending */
     SP_VEC(uint32_t) seg_sym;   /* the symbol of each stretch, or SP_SYM_NONE */
     SP_VEC(void *) kept;        /* malloced blocks that names point into */

@@ -100,6 +100,34 @@ static void test_nested_symbols_resolve_to_the_innermost(void **state)
     }
 }
 
+/* Code of a just-in-time compiler: the last added that covers an address, whatever starts where others do. */
+static void test_of_code_over_other_code_the_rest_keeps_its_name(void **state)
+{
+    (void)state;
+    enum { CODES = 16, PLACES = 24 };
+    uint32_t seed = 7;
+    for (int round = 0; round < 200; round++) {
+        struct sp_symtab t;
+        sp_symtab_init(&t);
+        char names[CODES][4];
+        const char *there[PLACES] = {NULL};
+        for (int i = 0; i < CODES; i++) {
+            snprintf(names[i], sizeof names[i], "c%d", i);
+            seed = seed * 1103515245 + 12345;
+            uint64_t at = (seed >> 16) % 16, size = 1 + (seed >> 20) % 8;
+            assert_true(sp_symtab_add(&t, at, size, SP_BIND_GLOBAL, names[i]));
+            for (uint64_t a = at; a < at + size; a++)
+                there[a] = names[i];
+        }
+        assert_true(sp_symtab_finish(&t, SP_RULES_JIT));
+        for (uint64_t a = 0; a < PLACES; a++) {
+            const struct sp_sym *got = sp_symtab_find(&t, a);
+            assert_true(got ? there[a] && strcmp(got->name, there[a]) == 0 : !there[a]);
+        }
+        sp_symtab_free(&t);
+    }
+}
+
 static void test_sizes_beyond_the_address_space_are_capped(void **state)
 {
     (void)state;
@@ -175,6 +203,7 @@ int main(void)
         cmocka_unit_test(test_one_of_several_symbols_at_an_address_is_chosen_as_perf_does),
         cmocka_unit_test(test_symbols_of_unknown_size_reach_to_the_next),
         cmocka_unit_test(test_nested_symbols_resolve_to_the_innermost),
+        cmocka_unit_test(test_of_code_over_other_code_the_rest_keeps_its_name),
         cmocka_unit_test(test_sizes_beyond_the_address_space_are_capped),
         cmocka_unit_test(test_hostile_names_are_left_alone),
     };
