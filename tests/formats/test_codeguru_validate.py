@@ -154,6 +154,7 @@ WHOLE = json.dumps(profile())
     (WHOLE.replace("1711234567000", "NaN"), "E468", "start", "expected a value"),
     (WHOLE.replace("1711234577000", "-Infinity", 1), "E468", "end", ""),
     ('{"x": 1., ' + WHOLE[1:], "E468", None, "digit"), ('{"x": +1, "callgraph": {"children": {}}}', "E468", None, "expected a value"),
+    ('{"start": 1514764800000, "end": 1514771000000, "agentMetadata": null, "y": {"a": 1', "E468", None, "expected"),
     (WHOLE.replace("agentMetadata", "agent\x01"), "E468", "end", "control"),
     (WHOLE.replace('{"RUNNABLE": 3}', '{"RUNNABLE": NaN}'), "E468", 'callgraph.children["main"]', "expected a value"),
     (WHOLE.replace('"version": "1"', '"version": '), "E468", "agentMetadata", "expected a value"),

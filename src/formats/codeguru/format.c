@@ -89,7 +89,8 @@ int sp_cg_probe(const unsigned char *p, size_t n, bool whole, const char **reaso
     bool array = sp_json_type(&j) == SP_JSON_ARRAY && sp_json_array(&j) && sp_json_item(&j);
     bool begun = sp_json_type(&j) == SP_JSON_OBJECT;
     look_at_keys(&j, &s);
-    bool behind = j.error && begun && has_graph(text + j.error_at, text + n, s.keys);
+    bool damaged = j.error != NULL;
+    bool behind = damaged && begun && has_graph(text + j.error_at, text + n, s.keys);
     sp_json_free(&j);
     if ((s.graph && (s.agent || (s.start && s.end))) || behind) {
         *reason = array    ? "an array of JSON objects with `callgraph` and `agentMetadata`"
@@ -102,8 +103,8 @@ int sp_cg_probe(const unsigned char *p, size_t n, bool whole, const char **reaso
         return 80;
     }
     *reason = s.graph ? "a JSON object with the key `callgraph`"
-                      : "a JSON object with keys that a CodeGuru profile has, and no others";
-    return s.graph ? 20 : s.keys && !s.others ? 15 : 0;
+                      : "a JSON object with few keys but those of a CodeGuru profile";
+    return s.graph ? 20 : s.keys > s.others * (damaged ? 1 : s.keys) ? 15 : 0;
 }
 
 const struct spaa_format spaa_format_codeguru = {
