@@ -1,7 +1,6 @@
 /*
- * When events were lost, on whichever CPU: what threads did then is not known. Times at which nothing was
- * lost say who ran, so that a thread that is seen to go on afterwards was elsewhere for a moment at most; of
- * one that is not seen again nothing is known from the first loss on, as its end may be what was lost.
+ * When events were lost, on whichever CPU: what threads did then is not known, nor, of one that was off the
+ * CPU, what it waited for since, as it may have run meanwhile.
  */
 #ifndef SP_INTERVAL_LOSSES_H
 #define SP_INTERVAL_LOSSES_H

@@ -134,8 +134,10 @@ static int64_t off_until(const struct sp_intervals *v, const struct sp_interval 
         int32_t cpu = sp_interval_cpu_then(v, i);
         t = cpu < 0 ? i->start : mark_before(v, (size_t)cpu, i->end, i->start);
     }
-    t = t < i->start ? i->start : t > i->end ? i->end : t;
-    return t - sp_interval_lost_within(v, i->start, t);
+    int64_t lost =
+        sp_interval_lost_after(v, i->start); /* then it may have run, and waited for something else */
+    t = t < lost ? t : lost;
+    return t < i->start ? i->start : t > i->end ? i->end : t;
 }
 
 /* It was not seen to come back or to end; since the first loss it may have. */

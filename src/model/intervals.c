@@ -411,6 +411,19 @@ static bool take(struct sp_walk *w, struct sp_sched_reader *r, const struct sp_s
     return true;
 }
 
+/* A record of losses stands before the event for which there was room again, and has its time. */
+static bool take_moment(struct sp_walk *w, struct sp_sched_reader *r, const struct sp_sample *rows, size_t n)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++)
+        if (sp_sched_kind(r, &rows[i]) == SP_SCHED_LOST)
+            ok = take(w, r, &rows[i]);
+    for (size_t i = 0; ok && i < n; i++)
+        if (sp_sched_kind(r, &rows[i]) != SP_SCHED_LOST)
+            ok = take(w, r, &rows[i]);
+    return ok;
+}
+
 /* ---- threads and intervals, in order ---- */
 
 static int by_pid(const void *va, const void *vb, void *arg)
@@ -546,10 +559,12 @@ static spaa_status walk(struct sp_walk *w, struct sp_sched_reader *r)
     if (!declare_threads(w))
         return sp_nomem(w->d);
     bool ok = true;
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0, k; ok && i < n; i = k) {
         if (sp_leaving(w->d, i))
             return SPAA_ERR_CANCELLED;
-        ok = take(w, r, &rows[i]);
+        for (k = i + 1; k < n && rows[k].time == rows[i].time;)
+            k++;
+        ok = take_moment(w, r, rows + i, k - i);
     }
     if (!ok || !sp_walk_end(w))
         return w->failed;

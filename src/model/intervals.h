@@ -19,8 +19,7 @@
  * whether the thread ran.
  *
  * Where the recorder lost events (PERF_RECORD_LOST), a thread may have come, run and left meanwhile, or
- * ended: what is not over at the end of the recording is certain until the first loss, and of other times off
- * the CPU what was lost of them is not certain.
+ * ended, and waited for something else: time off the CPU is certain until the first loss within it.
  *
  * No two threads run on one CPU at one time: one whose leaving was not recorded had left when another came.
  * What a thread did before it was first seen is SP_TASK_UNKNOWN, but where it was woken, or is new.
