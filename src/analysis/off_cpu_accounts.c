@@ -255,7 +255,9 @@ static bool add_off(struct accounts *x, uint32_t who, const struct looked_at *l)
     int64_t ns = l->until - l->start;
     struct sp_wait_why why = i->stack == SP_NONE ? unknown : x->why->of[i->stack];
     add_unknown(x, who, l->end - l->until);
-    if (i->state == SP_RUN_BLOCKED && is_unseen(x, &why)) {
+    /* Nothing says that a thread was there before it was first seen. */
+    bool before = i->flags & SP_INTERVAL_BEFORE && i->task == SP_TASK_UNKNOWN;
+    if (i->state == SP_RUN_BLOCKED && (before || is_unseen(x, &why))) {
         x->out.who.v[who].unseen += ns;
         x->out.all.unseen += ns;
         x->out.unseen_later += i->flags & SP_INTERVAL_BEFORE ? 0 : ns;

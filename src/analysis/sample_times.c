@@ -193,6 +193,17 @@ void sp_sample_times_free(struct sp_sample_times *m)
     sp_vec_free(&m->windows);
 }
 
+spaa_status sp_sample_times_zero(const struct sp_profile *p, struct sp_diags *d, int64_t *zero)
+{
+    struct sp_sample_times times;
+    spaa_status st = sp_sample_times_of(p, d, &times);
+    if (st)
+        return st;
+    *zero = times.zero;
+    sp_sample_times_free(&times);
+    return SPAA_OK;
+}
+
 /* ---- ranges ---- */
 
 static bool parse_end(const struct sp_sample_times *m, const char *p, size_t n, bool absolute, int64_t *out)

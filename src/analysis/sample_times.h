@@ -35,6 +35,8 @@ spaa_status sp_sample_times_of(const struct sp_profile *p, struct sp_diags *d, s
 /* The same of its windows, whether it has samples or not. */
 spaa_status sp_window_times_of(const struct sp_profile *p, struct sp_diags *d, struct sp_sample_times *out);
 void sp_sample_times_free(struct sp_sample_times *m);
+/* What times in answers are relative to, of a profile with such observations. Errors as above. */
+spaa_status sp_sample_times_zero(const struct sp_profile *p, struct sp_diags *d, int64_t *zero);
 /* A number as it stands in a file, in a unit ("seconds", "ms", …; none: seconds), down to whole nanoseconds;
  * false: no number, no unit that is known, or more than 64 bits hold. */
 bool sp_time_ns(struct sp_str text, struct sp_str unit, int64_t *ns);

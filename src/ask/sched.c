@@ -127,17 +127,6 @@ static spaa_status look(struct sp_asked_sched *x)
     return SPAA_ERR_NOT_FOUND;
 }
 
-static spaa_status find_zero(struct sp_asked_sched *x)
-{
-    struct sp_sample_times times;
-    spaa_status st = sp_sample_times_of(x->a.q->profiles[0], x->a.q->diags, &times);
-    if (st)
-        return st;
-    x->zero = times.zero;
-    sp_sample_times_free(&times);
-    return SPAA_OK;
-}
-
 spaa_status sp_sched_begin(struct sp_ask *q, struct sp_answer *out, struct sp_asked_sched *x)
 {
     struct sp_select_opts o;
@@ -161,7 +150,7 @@ spaa_status sp_sched_begin(struct sp_ask *q, struct sp_answer *out, struct sp_as
     if (!st)
         st = sp_asked_select(q, &all, out, &x->a);
     if (!st)
-        st = find_zero(x);
+        st = sp_sample_times_zero(q->profiles[0], q->diags, &x->zero);
     return st ? st : look(x);
 }
 

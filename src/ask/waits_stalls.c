@@ -4,6 +4,8 @@
  */
 #include "ask/waits_stalls_parts.h"
 
+#include "analysis/sample_times.h"
+
 #include "analysis/wake_kind.h"
 #include "model/off_cpu.h"
 
@@ -117,6 +119,8 @@ spaa_status sp_waits_stalls(struct sp_asked *a, const struct sp_intervals *v,
     if (!v->v.n)
         return SPAA_OK;
     spaa_status st = sp_asked_own(a);
+    if (!st)
+        st = sp_sample_times_zero(a->s.profile, a->q->diags, &x.zero);
     if (!st)
         st = find_pools(&x);
     if (st)

@@ -14,6 +14,7 @@ struct stalls {
     const struct sp_wait_reasons *why;
     struct sp_stalls s;
     struct sp_pools pools;
+    int64_t zero;      /* what times are relative to */
     bool stacks;       /* some wait has callers */
     bool waker_stacks; /* some waking has one */
     uint32_t *pool;    /* per thread of v: number in pools.pools; SP_NONE */

@@ -292,7 +292,7 @@ static void put_set(struct stalls *x, struct sp_answer_table *t, const struct sp
 static void put_episode(struct stalls *x, struct sp_answer_table *t, const struct sp_stall *s)
 {
     const struct sp_stall_split *p = &s->split;
-    int64_t begin = x->v->begin;
+    int64_t begin = x->zero;
     sp_table_row(x->a->out, t);
     sp_put_int(t, EP_AT, s->start - begin);
     sp_put_int(t, EP_RELEASED, s->by == SP_STALL_BY_NOT_ENDED ? SP_ABSENT : s->released - begin);
@@ -325,7 +325,7 @@ static void put_holds(struct stalls *x, struct sp_answer_table *takers, struct s
     for (uint32_t k = 0; k < s->takers.n; k++) {
         const struct sp_stall_taker *i = &x->s.takers.v[s->takers.first + k];
         sp_table_row(x->a->out, takers);
-        sp_put_int(takers, TAKER_EPISODE, s->start - x->v->begin);
+        sp_put_int(takers, TAKER_EPISODE, s->start - x->zero);
         put_thread(x, takers, TAKER_WHO, i->thread);
         sp_put_int(takers, TAKER_ITS, i->its_cpu);
         sp_put_int(takers, TAKER_ALL, i->all_cpus);
@@ -333,9 +333,9 @@ static void put_holds(struct stalls *x, struct sp_answer_table *takers, struct s
     for (uint32_t k = 0; k < s->holds.n; k++) {
         const struct sp_stall_hold *i = &x->s.holds.v[s->holds.first + k];
         sp_table_row(x->a->out, holds);
-        sp_put_int(holds, HOLD_EPISODE, s->start - x->v->begin);
+        sp_put_int(holds, HOLD_EPISODE, s->start - x->zero);
         put_thread(x, holds, HOLD_WHO, i->thread);
-        sp_put_int(holds, HOLD_FROM, i->from - x->v->begin);
+        sp_put_int(holds, HOLD_FROM, i->from - x->zero);
         sp_put_int(holds, HOLD_LENGTH, i->to - i->from);
         bool gap;
         uint32_t own = stalls_own_of(x, i->stack, &gap);

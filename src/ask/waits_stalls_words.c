@@ -23,7 +23,7 @@ static void say_part(struct sp_buf *b, int64_t ns, int64_t of)
 
 static void say_at(const struct stalls *x, struct sp_buf *b, int64_t t)
 {
-    int64_t ms = (t - x->v->begin + 500000) / 1000000;
+    int64_t ms = (t - x->zero + 500000) / 1000000;
     sp_buf_printf(b, "+%lld.%03lld s", (long long)(ms / 1000), (long long)(ms % 1000));
 }
 

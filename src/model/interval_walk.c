@@ -477,10 +477,14 @@ static bool end_thread(struct sp_walk *w, uint32_t thread)
     const struct sp_interval_thread *th = &w->out->threads.v[thread];
     int64_t exit = w->exits.v[thread], end = w->out->end;
     bool some = !w->out->all_threads;
-    /* One that was woken and came nowhere: it waits for a CPU still, or came onto an idle one unseen. */
-    if (n->where == SP_WALK_NOT_SEEN && n->woken != SP_ABSENT && th->tid && !some && exit == SP_ABSENT)
-        return push_first(w, thread, end, -1,
-                          SP_INTERVAL_OPEN | (w->idle_gaps ? SP_INTERVAL_AT_MOST | SP_INTERVAL_UNSURE : 0u));
+    /* One that was woken and came nowhere: it waits for a CPU still, or came onto an idle one unseen, as one
+     * that exited must have. */
+    if (n->where == SP_WALK_NOT_SEEN && n->woken != SP_ABSENT && th->tid && !some)
+        return exit != SP_ABSENT && exit < end
+                   ? exit <= n->woken || push_first(w, thread, exit, -1, SP_INTERVAL_AT_MOST)
+                   : push_first(w, thread, end, -1,
+                                SP_INTERVAL_OPEN |
+                                    (w->idle_gaps ? SP_INTERVAL_AT_MOST | SP_INTERVAL_UNSURE : 0u));
     if (n->where == SP_WALK_NOT_SEEN || th->exited || (n->where == SP_WALK_OFF && !th->tid))
         return true;
     if (n->where == SP_WALK_ON)

@@ -118,6 +118,18 @@ def test_the_holder_is_named_and_its_hold_split(tmp_path):
     assert took == pytest.approx({"spinner": 60, None: 0}, abs=0.01)
 
 
+def test_times_are_those_of_other_answers(tmp_path):
+    """From the first sample of any event on, as --time, sched and timeline have it."""
+    path = recording(tmp_path, True)
+    with path.open("a") as f:
+        f.write("\nspinner 300/300 [001] 49.000000: 1 cycles: \n\t 10 f (/x)\n\n")
+    first = stall(path)["episodes"][0]
+    assert first["at_ns"] == pytest.approx(1100.5e6, abs=1000)
+    window = f"{first['at_ns'] / 1e9}..{first['released_at_ns'] / 1e9}"
+    (row,) = ask("sched", path, "--time", window, "--thread", "refresher", "--no-pool")["rows"]
+    assert row["run_ns"] == pytest.approx(first["held_running_ns"], abs=1e6)
+
+
 def test_the_critical_path_adds_up(tmp_path):
     s = stall(recording(tmp_path, True))
     longest = s["episodes"][0]

@@ -393,6 +393,20 @@ static bool pd_facts_process(struct pd_facts *x, const struct pd_facts_life *l)
            sp_process_add(x->pd->p, &row, x->images.v, x->images.n);
 }
 
+/* Threads that ended, where switches say what threads did: one may have ended before it came onto a CPU. */
+static bool pd_facts_ended_threads(struct sp_pd *pd)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && pd->switches && i < pd->sides.n; i++) {
+        const unsigned char *rec = sp_pd_at(pd, pd->sides.v[i].pos);
+        if (sp_pd_u32(rec, pd->swap) != PD_EXIT)
+            continue;
+        uint32_t t = sp_pd_thread_find(pd, sp_pd_i32(rec + 8, pd->swap), sp_pd_i32(rec + 16, pd->swap));
+        ok = t == SP_NONE || sp_pd_thread_record(pd, &pd->threads.v[t]);
+    }
+    return ok;
+}
+
 /* When the threads of the profile began and ended; nothing of a number that was used again: it has one row.
  */
 static bool pd_facts_threads(struct pd_facts *x)
@@ -442,7 +456,8 @@ static bool pd_facts_run(struct pd_facts *x)
         ok = pd_facts_side(x, &pd->sides.v[i]);
     for (size_t i = 0; ok && i < x->lives.n; i++)
         ok = pd_facts_process(x, &x->lives.v[i]);
-    return ok && pd_facts_left_images(x) && pd_facts_kernel(x) && pd_facts_threads(x);
+    return ok && pd_facts_left_images(x) && pd_facts_kernel(x) && pd_facts_ended_threads(pd) &&
+           pd_facts_threads(x);
 }
 
 spaa_status sp_pd_facts(struct sp_pd *pd, struct sp_pd_frames *frames)
