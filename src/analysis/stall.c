@@ -19,45 +19,6 @@ void sp_stalls_free(struct sp_stalls *x)
     sp_vec_free(&x->unjudged);
 }
 
-struct alone {
-    uint32_t comm, thread;
-};
-
-static int by_comm(const void *va, const void *vb)
-{
-    const struct alone *a = va, *b = vb;
-    if (a->comm != b->comm)
-        return a->comm < b->comm ? -1 : 1;
-    return (a->thread > b->thread) - (a->thread < b->thread);
-}
-
-/* Threads are ordered by process. */
-static bool find_groups(struct stall_work *w)
-{
-    uint32_t n = (uint32_t)w->v->threads.n, alone_n = 0;
-    const struct sp_interval_thread *t = w->v->threads.v;
-    struct alone *alone = calloc(n + 1u, sizeof *alone);
-    if (!alone)
-        return false;
-    for (uint32_t i = 0, k; i < n; i = k) {
-        for (k = i + 1; k < n && t[i].tid && t[k].tid && t[k].pid == t[i].pid && t[i].pid != SP_ABSENT;)
-            k++;
-        for (uint32_t m = i; m < k; m++)
-            w->group[m] = i;
-        if (k == i + 1 && t[i].tid)
-            alone[alone_n++] = (struct alone){t[i].comm, i};
-    }
-    qsort(alone, alone_n, sizeof *alone, by_comm);
-    for (uint32_t i = 0, k; i < alone_n; i = k)
-        for (k = i; k < alone_n && alone[k].comm == alone[i].comm; k++) {
-            w->group[alone[k].thread] = alone[i].thread;
-            if (k > i)
-                w->joined[alone[k].thread] = w->joined[alone[i].thread] = true;
-        }
-    free(alone);
-    return true;
-}
-
 static void find_ends(struct stall_work *w)
 {
     for (uint32_t i = 0; i < w->v->threads.n; i++) {
@@ -113,7 +74,7 @@ static bool prepare(struct stall_work *w)
     w->over = calloc(n, sizeof *w->over);
     w->sum = calloc(n, sizeof *w->sum);
     w->sum_own = calloc(n, sizeof *w->sum_own);
-    if (!w->group || !w->joined || !w->over || !w->sum || !w->sum_own || !find_groups(w))
+    if (!w->group || !w->joined || !w->over || !w->sum || !w->sum_own || !stall_find_groups(w))
         return false;
     find_ends(w);
     return find_cpus(w);

@@ -14,7 +14,8 @@
  * lock a thread has to run. Where neither leaves exactly one thread, none is named. When the holder took the
  * lock is not recorded: it had it when the first waiter came, so the time of a hold is a lower bound.
  *
- * Processes of one thread each that have one name are looked at as one program.
+ * Processes of one thread each that have one name, or hand a lock to each other, are looked at as one program
+ * (stall_groups.c).
  */
 #ifndef SP_STALL_H
 #define SP_STALL_H
@@ -99,7 +100,7 @@ struct sp_stall {
     enum sp_stall_by by;
     uint8_t reason;               /* enum sp_wait_reason */
     uint32_t function, call;      /* of the first wait; SP_NONE */
-    uint32_t group;               /* the first thread of its process, or of the processes of its name */
+    uint32_t group;               /* the first thread of its process, or of its processes */
     bool processes;               /* several processes of one thread each */
     int64_t start, released, end; /* the first wait's start, the first and the last end */
     int64_t lost, longest;        /* sum of its waits, and the longest of them */

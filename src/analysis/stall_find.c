@@ -339,7 +339,8 @@ static bool look_at(struct stall_work *w, struct place *p, int64_t *length)
     for (size_t k = 0; k < n; k++)
         length[k] = stall_length(&w->v->v.v[w->waits.v[p->from + k].interval]);
     qsort(length, n, sizeof *length, descending);
-    bool alone = sp_wait_is_lock(reason) && w->v->has_wakes && !w->joined[w->waits.v[p->from].group];
+    bool alone = sp_wait_is_lock(reason) && w->v->has_wakes &&
+                 !(w->joined[w->waits.v[p->from].group] & STALL_JOINED_BY_NAME);
     if (!find_limit(length, n, reason == SP_WAIT_STOPPED ? 1 : 2, &p->limit) &&
         !(alone && find_limit(length, n, 1, &p->limit)))
         return true;

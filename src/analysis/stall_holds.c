@@ -11,6 +11,8 @@
  */
 #include "analysis/stall_parts.h"
 
+#include <string.h>
+
 struct wait_end {
     int64_t start, end;
     uint32_t interval;
@@ -43,29 +45,50 @@ static int by_to(const void *va, const void *vb)
     return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-/* All waits of the place, however short: each that ended was let go. */
-static bool collect(const struct stall_work *w, const struct sp_stall *s, struct ends *out)
+/* All waits of a thread at the place, however short: each that ended was let go. */
+static bool collect_of(const struct stall_work *w, const struct sp_stall *s, uint32_t thread,
+                       struct ends *out)
 {
-    for (uint32_t t = 0; t < w->v->threads.n; t++) {
-        const struct sp_interval_thread *x = &w->v->threads.v[t];
-        if (w->group[t] != s->group)
-            continue;
-        for (uint32_t i = sp_interval_after(w->v, t, s->start); i < x->first + x->n; i++) {
-            const struct sp_interval *v = &w->v->v.v[i];
-            const struct sp_wait_why *why = stall_why(w, v);
-            struct wait_end e = {v->start, v->end, i};
-            if (v->start >= s->end)
-                break;
-            if (v->state == SP_RUN_BLOCKED && why->reason == s->reason && why->function == s->function &&
-                (!sp_vec_push(&out->v, e) || !sp_vec_push(&out->starts, v->start)))
-                return false;
-        }
+    const struct sp_interval_thread *x = &w->v->threads.v[thread];
+    for (uint32_t i = sp_interval_after(w->v, thread, s->start); i < x->first + x->n; i++) {
+        const struct sp_interval *v = &w->v->v.v[i];
+        const struct sp_wait_why *why = stall_why(w, v);
+        struct wait_end e = {v->start, v->end, i};
+        if (v->start >= s->end)
+            break;
+        if (v->state == SP_RUN_BLOCKED && why->reason == s->reason && why->function == s->function &&
+            (!sp_vec_push(&out->v, e) || !sp_vec_push(&out->starts, v->start)))
+            return false;
     }
+    return true;
+}
+
+/*
+ * The waits of the program; and those of threads of other ones that handed it to one of these: who waited
+ * there itself did not have it then.
+ */
+static bool collect(struct stall_work *w, const struct sp_stall *s, struct ends *out)
+{
+    bool ok = true;
+    for (uint32_t t = 0; ok && t < w->v->threads.n; t++) {
+        w->sum[t] = w->group[t] == s->group; /* collected */
+        ok = !w->sum[t] || collect_of(w, s, t, out);
+    }
+    for (size_t k = 0; ok && k < out->v.n; k++) {
+        enum sp_stall_wakes how;
+        const struct sp_interval *i = &w->v->v.v[out->v.v[k].interval];
+        uint32_t waker = i->end > s->end ? SP_NONE : stall_waker(w, i, &how);
+        if (waker == SP_NONE || w->sum[waker])
+            continue;
+        w->sum[waker] = 1;
+        ok = collect_of(w, s, waker, out);
+    }
+    memset(w->sum, 0, w->v->threads.n * sizeof *w->sum);
     if (out->v.n) {
         qsort(out->v.v, out->v.n, sizeof *out->v.v, by_end);
         qsort(out->starts.v, out->starts.n, sizeof *out->starts.v, ascending);
     }
-    return true;
+    return ok;
 }
 
 /* When the thread first ran from t on; INT64_MAX: not recorded. */

@@ -39,7 +39,7 @@ uint32_t stall_waker(const struct stall_work *w, const struct sp_interval *i, en
     if (*how != SP_STALL_WAKES_THREAD)
         return SP_NONE;
     /* Without its stack, another process may just have been interrupted there. */
-    return stack || waker->pid == woken->pid ? i->waker : SP_NONE;
+    return stack || (waker->pid == woken->pid && waker->pid != SP_ABSENT) ? i->waker : SP_NONE;
 }
 
 bool stall_not_ended(const struct stall_work *w, const struct sp_interval *i)

@@ -12,15 +12,18 @@ struct stall_wait {
     bool maybe; /* what is left unjudged, where there is much of it */
 };
 
+/* Why processes of one thread each are one group; bits. */
+enum stall_joined { STALL_JOINED_BY_NAME = 1, STALL_JOINED_BY_LOCK = 2 };
+
 struct stall_work {
     const struct sp_stall_input *in;
     const struct sp_intervals *v;
     struct sp_stalls *out;
-    uint32_t *group;     /* per thread: the first thread of its program */
-    bool *joined;        /* per thread: its group is of several processes */
-    int64_t *over;       /* per group: when the last of it is seen; INT64_MAX: it is of several processes */
-    uint32_t *cpu_first; /* per CPU, and one: slice of on_cpu */
-    uint32_t *on_cpu;    /* running intervals by CPU, start */
+    uint32_t *group;       /* per thread: the first thread of its program */
+    unsigned char *joined; /* per thread: its group is of several processes; enum stall_joined */
+    int64_t *over;         /* per group: when the last of it is seen; INT64_MAX: it is of several processes */
+    uint32_t *cpu_first;   /* per CPU, and one: slice of on_cpu */
+    uint32_t *on_cpu;      /* running intervals by CPU, start */
     int64_t *sum, *sum_own;          /* scratch, per thread: zero between calls */
     SP_VEC(struct stall_wait) waits; /* by group, reason, function, start */
 };
@@ -62,6 +65,8 @@ bool stall_not_ended(const struct stall_work *w, const struct sp_interval *i);
 /* Why a thread waited; never NULL. */
 const struct sp_wait_why *stall_why(const struct stall_work *w, const struct sp_interval *i);
 
+/* w->group, w->joined; false: out of memory. */
+bool stall_find_groups(struct stall_work *w);
 /* Each adds to w->out; false: out of memory. */
 bool stall_find(struct stall_work *w);
 bool stall_find_open(struct stall_work *w);

@@ -25,6 +25,14 @@ static inline const struct sp_stall *stalls_member(const struct stalls *x, const
 {
     return &x->s.v.v[x->s.order.v[set->members.first + k]];
 }
+/* What it was blocked by longest: enum sp_wait_reason. */
+static inline uint8_t stalls_blocked_by(const struct sp_stall_split *p)
+{
+    uint8_t most = 0;
+    for (uint8_t r = 1; r < SP_WAIT_REASONS; r++)
+        most = p->reason[r] > p->reason[most] ? r : most;
+    return most;
+}
 /* ns of an episode in which events were lost. */
 static inline int64_t stalls_events_lost(const struct stalls *x, const struct sp_stall *s)
 {
@@ -46,6 +54,8 @@ void stalls_say_function(const struct stalls *x, struct sp_buf *b, uint32_t func
 
 /* Of a set, by its longest episode: a line. */
 void stalls_say_by(struct stalls *x, const struct sp_stall_set *set, const struct sp_stall *s);
+/* Of a set, by its longest episode that names a holder: lines. */
+void stalls_say_hold(struct stalls *x, const struct sp_stall_set *set, const struct sp_stall *s);
 /* A line, where more threads waited for CPUs than there are. */
 void stalls_say_load(struct stalls *x);
 void stalls_say(struct stalls *x);

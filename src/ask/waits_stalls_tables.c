@@ -48,7 +48,7 @@ static const struct sp_answer_column set_columns[] = {
     [SET_WAITERS] = {"threads", SP_COL_COUNT, .doc = "different threads that waited"},
     [SET_THREADS] = {"who", SP_COL_TEXT, .doc = "these in words: all 20 http-*"},
     [SET_PROCESS] = {"process", SP_COL_TEXT, .doc = "the command of the first of them"},
-    [SET_PID] = {"pid", SP_COL_COUNT, .doc = "their process; null: several of one name"},
+    [SET_PID] = {"pid", SP_COL_COUNT, .doc = "their process; null: several, or it is not recorded"},
     [SET_LOST] = {"lost_ns", SP_COL_TIME, .doc = "sum of these waits"},
     [SET_LONGEST] = {"longest_ns", SP_COL_TIME, .doc = "the longest of them"},
     [SET_THRESHOLD] = {"threshold_ns", SP_COL_TIME, .doc = "waits of the place that are as long are stalls"},
@@ -235,14 +235,6 @@ static void put_word(struct stalls *x, struct sp_answer_table *t, size_t at, con
     sp_put_text(x->a->out, t, at, word, strlen(word));
 }
 
-static const char *most_blocked_by(const struct sp_stall_split *p)
-{
-    uint8_t most = 0;
-    for (uint8_t r = 1; r < SP_WAIT_REASONS; r++)
-        most = p->reason[r] > p->reason[most] ? r : most;
-    return sp_wait_reason_names[most];
-}
-
 static void put_set(struct stalls *x, struct sp_answer_table *t, const struct sp_stall_set *set,
                     const struct sp_stall *s)
 {
@@ -314,7 +306,7 @@ static void put_episode(struct stalls *x, struct sp_answer_table *t, const struc
     sp_put_int(t, EP_BLOCKED, p->blocked);
     sp_put_int(t, EP_UNKNOWN, p->unknown);
     if (p->blocked)
-        put_word(x, t, EP_REASON, most_blocked_by(p));
+        put_word(x, t, EP_REASON, sp_wait_reason_names[stalls_blocked_by(p)]);
     if (s->holder_waited)
         sp_put_int(t, EP_HOLDER_WAITED, s->holder_waited);
 }
@@ -362,7 +354,7 @@ static void put_links(struct stalls *x, struct sp_answer_table *candidates, stru
         if (i->interval == SP_NONE)
             continue;
         uint32_t stack = x->v->v.v[i->interval].stack;
-        put_word(x, links, LINK_REASON, most_blocked_by(&i->split));
+        put_word(x, links, LINK_REASON, sp_wait_reason_names[stalls_blocked_by(&i->split)]);
         if (stack < x->why->n)
             put_name(x, links, LINK_IN, x->why->of[stack].function);
     }

@@ -1,5 +1,7 @@
 """Stalls in `waits`: recordings made by hand, as perf script prints them, of which is known who held what."""
 
+from types import MappingProxyType
+
 import pytest
 
 from conftest import ask, run, unwrapped
@@ -28,15 +30,19 @@ CONDITION = FUTEX + ["futex_abstimed_wait_common64 (/usr/lib/libc.so.6)", "take 
 
 
 class Machine:
-    """CPUs that switch at times in ms. Threads are (comm, tid); all but the spinner are of the process."""
+    """
+    CPUs that switch at times in ms. Threads are (comm, tid); all but the spinner are of the process, but for those that
+    `pids` has. pids None: perf script printed none.
+    """
 
-    def __init__(self, wakings):
+    def __init__(self, wakings, pids=MappingProxyType({})):
         self.events, self.wakings, self.on = [], wakings, {0: ("swapper/0", 0), 1: ("swapper/1", 0)}
+        self.pids = pids
 
     def event(self, ms, cpu, what, stack):
         comm, tid = self.on[cpu]
-        pid = tid if tid in (0, 300) else PID
-        lines = ["%s %d/%d [%03d] %.6f: %s" % (comm, pid, tid, cpu, 50 + ms / 1000, what)]
+        pid = "" if self.pids is None else "%d/" % (tid if tid in (0, 300) else self.pids.get(tid, PID))
+        lines = ["%s %s%d [%03d] %.6f: %s" % (comm, pid, tid, cpu, 50 + ms / 1000, what)]
         lines += ["\t%16x %s" % (0x1000 + 16 * (sum(map(ord, f)) % 4000), f) for f in stack]
         self.events.append((ms, len(self.events), "\n".join(lines) + "\n"))
 
@@ -64,7 +70,10 @@ def in_refresh(stack):
 
 
 def hold(m, at, other=None, wakes=None, late=False, waits=False):
-    """The refresher holds the lock from `at` for 150 ms: it runs 50, waits 60 for CPU 0, runs 40 more."""
+    """
+    The refresher holds the lock from `at` for 150 ms: it runs 50, waits 60 for CPU 0, runs 40 more. The workers hand it
+    on, one to the next.
+    """
     m.switch(at - 1, 0, REFRESHER, "R+", BUSY)
     for k, worker in enumerate(WORKERS):
         m.switch(at + k, 1, worker)
@@ -88,8 +97,8 @@ def hold(m, at, other=None, wakes=None, late=False, waits=False):
     m.switch(at + 160, 0, SPINNER, "S", [f.format("pause", "refresher") for f in NAP])
 
 
-def recording(tmp_path, wakings, other=None, wakes=None, late=False, waits=False):
-    m = Machine(wakings)
+def recording(tmp_path, wakings, other=None, wakes=None, late=False, waits=False, pids=MappingProxyType({})):
+    m = Machine(wakings, pids)
     m.switch(0, 0, SPINNER)
     for at in (100, 500):
         hold(m, at, other, wakes, late, waits)
@@ -188,6 +197,83 @@ def test_where_two_may_have_held_it_none_is_named(tmp_path):
 def test_a_waking_says_it_where_elimination_could_not(tmp_path):
     s = stall(recording(tmp_path, True, other=LOGGER))
     assert (s["evidence"], s["holder"]["comm"]) == ("woken", "refresher")
+
+
+def who_held(s):
+    return s["evidence"], s["holder"]["comm"], s["episodes_count"], s["waits"], s["threads"]
+
+
+APART = {tid: 1000 + tid for _, tid in [REFRESHER, *WORKERS]}
+
+
+def test_processes_that_hand_on_a_lock_are_looked_at_as_one(tmp_path):
+    """Each is a process of one thread, of its own name: who handed it on had waited for it itself."""
+    path = recording(tmp_path, True, pids=APART)
+    assert who_held(stall(path)) == ("woken", "refresher", 2, 8, 4)
+    text = unwrapped(run("waits", path).out)
+    assert "blocked by lock" not in text and "(lock) under the lock" not in text
+
+
+def test_who_handed_it_on_from_another_process_did_not_hold_it(tmp_path):
+    """Two processes of two threads: the first waiter of the second one is woken by a waiter of the first."""
+    path = recording(tmp_path, True, pids={101: 201, 102: 201, 103: 202, 104: 202, 110: 203})
+    stalls = ask("waits", path)["stalls"]
+    assert [who_held(s) for s in stalls] == [("woken", "refresher", 2, 4, 2)] * 2
+    assert [e["held_ns"] / 1e6 for s in stalls for e in s["episodes"]] == pytest.approx([149.5, 149.5, 147.5, 147.5], abs=0.1)
+    text = unwrapped(run("waits", path).out)
+    assert "blocked by lock" not in text and "(lock) under the lock" not in text
+
+
+def test_without_pids_threads_at_one_lock_are_looked_at_as_one(tmp_path):
+    path = recording(tmp_path, True, pids=None)
+    assert who_held(stall(path)) == ("woken", "refresher", 2, 8, 4)
+    assert "Not recorded: processes (perf script -F +pid)" in unwrapped(run("waits", path).out)
+    assert "-F +pid" not in run("waits", recording(tmp_path, True)).out
+
+
+def test_without_pids_and_wakings_none_is_inferred(tmp_path):
+    path = recording(tmp_path, False, pids=None)
+    assert who_held(stall(path)) == ("any", None, 2, 8, 4)
+    text = unwrapped(run("waits", path).out)
+    assert "HELD BY" not in text and "So:" not in text
+
+
+def test_without_pids_who_was_interrupted_may_be_of_any_process(tmp_path):
+    """A waking without a stack may be of an interrupt: only of its own process a thread is taken to have done it."""
+    for pids, evidence in ((MappingProxyType({}), "woken"), (None, "unknown")):
+        path = recording(tmp_path, True, pids=pids)
+        events = path.read_text().split("\n\n")
+        path.write_text("\n\n".join(e.split("\n")[0] if "sched_waking" in e else e for e in events))
+        assert stall(path)["evidence"] == evidence
+
+
+def test_a_holder_that_waits_for_a_lock_elsewhere_may_have_waited_for_this_one(tmp_path):
+    """A logger waits in `flush` while the workers do in `handle`, and wakes one of them when its wait is over."""
+    m = Machine(True)
+    m.switch(0, 0, SPINNER)
+    for at in (100, 500):
+        m.switch(at - 1, 0, REFRESHER, "R+", BUSY)
+        m.switch(at, 1, LOGGER)
+        m.switch(at + 0.5, 1, None, "S", [f.replace("handle", "flush") for f in LOCK])
+        for k, worker in enumerate(WORKERS):
+            m.switch(at + 1 + k, 1, worker)
+            m.switch(at + 1.5 + k, 1, None, "S", LOCK)
+        m.wake(at + 150, 0, LOGGER, in_refresh(UNLOCK))
+        m.switch(at + 150.1, 1, LOGGER)
+        m.wake(at + 150.2, 1, WORKERS[0], UNLOCK + ["flush (/opt/server)", "log_loop (/opt/server)"])
+        m.switch(at + 150.3, 1, WORKERS[0], "S", [f.format("pause", "log_loop") for f in NAP])
+        for k in range(3):
+            m.wake(at + 150.9 + k, 1, WORKERS[k + 1], UNLOCK + ["handle (/opt/server)", "worker (/opt/server)"])
+            m.switch(at + 151 + k, 1, WORKERS[k + 1], "S", [f.format("serve", "worker") for f in NAP])
+        m.switch(at + 154, 1, None, "S", [f.format("serve", "worker") for f in NAP])
+        m.switch(at + 160, 0, SPINNER, "S", [f.format("pause", "refresher") for f in NAP])
+    m.switch(900, 0, None, "S", [])
+    path = tmp_path / "recording.perf-script.txt"
+    path.write_text(m.text())
+    text = unwrapped(run("waits", path).out)
+    assert "HELD BY logger" in text
+    assert "blocked by lock in flush (if that is the same lock, it did not have it meanwhile)" in text
+    assert "So: no" not in text and "If it is another lock: no waiting (lock) under the lock" in text
 
 
 def test_an_interrupt_at_a_threads_expense_holds_nothing(tmp_path):
