@@ -108,8 +108,8 @@ static void say_inferred(const struct stalls *x, struct sp_buf *b, const struct 
 {
     sp_buf_puts(b, "HELD BY ");
     stalls_say_thread(x, b, s->holder);
-    sp_buf_puts(b, set_lost_events(x, set) ? ", inferred from what was recorded: of its process it alone ran "
-                                           : ", inferred: of its process it alone ran ");
+    sp_buf_printf(b, ", inferred%s, if no other process shares the lock: of its process it alone ran ",
+                  set_lost_events(x, set) ? " from what was recorded" : "");
     if (s->at_resume)
         sp_buf_printf(b, "when the first waiter%s went on", each_time(set));
     else if (set->members.n < 3)

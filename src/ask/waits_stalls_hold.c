@@ -169,7 +169,11 @@ static void say_so(struct stalls *x, const struct sp_stall_set *set, const struc
     if (!split_supports(x, set, s) || holder_waited(x, set))
         return;
     sp_buf_clear(b);
-    sp_buf_puts(b, may_be_same_lock(s) ? "If it is another lock: " : "So: ");
+    bool inferred = s->by == SP_STALL_BY_INFERRED, other = may_be_same_lock(s);
+    sp_buf_puts(b, inferred && other ? "If it held it, and waited for another one: "
+                   : inferred        ? "If it held it: " /* another process may share the lock */
+                   : other           ? "If it is another lock: "
+                                     : "So: ");
     if (p->running * 5 >= held)
         sp_buf_puts(b, n++ ? ", " : "less work under the lock");
     if (p->runnable * 5 >= held) {

@@ -54,10 +54,11 @@ static const struct sp_answer_column set_columns[] = {
     [SET_THRESHOLD] = {"threshold_ns", SP_COL_TIME, .doc = "waits of the place that are as long are stalls"},
     [SET_NEXT] = {"next_longest_ns", SP_COL_TIME, .doc = "the longest wait of the place that is none"},
     [SET_CALL] = {"call", SP_COL_NAME, .doc = "the function of a library or of the kernel that waits"},
-    [SET_EVIDENCE] = {"evidence", SP_COL_TEXT,
-                      .doc =
-                          "how the holder is known: woken (it woke a waiter), inferred (by elimination), "
-                          "candidates, nobody ran, signal, interrupt, device, not ended, none, any, unknown"},
+    [SET_EVIDENCE] =
+        {"evidence", SP_COL_TEXT,
+         .doc = "how the holder is known: woken (it woke a waiter), inferred (by elimination, if no "
+                "other process shares the lock), candidates, nobody ran, signal, interrupt, device, not "
+                "ended, none, any, unknown"},
     [SET_AT_RESUME] = {"only_at_resume", SP_COL_BOOL,
                        .doc = "inferred: others ran meanwhile, too, but not when the first waiter went on"},
     [SET_AT_MOST] = {"at_most", SP_COL_BOOL,

@@ -151,9 +151,21 @@ def test_without_wakings_it_is_inferred_by_elimination(tmp_path):
     s = stall(path)
     assert (s["evidence"], s["holder"]["comm"], s["episodes_count"]) == ("inferred", "refresher", 2)
     text = unwrapped(run("waits", path).out)
-    assert "HELD BY refresher (tid 110), inferred: of its process it alone ran during both" in text
+    assert "HELD BY refresher (tid 110), inferred, if no other process shares the lock: of its process it alone ran " \
+        "during both" in text
+    assert "So:" not in text and "If it held it: less work under the lock, its CPU was taken" in text
     assert "Not recorded: wakeups (-e sched:sched_switch,sched:sched_waking" in text
     assert "all 4 http-*" in text
+
+
+def test_who_is_inferred_may_never_have_touched_the_lock(tmp_path):
+    """The refresher is of another process, which shares the lock; a logger of the waiters' own one is all that ran."""
+    path = recording(tmp_path, False, other=LOGGER, pids={110: 210})
+    s = stall(path)
+    assert (s["evidence"], s["holder"]["comm"]) == ("inferred", "logger")
+    text = unwrapped(run("waits", path).out)
+    assert "HELD BY logger (tid 120), inferred, if no other process shares the lock: of its process it alone ran" in text
+    assert "So:" not in text
 
 
 def test_events_that_were_lost_meanwhile_are_said(tmp_path):
@@ -166,7 +178,8 @@ def test_events_that_were_lost_meanwhile_are_said(tmp_path):
     assert first["events_lost_ns"] > 0 and second["events_lost_ns"] == 0
     text = unwrapped(run("waits", path).out)
     assert "of 1 of them" in text and "events were lost for" in text
-    assert "HELD BY refresher (tid 110), inferred from what was recorded: of its process it alone ran during both" in text
+    assert "HELD BY refresher (tid 110), inferred from what was recorded, if no other process shares the lock: of its " \
+        "process it alone ran during both" in text
 
 
 def test_who_waited_there_itself_had_it_only_afterwards(tmp_path):
@@ -176,7 +189,8 @@ def test_who_waited_there_itself_had_it_only_afterwards(tmp_path):
     for e in s["episodes"]:
         assert (e["holder_waited_ns"], e["held_ns"], e["held_blocked_ns"]) == pytest.approx((10e6, 25e6, 0), abs=200000)
     text = unwrapped(run("waits", path).out)
-    assert "it waited there itself for 10.0 ms, so did not have it; after that 25" in text and "So:" not in text
+    assert "it waited there itself for 10.0 ms, so did not have it; after that 25" in text
+    assert "So:" not in text and "If it held it:" not in text
 
 
 def test_who_did_not_run_when_the_first_waiter_went_on_did_not_let_go(tmp_path):
