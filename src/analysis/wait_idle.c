@@ -1,5 +1,6 @@
 #include "analysis/wait_idle.h"
 
+#include "analysis/wait_stuck.h"
 #include "model/off_cpu.h"
 
 void sp_wait_idle_init(struct sp_wait_idle *x, const struct sp_selection *s, const struct sp_own *own)
@@ -65,6 +66,15 @@ static int by_who(const void *va, const void *vb, void *arg)
     if (ca->tid != cb->tid)
         return compare(ca->tid, cb->tid);
     return ca->tid == SP_ABSENT ? compare(ca->comm, cb->comm) : 0;
+}
+
+/* After `from`, the first row of another thread or pool. */
+static size_t group_end(const struct sp_wait_idle *x, size_t from)
+{
+    size_t to = from + 1;
+    while (to < x->rows.n && !by_who(&x->rows.v[from], &x->rows.v[to], (void *)(uintptr_t)x->s))
+        to++;
+    return to;
 }
 
 static int by_place(const void *va, const void *vb)
@@ -273,9 +283,7 @@ spaa_status sp_wait_idle_prove(struct sp_wait_idle *x, struct sp_wait_wakers *wa
     bool ok = ended && sp_wait_wakers_judge(wakers, ended);
     *changed = false;
     for (size_t from = 0, to; ok && from < x->rows.n; from = to) {
-        for (to = from + 1;
-             to < x->rows.n && !by_who(&x->rows.v[from], &x->rows.v[to], (void *)(uintptr_t)x->s); to++) {
-        }
+        to = group_end(x, from);
         struct group g = {.x = x, .v = x->rows.v + from, .n = to - from};
         for (size_t a = 0, b; a < g.n; a = b) {
             b = place_end(&g, a);
@@ -286,6 +294,44 @@ spaa_status sp_wait_idle_prove(struct sp_wait_idle *x, struct sp_wait_wakers *wa
     return ok ? SPAA_OK : sp_nomem(d);
 }
 
+/* ---- beside locks that nobody let go of ---- */
+
+/* Of most of the place's sleeps, or of those of one stack. */
+static void doubt_sleeps(const struct sp_wait_idle_row *v, size_t n, const int64_t *stuck,
+                         struct sp_wait_why *of)
+{
+    int64_t sum = 0, whole = 0;
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < n; i++) {
+            struct sp_wait_why *w = &of[v[i].stack];
+            int64_t own = stuck[v[i].stack] + (v[i].kernel == SP_NONE ? 0 : stuck[v[i].kernel]);
+            if (!w->idle || w->reason != SP_WAIT_SLEEP)
+                continue;
+            sum += pass ? 0 : own;
+            whole += pass ? 0 : v[i].weight;
+            w->idle_unsure |= pass && (own > v[i].weight / 2 || sum > whole / 2);
+        }
+}
+
+spaa_status sp_wait_idle_doubt(struct sp_wait_idle *x, const struct sp_intervals *v, struct sp_wait_why *of,
+                               size_t n, struct sp_diags *d)
+{
+    int64_t *stuck = calloc(n + 1, sizeof *stuck);
+    if (!stuck)
+        return sp_nomem(d);
+    sp_wait_stuck_sleeps(x->s->profile, v, of, n, stuck);
+    for (size_t from = 0, to; from < x->rows.n; from = to) {
+        to = group_end(x, from);
+        struct group g = {.x = x, .v = x->rows.v + from, .n = to - from};
+        for (size_t a = 0, b; a < g.n; a = b) {
+            b = place_end(&g, a);
+            doubt_sleeps(g.v + a, b - a, stuck, of);
+        }
+    }
+    free(stuck);
+    return SPAA_OK;
+}
+
 spaa_status sp_wait_idle_tell(struct sp_wait_idle *x, struct sp_wait_why *of, struct sp_diags *d)
 {
     struct sp_wait_idle_row *v = x->rows.v;
@@ -294,8 +340,7 @@ spaa_status sp_wait_idle_tell(struct sp_wait_idle *x, struct sp_wait_why *of, st
         return SPAA_OK;
     qsort_r(v, n, sizeof *v, by_who, (void *)(uintptr_t)x->s);
     for (size_t from = 0, to; from < n; from = to) {
-        for (to = from + 1; to < n && !by_who(&v[from], &v[to], (void *)(uintptr_t)x->s); to++) {
-        }
+        to = group_end(x, from);
         qsort(v + from, to - from, sizeof *v, by_place);
         struct group g = {.x = x, .v = v + from, .n = to - from};
         tell_group(&g, of);

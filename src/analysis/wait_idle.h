@@ -15,7 +15,7 @@
  * not known, only the nine tenths count. Locks, disks, networks, pipes and children are never idle by this
  * rule. A client that waits for its server looks the same: what the rule says of conditions and polls is
  * `idle_unsure` until it is shown what those did who ended the waits. A sleep is `idle_unsure`, too, of a
- * thread that may have been asked for what it does.
+ * thread that may have been asked for what it does, or that may hold a lock.
  */
 #ifndef SP_WAIT_IDLE_H
 #define SP_WAIT_IDLE_H
@@ -54,5 +54,8 @@ spaa_status sp_wait_idle_tell(struct sp_wait_idle *x, struct sp_wait_why *of, st
  */
 spaa_status sp_wait_idle_prove(struct sp_wait_idle *x, struct sp_wait_wakers *wakers, struct sp_wait_why *of,
                                size_t n, bool last, bool *changed, struct sp_diags *d);
+/* Of the sleeps that are idle then: not surely, where the sleeper may hold a lock (wait_stuck.h). */
+spaa_status sp_wait_idle_doubt(struct sp_wait_idle *x, const struct sp_intervals *v, struct sp_wait_why *of,
+                               size_t n, struct sp_diags *d);
 
 #endif

@@ -263,6 +263,10 @@ static spaa_status why_of_rows(struct sp_selection *s, struct wait_classes *x, c
         copy_to_kernel(s, out->of);
     if (!st && v->v.n && v->has_wakes)
         st = prove(&idle, v, out, d);
+    if (!st)
+        st = sp_wait_idle_doubt(&idle, v, out->of, out->n, d);
+    if (!st)
+        copy_to_kernel(s, out->of);
     sp_wait_idle_free(&idle);
     return st;
 }

@@ -3,7 +3,7 @@
 import pytest
 
 from conftest import ask, run, unwrapped
-from test_waits_stalls import BUSY, FUTEX, NAP, TIMER, UNLOCK, Machine
+from test_waits_stalls import BUSY, FUTEX, NAP, PID, TIMER, UNLOCK, Machine
 
 WAITER, SERVER, OTHER = ("client", 101), ("server", 110), ("other", 300)
 LIB = " (/usr/lib/libc.so.6)"
@@ -136,6 +136,34 @@ def sleeps(tmp_path, asks):
     path.write_text(m.text())
     rows = ask("waits", path, "--idle")["places"]
     return [r["idle"] for r in rows if r["waiter"].startswith("server") and r["reason"] == "sleep"], path
+
+
+def sleeps_beside_a_lock(tmp_path, pid, wakings=True):
+    """The server sleeps 40 ms of 50, eight times, then 500 ms to the end; meanwhile a thread of process `pid` waits for a lock."""
+    m = Machine(wakings, {WAITER[1]: pid})
+    m.switch(0, 0, OTHER)
+    for at in range(0, 400, 50):
+        m.switch(at, 1, SERVER)
+        m.switch(at + 10, 1, None, "S", PACE)
+    m.switch(400, 1, WAITER)
+    m.switch(401, 1, SERVER, "S", FUTEX + ["__lll_lock_wait" + LIB, "pthread_mutex_lock" + LIB, *LOOP])
+    m.switch(402, 1, None, "S", PACE)
+    m.switch(900, 0, None, "S", [])
+    path = tmp_path / "r.perf-script.txt"
+    path.write_text(m.text())
+    rows = ask("waits", path, "--idle")["places"]
+    return [verdict(r) for r in rows if r["waiter"].startswith("server") and r["reason"] == "sleep"]
+
+
+@pytest.mark.parametrize("wakings", [True, False])
+def test_a_sleep_that_somebody_waits_for_a_lock_beside_may_be_under_it(tmp_path, wakings):
+    """Of its process, and to the end: the sleeper may hold the lock."""
+    assert sleeps_beside_a_lock(tmp_path, PID, wakings) == [(True, True)]
+
+
+@pytest.mark.parametrize("wakings", [True, False])
+def test_a_sleep_beside_which_another_process_waits_for_a_lock_is_idle(tmp_path, wakings):
+    assert sleeps_beside_a_lock(tmp_path, PID + 1, wakings) == [(True, False)]
 
 
 def test_a_sleep_that_a_client_waits_for_is_not_idle(tmp_path):
