@@ -11,38 +11,29 @@ static spaa_status select_wide(struct sp_ask *q, const struct sp_select_opts *o,
     return sp_select(q->profiles[0], &all, q->diags, wide);
 }
 
-static size_t column_of(const struct sp_answer_table *t, const char *name)
-{
-    size_t i = 0;
-    while (i < t->decl->ncolumns && strcmp(t->decl->columns[i].name, name) != 0)
-        i++;
-    return i;
-}
-
 /* A process that stood still is what is asked about, before others that waited as long for nothing special.
  */
-static bool of_stall(const struct sp_waits_asked *x, const struct sp_answer_table *t,
+static bool of_stall(const struct sp_waits_asked *x, const struct sp_waits_stalled *stalled,
                      const struct sp_off_cpu_who *w)
 {
-    size_t pid = column_of(t, "pid"), process = column_of(t, "process");
-    struct sp_str comm = sp_pstr(x->a->s.profile, w->comm);
-    for (size_t i = 0; i < t->rows && pid < t->decl->ncolumns && process < t->decl->ncolumns; i++) {
-        const struct sp_cell *id = sp_cell_at(t, i, pid), *name = sp_cell_at(t, i, process);
-        if (id->kind != SP_VALUE_NONE
-                ? id->i == w->pid
-                : name->kind == SP_VALUE_TEXT && name->n == comm.n && !memcmp(name->text, comm.p, comm.n))
+    const struct sp_profile *p = x->a->s.profile;
+    struct sp_str comm = sp_pstr(p, w->comm);
+    for (size_t i = 0; i < stalled->v.n; i++) {
+        const struct sp_waits_stalled_process *s = &stalled->v.v[i];
+        struct sp_str name = sp_pstr(p, s->comm);
+        if ((s->pid != SP_ABSENT && s->pid == w->pid) ||
+            (s->by_name && name.n == comm.n && !memcmp(name.p, comm.p, comm.n)))
             return true;
     }
     return false;
 }
 
-static bool mark_stalled(struct sp_waits_asked *x)
+static bool mark_stalled(struct sp_waits_asked *x, const struct sp_waits_stalled *stalled)
 {
-    const struct sp_answer_table *t = sp_answer_find(x->a->out, sp_waits_stall_sets.name);
     x->stalled = calloc(x->acc->who.n + 1, 1);
-    x->stalls = t && t->rows;
+    x->stalls = stalled->v.n > 0;
     for (size_t i = 0; x->stalled && x->stalls && x->a->q->brief && i < x->acc->who.n; i++)
-        x->stalled[i] = of_stall(x, t, &x->acc->who.v[i]);
+        x->stalled[i] = of_stall(x, stalled, &x->acc->who.v[i]);
     return x->stalled != NULL;
 }
 
@@ -86,14 +77,16 @@ static spaa_status off_cpu_put(struct sp_waits_asked *x, const struct sp_interva
     sp_waits_facts(x);
     sp_waits_head(x);
     size_t from = x->a->out->items.n;
-    spaa_status st = sp_waits_stalls(x->a, v, x->why);
+    struct sp_waits_stalled stalled = {0};
+    spaa_status st = sp_waits_stalls(x->a, v, x->why, &stalled);
     if (!st && x->bytes != SIZE_MAX)
         cut_lines(x->a->out, from, x->bytes > 500 ? (x->bytes - 500) * 3 / 4 : 0);
     if (!st)
-        st = mark_stalled(x) ? sp_waits_put_tables(x) : sp_nomem(x->a->q->diags);
+        st = mark_stalled(x, &stalled) ? sp_waits_put_tables(x) : sp_nomem(x->a->q->diags);
     if (!st)
         sp_waits_unknown(x);
     free(x->stalled);
+    sp_vec_free(&stalled.v);
     return st;
 }
 

@@ -51,8 +51,17 @@ void sp_waits_duration(struct sp_buf *b, int64_t ns, bool at_least);
 void sp_waits_put_whose(const struct sp_profile *p, uint32_t event, struct sp_answer *out);
 
 /* Where many threads stood still at once: lines and tables, after the heading of waits_off_cpu.c. */
+struct sp_waits_stalled_process {
+    int64_t pid;
+    uint32_t comm; /* a text of the profile */
+    bool by_name;  /* all of this name: it is not told by its pid alone */
+};
+struct sp_waits_stalled { /* processes of which threads stood still; may have some twice */
+    SP_VEC(struct sp_waits_stalled_process) v;
+};
+/* Free *out in any case. */
 spaa_status sp_waits_stalls(struct sp_asked *a, const struct sp_intervals *v,
-                            const struct sp_wait_reasons *why);
+                            const struct sp_wait_reasons *why, struct sp_waits_stalled *out);
 extern const struct sp_table_decl sp_waits_stall_sets, sp_waits_stall_episodes, sp_waits_stall_takers,
     sp_waits_stall_holds, sp_waits_stall_candidates, sp_waits_stall_links, sp_waits_stall_path,
     sp_waits_wakes;

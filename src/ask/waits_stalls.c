@@ -112,8 +112,24 @@ static spaa_status find_stalls(struct stalls *x)
     return st;
 }
 
+static bool list_processes(const struct stalls *x, struct sp_waits_stalled *out)
+{
+    for (size_t i = 0; i < x->s.v.n; i++) {
+        const struct sp_stall *s = &x->s.v.v[i];
+        for (uint32_t k = 0; k < (s->processes ? s->waits.n : 1); k++) {
+            uint32_t t = s->processes ? x->v->v.v[x->s.waits.v[s->waits.first + k]].thread : s->group;
+            const struct sp_interval_thread *thread = &x->v->threads.v[t];
+            struct sp_waits_stalled_process p = {thread->pid, thread->comm,
+                                                 s->processes || thread->pid == SP_ABSENT};
+            if (!sp_vec_push(&out->v, p))
+                return false;
+        }
+    }
+    return true;
+}
+
 spaa_status sp_waits_stalls(struct sp_asked *a, const struct sp_intervals *v,
-                            const struct sp_wait_reasons *why)
+                            const struct sp_wait_reasons *why, struct sp_waits_stalled *out)
 {
     struct stalls x = {.a = a, .v = v, .why = why};
     if (!v->v.n)
@@ -129,6 +145,7 @@ spaa_status sp_waits_stalls(struct sp_asked *a, const struct sp_intervals *v,
     if (!st) {
         stalls_say(&x);
         stalls_put(&x);
+        st = list_processes(&x, out) ? SPAA_OK : sp_nomem(a->q->diags);
         sp_stalls_free(&x.s);
     }
     free(x.pool);

@@ -228,6 +228,15 @@ def test_processes_that_hand_on_a_lock_are_looked_at_as_one(tmp_path):
     assert "blocked by lock" not in text and "(lock) under the lock" not in text
 
 
+def test_all_processes_of_a_stall_come_first(tmp_path):
+    """However short what else they waited for is beside the refresher's long sleeps."""
+    text = run("waits", recording(tmp_path, True, pids=APART), "-n", "0").out
+    names = [name for name, _ in [*WORKERS, REFRESHER, SPINNER]]
+    who = [line.split()[-1] for line in text[text.index("where"):].splitlines() if line.split() and line.split()[-1] in names]
+    others = [k for k, name in enumerate(who) if not name.startswith("http-")]
+    assert {name for name in who[:others[0]]} == {name for name, _ in WORKERS} and others == list(range(others[0], len(who)))
+
+
 def test_who_handed_it_on_from_another_process_did_not_hold_it(tmp_path):
     """Two processes of two threads: the first waiter of the second one is woken by a waiter of the first."""
     path = recording(tmp_path, True, pids={101: 201, 102: 201, 103: 202, 104: 202, 110: 203})
