@@ -213,6 +213,7 @@ static void tell_group(struct group *g, struct sp_wait_why *of)
             struct sp_wait_why *w = &of[g->v[i].stack];
             if (w->reason == SP_WAIT_SLEEP && !is_near(g, &g->v[i]))
                 continue;
+            w->idle_judged = !w->idle;
             w->idle_unsure = !w->idle && (w->reason != SP_WAIT_SLEEP || is_deep(&g->v[i]));
             w->idle = true;
         }

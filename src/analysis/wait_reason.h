@@ -39,6 +39,7 @@ struct sp_wait_why {
     uint8_t reason;    /* enum sp_wait_reason */
     bool idle;         /* it waited for work: nobody would have been served sooner without this wait */
     bool idle_unsure;  /* with idle: by what else the thread does; nothing shows that nobody worked for it */
+    bool idle_judged;  /* with idle: by what else the thread does, not by its stack alone */
     bool gap;          /* between `function` and `call` callers are missing */
     bool unseen;       /* its stack has no frame with a name: where it left the CPU was not recorded */
     bool at_least;     /* some of its waits are longer than what was seen (wait_bounds.h) */

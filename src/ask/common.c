@@ -4,6 +4,7 @@
 
 #include "analysis/at.h"
 #include "analysis/chains.h"
+#include "analysis/idle_places.h"
 #include "analysis/places.h"
 #include "analysis/wait_reason.h"
 #include "model/builds.h"
@@ -81,12 +82,16 @@ static spaa_status ask_without_idle(const struct sp_ask *q, const struct sp_sele
     if (st)
         return st;
     unsigned char *idle = calloc(why.n + 1, 1);
-    for (size_t i = 0; idle && i < why.n; i++)
-        idle[i] = why.of[i].idle && !(q->question->sides && why.of[i].idle_unsure &&
-                                      why.of[i].reason == SP_WAIT_SLEEP); /* it may be what changed */
+    bool ok = idle != NULL;
+    for (uint32_t i = 0; ok && i < why.n; i++) {
+        bool waits = false;
+        if (why.of[i].idle && q->waits)
+            ok = sp_idle_places_wait(q->waits, q->profiles[0], i, &why.of[i], &waits);
+        idle[i] = why.of[i].idle && !waits;
+    }
     sp_wait_reasons_free(&why);
     less.leave_out = idle;
-    st = idle ? sp_select(q->profiles[0], &less, q->diags, s) : sp_nomem(q->diags);
+    st = ok ? sp_select(q->profiles[0], &less, q->diags, s) : sp_nomem(q->diags);
     free(idle);
     return st;
 }
@@ -101,14 +106,18 @@ static void say_blocked(const struct sp_ask *q, const struct sp_select_opts *how
                 "programs wait for their locks in WAITING; `spaa waits` has reasons");
 }
 
+bool sp_ask_leaves_idle_out(const struct sp_ask *q, const struct sp_select_opts *how)
+{
+    bool all = how->view && strcmp(how->view, "all") == 0;
+    return !(how->state || all || how->any_state || q->options->view || q->options->idle);
+}
+
 spaa_status sp_ask_select(const struct sp_ask *q, const struct sp_select_opts *how, struct sp_selection *out)
 {
     spaa_status st = sp_select(q->profiles[0], how, q->diags, out);
-    bool all = how->view && strcmp(how->view, "all") == 0;
-    bool chosen = how->state || all || how->any_state || q->options->view || q->options->idle;
     if (!st && sp_off_cpu_own(q->profiles[0]) == out->event)
         say_blocked(q, how);
-    if (!st && !chosen && sp_is_off_cpu(out))
+    if (!st && sp_ask_leaves_idle_out(q, how) && sp_is_off_cpu(out))
         st = ask_without_idle(q, how, out);
     if (st)
         return st;

@@ -36,6 +36,8 @@ struct sp_asked {
 /* The options' selection; false: reported. Texts are lent. */
 bool sp_ask_select_opts(const struct sp_ask *q, struct sp_select_opts *out);
 spaa_status sp_ask_select(const struct sp_ask *q, const struct sp_select_opts *how, struct sp_selection *out);
+/* Nothing that was asked for names a view or states: of time off the CPU, waits for work are not in it. */
+bool sp_ask_leaves_idle_out(const struct sp_ask *q, const struct sp_select_opts *how);
 
 /* Selects, takes handles, and says what the selection is. how NULL: as the options say. */
 spaa_status sp_asked_begin(struct sp_ask *q, struct sp_answer *out, struct sp_asked *x);

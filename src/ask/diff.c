@@ -120,6 +120,7 @@ static spaa_status select_run(struct diff_answer *a, struct sp_profile *p, const
         options.event = event.p;
     one.options = &options;
     one.profiles = &p;
+    one.waits = &a->idle;
     if (!sp_ask_select_opts(&one, &how))
         return SPAA_ERR_USAGE;
     bool off = run_is_off_cpu(p, how.event, how.metric);
@@ -190,14 +191,13 @@ static spaa_status take_run(struct diff_answer *a, size_t i)
 {
     struct sp_ask *q = a->q;
     struct sp_options v = sp_where_values(&a->where[i < q->split ? SP_BASE : SP_NEW], q->options);
-    struct sp_profile *p = q->open ? NULL : q->profiles[i];
-    spaa_status st = q->open ? q->open(q->open_arg, i, &v, &p) : SPAA_OK;
+    struct sp_profile *p;
+    spaa_status st = sp_diff_open(a, i, &v, &p);
     sp_diags_source(q->diags, q->names[i], NULL);
     if (!st)
         st = add_run(a, i, p, &v);
     sp_diags_source(q->diags, NULL, NULL);
-    if (q->open)
-        sp_profile_free(p);
+    sp_diff_close(a, i, p);
     return st;
 }
 
@@ -299,7 +299,7 @@ static void diff_doubt_whole(struct diff_answer *a)
 
 static spaa_status diff_compare(struct diff_answer *a, const struct sp_diff_opts *how, double min_share)
 {
-    spaa_status st = SPAA_OK;
+    spaa_status st = sp_diff_idle_decide(a);
     for (size_t i = 0; !st && i < a->q->nnames; i++)
         st = take_run(a, i);
     if (!st)
@@ -401,6 +401,7 @@ static spaa_status diff_ask(struct sp_ask *q, struct sp_answer *out)
     sp_where_free(&a.where[SP_BASE]);
     sp_where_free(&a.where[SP_NEW]);
     sp_diff_free(&a.d);
+    sp_diff_idle_free(&a);
     sp_vec_free(&a.waits);
     sp_map_free(&a.waits_map);
     sp_limits_free(&a.fail_on);

@@ -7,6 +7,7 @@
 #define SP_ASK_DIFF_H
 
 #include "analysis/diff.h"
+#include "analysis/idle_places.h"
 #include "analysis/regression_limits.h"
 #include "ask/common.h"
 #include "ask/where.h"
@@ -41,10 +42,12 @@ struct diff_answer {
     struct diff_words words;
     struct sp_side_where where[SP_SIDES];
     size_t limit;
-    bool compact;            /* JSON where nobody says how many rows: numbers of each that say most */
-    bool bounds[SP_SIDES];   /* it was said that totals of this side are bounds */
-    bool has_waits;          /* weights are time off the CPU */
-    bool at_least[SP_SIDES]; /* of which some is longer than what was seen */
+    bool compact;               /* JSON where nobody says how many rows: numbers of each that say most */
+    bool bounds[SP_SIDES];      /* it was said that totals of this side are bounds */
+    bool has_waits;             /* weights are time off the CPU */
+    bool at_least[SP_SIDES];    /* of which some is longer than what was seen */
+    struct sp_idle_places idle; /* where some run's waits are not for work: of time off the CPU */
+    SP_VEC(struct sp_profile *) held; /* runs that were read to know that; those behind them are not yet */
     SP_VEC(struct diff_wait) waits;
     struct sp_map waits_map;
     double missing[SP_SIDES]; /* then: part of its first such run's weight whose callers are missing */
@@ -52,6 +55,14 @@ struct diff_answer {
 
 /* SPAA_ERR_USAGE, reported: a side has a file twice (diff_files.c). */
 spaa_status sp_diff_check_files(const struct sp_ask *q);
+
+/* Run i with the options of its side; sp_diff_close when it is no longer needed (diff_idle.c). */
+spaa_status sp_diff_open(struct diff_answer *a, size_t i, const struct sp_options *v,
+                         struct sp_profile **out);
+void sp_diff_close(struct diff_answer *a, size_t i, struct sp_profile *p);
+/* Where the runs measure time off the CPU: what is a wait for work in all of them. */
+spaa_status sp_diff_idle_decide(struct diff_answer *a);
+void sp_diff_idle_free(struct diff_answer *a);
 
 /* ---- sentences; all append ---- */
 

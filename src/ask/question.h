@@ -24,6 +24,7 @@ struct sp_needs {
 };
 
 struct spaa_format;
+struct sp_idle_places;
 
 struct sp_ask {
     const struct sp_question *question;
@@ -40,9 +41,10 @@ struct sp_ask {
      */
     spaa_status (*open)(void *arg, size_t i, const struct sp_options *o, struct sp_profile **out);
     void *open_arg;
-    bool brief; /* only for people: facts that no title shows may be left out */
-    bool sheet; /* only for CSV: all columns, no facts */
-    bool once;  /* it is shown once, as JSON or CSV: tables may have rows that are walked (answer/answer.h) */
+    struct sp_idle_places *waits; /* of sides: idle places that count as waits; NULL: not asked for */
+    bool brief;                   /* only for people: facts that no title shows may be left out */
+    bool sheet;                   /* only for CSV: all columns, no facts */
+    bool once; /* it is shown once, as JSON or CSV: tables may have rows that are walked (answer/answer.h) */
     const struct spaa_format *format; /* that the first input was read as; NULL: not known */
 };
 
