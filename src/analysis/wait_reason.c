@@ -6,6 +6,7 @@
 #include "analysis/owners.h"
 #include "analysis/wait_idle.h"
 #include "analysis/wait_rule.h"
+#include "model/off_cpu.h"
 
 const char *const sp_wait_reason_names[] = {"other",
                                             "lock",
@@ -231,6 +232,21 @@ static spaa_status prove(struct sp_wait_idle *idle, const struct sp_intervals *v
     return st;
 }
 
+/*
+ * Sums of intervals that are gone, as of a file without its samples: whether somebody waited for the end of a
+ * sleep, intervals tell where they have wakings. Without them it is no surer than with them.
+ */
+static void doubt_sleeps(const struct sp_selection *s, struct sp_wait_why *of)
+{
+    const struct sp_profile *p = s->profile;
+    bool wakes = sp_sched_has(p, SP_SCHED_WAKING) || sp_sched_has(p, SP_SCHED_WAKEUP) ||
+                 sp_sched_has(p, SP_SCHED_WAKEUP_NEW);
+    if (!wakes || s->event != sp_off_cpu_own(p))
+        return;
+    for (size_t i = 0; i < s->rows.n; i++)
+        of[s->rows.v[i].stack].idle_unsure |= of[s->rows.v[i].stack].idle_judged;
+}
+
 static spaa_status why_of_rows(struct sp_selection *s, struct wait_classes *x, const struct sp_own *own,
                                const struct sp_intervals *v, struct sp_wait_reasons *out, struct sp_diags *d)
 {
@@ -259,6 +275,8 @@ static spaa_status why_of_rows(struct sp_selection *s, struct wait_classes *x, c
     }
     if (!st)
         st = sp_wait_idle_tell(&idle, out->of, d);
+    if (!st && !v->v.n)
+        doubt_sleeps(s, out->of);
     if (!st)
         copy_to_kernel(s, out->of);
     if (!st && v->v.n && v->has_wakes)

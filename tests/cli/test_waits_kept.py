@@ -3,6 +3,7 @@
 import pytest
 
 from conftest import ask, run, unwrapped
+from test_waits_wakers import sleeps
 
 
 def switch(ms, cpu, prev, state, following, stack=("work",)):
@@ -49,6 +50,19 @@ def test_bounds_and_threads_are_kept(files):
 def test_merged_files_have_them_too(files):
     twice = ask("waits", files[2], "--no-pool", "-n", "0", "--idle")
     assert True in bounds(twice).values() and twice["threads_seen"] == 2
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_sleep_is_no_surer_to_be_idle_without_the_wakings(tmp_path, asks):
+    """With them it is not where a client waits for its end, which sums do not know."""
+    path = sleeps(tmp_path, asks)[1]
+    kept, full = tmp_path / "kept.spaa", tmp_path / "full.spaa"
+    run("convert", path, "-o", kept, code=0)
+    run("convert", path, "--samples", "-o", full, code=0)
+    recorded, sums, whole = ([(r["idle"], r["idle_unsure"]) for r in ask("waits", f, "--idle", "-n", "0")["places"]
+                              if r["waiter"].startswith("server") and r["reason"] == "sleep"] for f in (path, kept, full))
+    assert recorded == whole == [(not asks, False)] and sums == [(True, True)]
+    assert ask("waits", kept)["idle"] <= ask("waits", path)["idle"]
 
 
 def test_what_is_not_kept_is_said(files):
