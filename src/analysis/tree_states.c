@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const sp_state_class_names[] = {"running",      "waiting for a CPU",    "blocked: lock",
-                                            "blocked: I/O", "blocked: sleep, poll", "blocked",
-                                            "idle",         "state not known",      NULL};
+const char *const sp_state_class_names[] = {
+    "running",      "waiting for a CPU",    "blocked: lock, condition",
+    "blocked: I/O", "blocked: sleep, poll", "blocked",
+    "idle",         "state not known",      NULL};
 
 /* ---- classes ---- */
 
@@ -26,11 +27,13 @@ static enum sp_state_class tree_states_of_wait(const struct sp_wait_why *why)
 {
     const char *reason = sp_wait_reason_names[why->reason];
     static const char *const classes[][2] = {
-        {"lock", "l"}, {"futex", "l"},      {"condition", "l"}, {"disk", "i"}, {"network", "i"},
-        {"pipe", "i"}, {"page fault", "i"}, {"sleep", "s"},     {"poll", "s"},
+        {"lock or condition", "l"}, {"condition", "l"}, {"disk", "i"}, {"network", "i"}, {"pipe", "i"},
+        {"page fault", "i"},        {"sleep", "s"},     {"poll", "s"},
     };
     if (why->idle)
         return SP_STATE_IDLE;
+    if (sp_wait_is_lock(why->reason))
+        return SP_STATE_LOCK;
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (tree_states_begins(reason, classes[i][0]))
             return *classes[i][1] == 'l'   ? SP_STATE_LOCK

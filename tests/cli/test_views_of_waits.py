@@ -80,6 +80,21 @@ def test_a_diff_of_time_off_the_cpu_says_what_was_waited_for(tmp_path, recording
     assert "waited " in out and "condition in loop" in out and f"next: spaa waits {more}" in out
 
 
+@pytest.mark.parametrize("reason,stack", [("condition", None), ("lock", LOCK), ("allocator lock", [
+    *LOCK[:5], "__lll_lock_wait_private (/usr/lib/libc.so.6)", "malloc (/usr/lib/libc.so.6)", "handle (/opt/server)"])])
+def test_a_picture_calls_no_condition_a_lock(tmp_path, reason, stack):
+    """They are one class, whose name has both."""
+    path = tmp_path / "r.perf-script.txt"
+    path.write_text((ask_and_wait(waits=stack) if stack else ask_and_wait()).text())
+    sums = {r["reason"]: 0 for r in ask("waits", path, "-n", "0")["places"]}
+    for r in ask("waits", path, "-n", "0")["places"]:
+        sums[r["reason"]] += r["weight"]
+    assert sums[reason] > 0
+    run("flamegraph", path, "--event", "off-cpu", "-o", tmp_path / "f.svg", code=0)
+    title = (tmp_path / "f.svg").read_text().split("<title>")[1]
+    assert f"blocked: lock, condition {sum(sums.get(k, 0) for k in ('lock', 'allocator lock', 'condition')):,} ns" in title, (title, sums)
+
+
 def test_blocked_is_the_kernels_word(tmp_path):
     """Locks of programs are not in it, which an answer that has none of them says."""
     m = ask_and_wait()
