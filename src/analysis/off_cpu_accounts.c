@@ -190,6 +190,7 @@ static void add_to_who(struct sp_off_cpu_who *w, const struct sp_wait_why *why, 
         w->blocked += ns;
     }
     w->by[why->reason] += ns;
+    w->unsure[why->reason] += why->unsure && why->reason != SP_WAIT_CPU ? ns : 0;
     w->at_least[why->reason] |= at_least;
 }
 

@@ -15,13 +15,13 @@ static const char *waits_kept(struct sp_summary *x, const struct sp_buf *b)
     return text;
 }
 
-static void waits_sum(struct sp_buf *b, const char *what, int64_t ns, bool at_least)
+static void waits_sum(struct sp_buf *b, const char *what, bool unsure, int64_t ns, bool at_least)
 {
     if (ns <= 0)
         return;
     if (b->len)
         sp_buf_puts(b, ", ");
-    sp_buf_printf(b, "%s ", what);
+    sp_buf_printf(b, "%s%s ", what, unsure ? "?" : "");
     sp_waits_duration(b, ns, at_least);
 }
 
@@ -40,8 +40,8 @@ static void waits_by_reason(struct sp_summary *x, const struct sp_off_cpu_accoun
         if (best == SP_WAIT_REASONS)
             break;
         said[best] = true;
-        waits_sum(&b, best == SP_WAIT_CPU ? "for a CPU" : sp_wait_reason_names[best], all->by[best],
-                  all->at_least[best]);
+        waits_sum(&b, best == SP_WAIT_CPU ? "for a CPU" : sp_wait_reason_names[best],
+                  sp_off_cpu_unsure(all, (unsigned)best), all->by[best], all->at_least[best]);
     }
     bool much = sp_waits_much_unknown(acc);
     if (!b.len)
@@ -88,8 +88,9 @@ static void waits_most(struct sp_summary *x, const struct sp_off_cpu_accounts *a
         return;
     struct sp_str who = sp_str_at(&acc->names, acc->who.v[p->who].name);
     sp_buf_init(&b, 0);
-    sp_buf_printf(&b, "%.*s, %s", (int)who.n, who.p,
-                  p->why.reason == SP_WAIT_CPU ? "for a CPU" : sp_wait_reason_names[p->why.reason]);
+    sp_buf_printf(&b, "%.*s, %s%s", (int)who.n, who.p,
+                  p->why.reason == SP_WAIT_CPU ? "for a CPU" : sp_wait_reason_names[p->why.reason],
+                  p->why.unsure && p->why.reason != SP_WAIT_FUTEX ? "?" : "");
     if (p->why.function != SP_NONE) {
         sp_buf_puts(&b, " in ");
         struct sp_str name = sp_pstr(x->x.s.profile, x->x.s.profile->functions.v[p->why.function].name);

@@ -66,7 +66,7 @@ const struct sp_table_decl sp_waits_threads = {
     .doc = "where the time of threads off the CPU went, pools as one; most time waiting and not idle first",
     .noun = "threads or pools"};
 
-enum { REASON_NAME, REASON_NS, REASON_AT_LEAST };
+enum { REASON_NAME, REASON_NS, REASON_AT_LEAST, REASON_UNSURE };
 static const struct sp_answer_column waits_reason_columns[] = {
     [REASON_NAME] = {"reason", SP_COL_TEXT,
                      .doc = "lock, condition, sleep, poll, disk, network, page fault, pipe, child, stopped, "
@@ -74,6 +74,9 @@ static const struct sp_answer_column waits_reason_columns[] = {
     [REASON_NS] = {"weight", SP_COL_WEIGHT, .doc = "time, idle waits not counted"},
     [REASON_AT_LEAST] = {"at_least", SP_COL_BOOL,
                          .doc = "some waits began before the recording or were not over at its end"},
+    [REASON_UNSURE] = {"unsure", SP_COL_BOOL,
+                       .doc = "of a twentieth or more callers are missing that would tell this reason from "
+                              "others; lock or condition is never sure"},
 };
 const struct sp_table_decl sp_waits_reasons = {"reasons", waits_reason_columns,
                                                sizeof waits_reason_columns / sizeof *waits_reason_columns,
@@ -220,7 +223,8 @@ static void put_mainly(const struct sp_waits_asked *x, struct sp_answer_table *t
         if (best == SP_WAIT_REASONS || w->by[best] * 20 < w->blocked)
             break;
         said[best] = true;
-        sp_buf_printf(b, "%s%s ", k ? ", " : "", sp_wait_reason_names[best]);
+        sp_buf_printf(b, "%s%s%s ", k ? ", " : "", sp_wait_reason_names[best],
+                      sp_off_cpu_unsure(w, (unsigned)best) ? "?" : "");
         sp_waits_duration(b, w->by[best], w->at_least[best]);
     }
     sp_put_buf(x->a->out, t, WHO_MAINLY, b);
@@ -257,6 +261,7 @@ static void put_who(const struct sp_waits_asked *x, struct sp_answer_table *t,
         sp_put_text(a, reasons, REASON_NAME, sp_wait_reason_names[i], strlen(sp_wait_reason_names[i]));
         sp_put_int(reasons, REASON_NS, w->by[i]);
         sp_put_int(reasons, REASON_AT_LEAST, w->at_least[i]);
+        sp_put_int(reasons, REASON_UNSURE, i == SP_WAIT_FUTEX || sp_off_cpu_unsure(w, (unsigned)i));
     }
 }
 

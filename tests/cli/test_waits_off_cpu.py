@@ -165,6 +165,22 @@ def test_a_sleep_that_all_call_is_judged_by_who_does(tmp_path):
     assert (answer["maybe_idle"], answer["blocked"]) == (800, 90)
 
 
+@pytest.mark.parametrize("sure,marked", [(0, True), (10_000, True), (90_000, False)])
+def test_a_likely_reason_is_marked_wherever_it_is_said(tmp_path, sure, marked):
+    """A lock for readers waits as a condition does; where less than a twentieth is not told, the reason stands."""
+    rows = [(FUTEX, ["__futex_abstimed_wait_common64"], [f, "serve", "main"], 1, "WAITING", 2000, 3, 900) for f in ("get", "put")]
+    if sure:
+        rows.append((FUTEX, ["__futex_abstimed_wait_common64", "___pthread_cond_wait"], ["ask", "reserve", "serve", "main"], 1, "WAITING", sure, 3, 900))
+    path = spaa_file(tmp_path / "a.spaa", rows)
+    (thread,) = ask("waits", path)["threads"]
+    assert [(r["reason"], r["unsure"]) for r in thread["reasons"]] == [("condition", marked)]
+    word = "condition?" if marked else "condition"
+    (line,) = [line for line in run("waits", path).out.splitlines() if line.startswith("t1 (tid 1)")]
+    assert f"  {word} " in line
+    assert f"waited: {word} " in run("summary", path).out
+    assert {r["unsure"] for r in ask("waits", path)["places"] if r["function"] in ("get", "put")} == {True}
+
+
 def test_threads_that_sleep_once_each_have_no_pace(tmp_path):
     nap = ["__schedule", "schedule", "do_nanosleep", *SYSCALL], ["clock_nanosleep"]
     once = [(*nap, ["fetch"], tid, "WAITING", 500, 1, 500) for tid in (1, 2, 3)]
