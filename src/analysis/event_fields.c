@@ -77,11 +77,7 @@ uint32_t sp_event_of_fields(const struct sp_profile *p, const char *event, const
 {
     if (event)
         return sp_event_find(p, event, strlen(event));
-    uint32_t e = metric ? sp_metric_event(p, metric) : sp_default_event(p);
-    for (uint32_t i = 0; !metric && sp_measures_off_cpu(p, e) && i < p->events.n; i++)
-        if (sp_sched_kind_of(sp_pstr(p, p->events.v[i].name)) == SP_SCHED_SWITCH)
-            return i;
-    return e;
+    return metric ? sp_metric_event(p, metric) : sp_default_event(p);
 }
 
 /* ---- values in words ---- */

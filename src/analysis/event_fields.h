@@ -11,7 +11,7 @@
 
 /* What rows of an event are of; *what: what is counted ("switches"). False: nothing is known of it. */
 bool sp_event_fields(struct sp_str event, struct sp_by_list *out, const char **what);
-/* The event that options mean (NULL: not given), of switches themselves where the default is their time. */
+/* The event that options mean (NULL: not given). */
 uint32_t sp_event_of_fields(const struct sp_profile *p, const char *event, const char *metric);
 /* Appends the value of a field in words; as it is where they are not known. */
 void sp_event_field_say(const struct sp_profile *p, enum sp_by_say say, struct sp_str value,

@@ -69,8 +69,12 @@ void sp_top_fields_shape(struct sp_asked *a, const struct sp_top_fields *f, stru
 
 void sp_top_fields_next(struct sp_asked *a)
 {
-    if (fields_have_waits(a))
-        sp_answer_next(a->out, "waits", NULL, NULL);
+    if (fields_have_waits(a)) { /* which are made of all events of the scheduler */
+        sp_command_text(&a->b, &(struct sp_next){.question = "waits"}, a->q->names, a->q->nnames,
+                        a->q->options, sp_next_groups("waits") & ~(unsigned)G_EVENT);
+        sp_answer_next_command(a->out, "waits", &a->b);
+        sp_buf_clear(&a->b);
+    }
     struct sp_str event = sp_measure_of(&a->s).event;
     struct sp_buf tail;
     sp_buf_init(&tail, 0);

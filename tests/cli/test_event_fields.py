@@ -52,6 +52,11 @@ def rows(path, *options):
     return [(r["name"], r["self"]) for r in parse(run("top", path, "-q", "--json", *options, code=0).out)["rows"]]
 
 
+def switch_rows(path, *options):
+    """Of switches the default event is the time off the CPU."""
+    return rows(path, "--event", "sched:sched_switch", *options)
+
+
 POOL = [(11 + i, b"http-%d" % i) for i in range(3)] + [(10, b"app")]
 
 
@@ -63,22 +68,22 @@ def switches(tmp_path):
 
 
 def test_switches_are_of_pools_and_why_they_left(switches):
-    assert rows(switches) == [("http-* (3) / to sleep", 6), ("app / exited", 1), ("app / put off (it could go on)", 1),
+    assert switch_rows(switches) == [("http-* (3) / to sleep", 6), ("app / exited", 1), ("app / put off (it could go on)", 1),
                               ("app / to wait uninterruptibly", 1), ("app / without work (kernel thread)", 1)]
-    text = run("top", switches, "-q", code=0).out
+    text = run("top", switches, "-q", "--event", "sched:sched_switch", code=0).out
     assert text.startswith("10 switches (sched:sched_switch), by fields of the event: how many, not how long, which `spaa waits` says\n")
     assert "__schedule" not in text and "count" in text.splitlines()[1]
 
 
 def test_what_comes_next_is_waits(switches):
-    answer = parse(run("top", switches, "-q", "--json", code=0).out)
+    answer = parse(run("top", switches, "-q", "--json", "--event", "sched:sched_switch", code=0).out)
     assert answer["counted"] == "switches" and answer["next"][0] == f"spaa waits {switches}"
     assert answer["rows"][0]["label:prev_comm"] == "http-* (3)" and answer["rows"][0]["label:prev_state"] == "to sleep"
 
 
 def test_filters_narrow_the_rows(switches):
-    assert rows(switches, "--comm", "http-*") == [("http-* (3) / to sleep", 6)]
-    assert rows(switches, "--time", "0.02..1")[0][1] == 1
+    assert switch_rows(switches, "--comm", "http-*") == [("http-* (3) / to sleep", 6)]
+    assert switch_rows(switches, "--time", "0.02..1")[0][1] == 1
 
 
 def test_by_says_what_rows_are_of(switches):
@@ -135,7 +140,17 @@ def test_without_samples_functions_are_left(switches, tmp_path):
     assert "function" in parse(run("top", kept, "-q", "--json", "--event", "sched:sched_switch", code=0).out)["rows"][0]
     full = tmp_path / "full.spaa"
     run("convert", switches, "--samples", "-o", full, code=0)
-    assert rows(full, "--event", "sched:sched_switch") == rows(switches)
+    assert switch_rows(full) == switch_rows(switches)
+
+
+def test_the_default_of_switches_is_time_with_and_without_samples(switches, tmp_path):
+    """As of all other views; what counts them has to be asked for."""
+    kept, full = tmp_path / "kept.spaa", tmp_path / "full.spaa"
+    run("convert", switches, "-o", kept, code=0)
+    run("convert", switches, "--samples", "-o", full, code=0)
+    answers = [parse(run("top", f, "-q", "--json", code=0).out) for f in (switches, kept, full)]
+    assert {a["profile"]["event"] for a in answers} == {"off-cpu"} and "counted" not in answers[0]
+    assert answers[0]["whole"] == answers[1]["whole"] == answers[2]["whole"]
 
 
 def test_text_of_perf_script_has_the_same_rows(tmp_path):
@@ -144,5 +159,5 @@ def test_text_of_perf_script_has_the_same_rows(tmp_path):
     path = tmp_path / "switches.txt"
     path.write_text("".join(line % (a, p, p, t, a, p, state, b, q) for t, (a, p, state, b, q) in enumerate(
         [("app", 10, "S", "swapper/0", 0), ("swapper/0", 0, "R", "app", 10)] * 3 + [("app", 10, "D", "app2", 11), ("app2", 11, "R+", "app", 10)], 1)))
-    assert rows(path) == [("app / to sleep", 3), ("swapper/0 / no longer idle (its CPU)", 3), ("app / to wait uninterruptibly", 1),
+    assert switch_rows(path) == [("app / to sleep", 3), ("swapper/0 / no longer idle (its CPU)", 3), ("app / to wait uninterruptibly", 1),
                           ("app2 / put off (it could go on)", 1)]
