@@ -4,6 +4,7 @@
 #include "analysis/names.h"
 #include "analysis/wait_bounds.h"
 #include "base/hash.h"
+#include "model/interval_until.h"
 #include "model/off_cpu.h"
 #include "model/thread_names.h"
 #include "model/waiting.h"
@@ -321,6 +322,13 @@ static bool count_thread(struct accounts *x, uint32_t who, uint32_t thread)
     return true;
 }
 
+/* Something of it is in what is looked at, not only that it had left before it was first seen. */
+static bool is_seen(const struct accounts *x, const struct sp_interval *i)
+{
+    struct looked_at l;
+    return !x->s->timed || (look_at(x, i, false, &l) && !sp_interval_not_seen(i));
+}
+
 /* `over`: when its process was seen last. */
 static bool add_thread(struct accounts *x, const struct sp_intervals *v, uint32_t k, bool some, int64_t over)
 {
@@ -331,10 +339,12 @@ static bool add_thread(struct accounts *x, const struct sp_intervals *v, uint32_
         if (context != SP_NONE && !x->in[context])
             continue;
         uint32_t who = who_during(x, v, i);
-        if (who == SP_NONE || !count_thread(x, who, k) ||
+        bool seen = is_seen(x, &v->v.v[i]);
+        if (who == SP_NONE || (seen && !count_thread(x, who, k)) ||
             !add_interval(x, who, &v->v.v[i], sp_wait_ended_with(x->p, v, i, over)))
             return false;
-        any = true;
+        x->out.who.v[who].seen |= seen;
+        any |= seen;
         if (i > t->first)
             continue;
         int64_t left = v->v.v[i].start, from = left - t->maybe_ns;

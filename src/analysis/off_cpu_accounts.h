@@ -19,16 +19,17 @@
 
 /* Threads of a pool, threads of one process and one name, or one thread. */
 struct sp_off_cpu_who {
-    uint32_t name;                   /* in names: "http-* (40)", "refresher (tid 15934)" */
-    const struct sp_pool *pool;      /* lent; NULL: none */
-    int64_t pid, tid;                /* tid: of one thread */
-    uint32_t comm;                   /* a text of the profile; of pools 0 */
-    uint32_t threads;                /* how many of them are in the selection */
-    int64_t running;                 /* SP_ABSENT: not known */
-    int64_t unknown;                 /* it ran or waited: which is not recorded; in no other sum */
-    int64_t runnable;                /* waiting for a CPU */
-    int64_t blocked, idle;           /* idle is not in blocked, nor in `by` */
-    int64_t maybe_idle;              /* maybe idle, which nothing shows; in neither */
+    uint32_t name;              /* in names: "http-* (40)", "refresher (tid 15934)" */
+    const struct sp_pool *pool; /* lent; NULL: none */
+    int64_t pid, tid;           /* tid: of one thread */
+    uint32_t comm;              /* a text of the profile; of pools 0 */
+    uint32_t threads;           /* how many of them are in the selection */
+    int64_t running;            /* SP_ABSENT: not known */
+    int64_t unknown;            /* it ran or waited: which is not recorded; in no other sum */
+    int64_t runnable;           /* waiting for a CPU */
+    int64_t blocked, idle;      /* idle is not in blocked, nor in `by` */
+    int64_t maybe_idle;         /* maybe idle, which nothing shows; in neither */
+    bool seen; /* of intervals: they were there in the range of time, not only before they were first seen */
     int64_t unseen;                  /* blocked, and where was not recorded: before it, or lost; in neither */
     int64_t by[SP_WAIT_REASONS];     /* of blocked; [SP_WAIT_CPU] is runnable */
     int64_t unsure[SP_WAIT_REASONS]; /* of these, with a reason that is only likely */

@@ -265,6 +265,14 @@ static void put_who(const struct sp_waits_asked *x, struct sp_answer_table *t,
     }
 }
 
+/* As `sched` has them: threads that were not there in the range of time, or did nothing that was asked for.
+ */
+static bool is_nothing(const struct sp_waits_asked *x, const struct sp_off_cpu_who *w)
+{
+    bool none = w->running <= 0 && !w->unknown && !w->runnable && !w->blocked && !w->idle && !w->maybe_idle;
+    return x->acc->has_intervals && none && (!w->unseen || !w->seen);
+}
+
 /* To people, threads that did nothing but be idle are not worth a row, nor is what is below a thousandth. */
 static bool is_shown(const struct sp_waits_asked *x, const struct sp_off_cpu_who *w)
 {
@@ -299,7 +307,8 @@ static void put_threads(const struct sp_waits_asked *x)
         sp_table_title(a, t, WHO_MAINLY, NULL);
     for (int stalled = 1; stalled >= 0; stalled--)
         for (size_t i = 0; i < x->acc->who.n; i++)
-            if (x->stalled[i] == stalled && is_shown(x, &x->acc->who.v[i]))
+            if (x->stalled[i] == stalled && !is_nothing(x, &x->acc->who.v[i]) &&
+                is_shown(x, &x->acc->who.v[i]))
                 put_who(x, t, reasons, &x->acc->who.v[i]);
     t->limit = x->a->q->brief && !x->a->q->options->limit ? FEW - (size_t)x->stalls : x->limit;
     t->quiet = !x->acc->knows_threads || x->bytes < SP_WAITS_LITTLE;

@@ -28,9 +28,9 @@ def one_process(tmp_path_factory):
     return path
 
 
-def agree(path):
-    sched = {row["tid"]: row for row in ask("sched", path, "--no-pool")["rows"]}
-    waits = {row["tid"]: row for row in ask("waits", path, "--no-pool", "-n", "0")["threads"]}
+def agree(path, *options):
+    sched = {row["tid"]: row for row in ask("sched", path, "--no-pool", "-n", "0", *options)["rows"]}
+    waits = {row["tid"]: row for row in ask("waits", path, "--no-pool", "-n", "0", *options)["threads"]}
     assert set(sched) == set(waits)
     for tid, s in sched.items():
         w = waits[tid]
@@ -43,6 +43,21 @@ def test_what_may_have_run_is_no_wait_for_a_cpu(one_process):
     waits = agree(one_process)
     assert (waits[11]["running"], waits[11]["runnable"], waits[11]["unknown"]) == (0, 10 * MS, 290 * MS)
     assert (waits[13]["blocked"], waits[13]["unknown"]) == (0, 300 * MS)  # it may have run from the begin on
+
+
+def test_threads_that_were_not_there_in_a_range_of_time_have_no_row(tmp_path):
+    """21 is first seen at 200 ms: what it did before is not known. 22 is there from the begin on, 23 no longer in the second half."""
+    path = tmp_path / "ranges.txt"
+    idle = 0
+    path.write_text("".join([switch(0, 0, idle, "R", 22), switch(0, 1, idle, "R", 23), switch(40, 1, 23, "S", idle), switch(50, 0, 22, "S", idle),
+                             switch(80, 1, idle, "R", 23), switch(90, 1, 23, "X", idle), switch(150, 0, idle, "R", 22),
+                             switch(200, 1, idle, "R", 21), switch(250, 1, 21, "S", idle), switch(300, 0, 22, "S", idle)]))
+    assert set(agree(path)) == {21, 22, 23}
+    for span, there in (("0..0.1", {22, 23}), ("0.1..0.15", {22}), ("0.1..0.3", {21, 22}), ("0.2..0.3", {21, 22})):
+        waits = agree(path, "--time", span)
+        assert set(waits) == there, span
+        assert all(any(w[k] for k in ("running", "unknown", "runnable", "blocked", "idle", "maybe_idle", "unseen")) for w in waits.values())
+        assert ask("waits", path, "--time", span)["threads_seen"] == len(there)
 
 
 def test_the_words_say_so(one_process):
