@@ -230,7 +230,10 @@ spaa_status sp_text_unwrap(struct sp_stage **top, unsigned *wrapping)
     bool found = true, big;
     for (unsigned depth = 0; found && depth < SP_QUOTE_DEPTH; depth++) {
         spaa_status st = SPAA_OK;
-        if (sp_stage_peek(*top, 2 * UTF16_CHARACTERS, &p, &n))
+        if (sp_stage_peek(*top, 4, &p, &n))
+            return SPAA_ERR_NOMEM;
+        /* More is only waited for where it may be UTF-16. */
+        if (n >= 2 && !p[0] != !p[1] && sp_stage_peek(*top, 2 * UTF16_CHARACTERS, &p, &n))
             return SPAA_ERR_NOMEM;
         found = false;
         if (n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
