@@ -18,8 +18,7 @@ CROSS = $(if $(filter $(ARCH),$(shell uname -m)),,--cross-file tools/cross/$(ARC
 
 # Not the programs that are recorded: their lines are what tests expect.
 SOURCES = $$({ find include src cli fuzz tests/unit tests/oom -name '*.[ch]'; find bench tests -maxdepth 1 -name '*.[ch]'; } | sort)
-# On all CPUs, the tests of a file on one of them.
-PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider $$($(PYTHON) -c 'import xdist' 2>/dev/null && echo -n auto --dist loadfile)
+PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
 TIDY = $$(find src cli -name '*.c' | sort)
 SANITIZE = address,undefined
 ASAN_TESTS ?= tests
