@@ -38,15 +38,6 @@ static spaa_status refuse(struct sp_module *m, enum sp_why why, const char *cand
     return m->other && m->other_id ? SPAA_OK : SPAA_ERR_NOMEM;
 }
 
-static uint64_t elf_start(const struct sp_elf *e)
-{
-    uint64_t start = 0;
-    for (size_t i = 0; i < e->loads.n; i++)
-        if (!i || e->loads.v[i].vaddr - e->loads.v[i].offset < start)
-            start = e->loads.v[i].vaddr - e->loads.v[i].offset;
-    return start;
-}
-
 /* Tries a candidate for the file itself; *found says it was taken. */
 static spaa_status try_file(struct sp_module *m, const char *candidate, bool *found)
 {
@@ -67,9 +58,6 @@ static spaa_status try_file(struct sp_module *m, const char *candidate, bool *fo
     }
     m->elf = e;
     m->is_pe = is_pe;
-    if (!is_pe && m->key.build_id &&
-        strlen(m->key.build_id) == 33) /* its addresses count from the image's start */
-        m->shift = 0 - elf_start(&e);
     m->file = sp_module_keep(m, candidate);
     *found = m->file;
     return m->file ? SPAA_OK : SPAA_ERR_NOMEM;

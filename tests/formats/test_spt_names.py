@@ -95,10 +95,12 @@ def test_an_image_of_another_build_is_not_used(tmp_path):
     assert ("0x1000", 3) in functions(path, "--symfs", tmp_path, "-e", "unhalted_cycles")
 
 
-def test_an_elf_file_by_its_build_id(tmp_path):
+@pytest.mark.parametrize("linked", ["-pie", "-no-pie"])
+def test_an_elf_file_by_its_build_id(linked, tmp_path):
+    """RVAs are addresses as linked, also of files that are linked to a base."""
     source = tmp_path / "x.c"
     source.write_text("int first(void){return 1;} int second(void){return 2;} int main(void){return first()+second();}")
-    if subprocess.run(["gcc", "-O0", "-Wl,--build-id=0x" + "1122334455667788" * 2 + "aabbccdd", source, "-o",
+    if subprocess.run(["gcc", "-O0", linked, "-Wl,--build-id=0x" + "1122334455667788" * 2 + "aabbccdd", source, "-o",
                        tmp_path / "x"], check=False, capture_output=True).returncode:
         pytest.skip("no compiler")
     at = {}
