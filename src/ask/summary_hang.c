@@ -131,6 +131,28 @@ static bool hang_walk(struct sp_summary_hang *h, uint32_t thread, struct sp_wait
     return ok;
 }
 
+/* The wait and the deadlock that it leads to were there at once, or it is not known when they were: else the
+ * deadlock holds nobody up who waited before. False: no memory. */
+static bool hang_leave_later_ring(struct sp_summary_hang *h)
+{
+    const struct sp_wait_chain *c = h->deadlock;
+    if (!c || h->in_ring)
+        return true;
+    const struct sp_wait *first = &h->w.waits.v[h->wait],
+                         *ring = &h->w.waits.v[h->w.steps.v[c->first + c->cycle]];
+    struct sp_wait_steps steps = {0}, theirs = {0};
+    bool ok = first->holder == SP_NONE || ring->holder == SP_NONE ||
+              (sp_wait_steps_of(&h->w, first->waiter, first->holder, &steps) &&
+               sp_wait_steps_of(&h->w, ring->waiter, ring->holder, &theirs));
+    if (ok && steps.v.n && theirs.v.n) {
+        ok = sp_wait_steps_cut(&steps, &theirs);
+        h->deadlock = steps.v.n ? c : NULL;
+    }
+    sp_vec_free(&steps.v);
+    sp_vec_free(&theirs.v);
+    return ok;
+}
+
 /* Follows who holds what to the last that is known, and looks what that did while its main thread waited. In
  * a ring it is the first. */
 static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
@@ -143,7 +165,8 @@ static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
     const struct sp_wait_chain *c = hang_chain(&h->w, thread, false, &h->in_ring);
     h->ring = h->in_ring ? c : hang_other_ring(&h->w, thread);
     h->deadlock = c && c->deadlock && hang_ends_in_deadlock(h, thread) ? c : NULL;
-    bool ok = (first->holder == SP_NONE || sp_wait_steps_of(&h->w, thread, first->holder, &steps)) &&
+    bool ok = hang_leave_later_ring(h) &&
+              (first->holder == SP_NONE || sp_wait_steps_of(&h->w, thread, first->holder, &steps)) &&
               hang_walk(h, thread, &steps);
     const struct sp_wait *last = &h->w.waits.v[h->last];
     if (ok && last->holder != SP_NONE) {
@@ -173,7 +196,8 @@ static void hang_look_beside(struct sp_summary_hang *h)
 /* What it ended in comes before what it did most. */
 static bool hang_judge_deadlock(struct sp_summary_hang *h)
 {
-    if (!h->deadlock || h->weight == sp_waits_weight(&h->w, h->wait))
+    bool waited = h->verdict == SP_HANG_WAITED || h->verdict == SP_HANG_SUSPENDED;
+    if (!h->deadlock || (waited && h->weight == sp_waits_weight(&h->w, h->wait)))
         return true;
     h->weight = sp_waits_weight(&h->w, h->wait);
     h->verdict = SP_HANG_WAITED;

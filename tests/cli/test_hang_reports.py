@@ -71,6 +71,26 @@ def held(tid, what="unfair lock owned by"):
 # ---- the verdict of the brief ----
 
 
+def test_a_deadlock_until_the_end_is_the_verdict_where_it_did_something_else_as_long(tmp_path):
+    path = app(tmp_path, [[(500, "work", "running"), (500, "lock", held(0x11))], [(500, "work", "running"), (500, "lock", held(0x10))]])
+    hang = ask("summary", path)["hang"]
+    assert (hang["verdict"], hang["deadlock"], hang["main"]["stack"]) == ("waited", True, "start > lock")
+    text = brief(path)
+    assert "main thread 0x10 waited in 500 of 1,000 samples (50 %), in what is likely a deadlock" in text
+    assert "before that it ran in 500 of 1,000 samples (50 %)" in text
+
+
+def test_a_deadlock_that_began_after_its_wait_holds_nobody_up(tmp_path):
+    """The main thread waits until 600 for 0x11, which runs then and is in a deadlock with 0x12 from 701 on."""
+    path = app(tmp_path, [[(600, "lock", held(0x11)), (400, "work", "running")], [(700, "work", "running"), (300, "lock", held(0x12))],
+                          [(700, "work", "running"), (300, "lock", held(0x11))]])
+    hang = ask("summary", path)["hang"]
+    assert (hang["verdict"], hang["deadlock"], hang["deadlock_beside"]) == ("waited", False, True)
+    text = brief(path)
+    assert "main thread 0x10 waited in 600 of 1,000 samples (60 %) " in text and "held up by" not in text
+    assert "beside it, what is likely a deadlock of its process's other threads" in text and "before that" not in text
+
+
 LATE = [[(599, "work", "running"), (401, "lock", held(0x11))], [(600, "work", "running"), (400, "lock", held(0x10))]]
 
 
