@@ -18,6 +18,7 @@
 #include "formats/perf_script/write.h"
 #include "model/identity.h"
 #include "model/samples.h"
+#include "model/thread_names.h"
 #include "json/find.h"
 
 #include <stdlib.h>
@@ -233,6 +234,8 @@ static bool perf_script_put_stack(struct writer *w, uint32_t stack)
     struct line l = {
         .pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = c->event, .has_period = has_period};
     perf_script_fill_thread(w, c, &l);
+    if (c->comm != SP_STR_NONE) /* times are made up: readers would take an earlier name for a later one */
+        l.comm = sp_context_name(w->p, c);
     for (uint64_t i = 0; i < n && !w->out->status; i++, w->done++) {
         l.period = period / (int64_t)n + (i < (uint64_t)(period % (int64_t)n));
         l.time = perf_script_made_up_time(w);
