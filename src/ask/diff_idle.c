@@ -50,7 +50,9 @@ static spaa_status diff_idle_look(struct diff_answer *a, unsigned side, struct s
         sp_selection_free(&s);
     }
     sp_diags_free(&quiet);
-    return st == SPAA_ERR_NOMEM || st == SPAA_ERR_CANCELLED ? sp_nomem(a->q->diags) : SPAA_OK;
+    if (st == SPAA_ERR_NOMEM)
+        return sp_nomem(a->q->diags);
+    return st == SPAA_ERR_CANCELLED ? st : SPAA_OK;
 }
 
 /* The sides are threads of the same program by their filters. */
