@@ -85,7 +85,6 @@ fuzz: ## every fuzzer for FUZZ_SECONDS (20) each (build-fuzz/)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run
 
 soak: all ## 10,000 inputs, many damaged, through one process: nothing may be left, or differ from a fresh process
-	@$(NINJA) -C $(B) --quiet tests/soak
 	@SOAK_INPUTS=$(SOAK_INPUTS) $(B)/tests/soak tests/fixtures tests/conformance
 
 bench: ## measure against the peers installed here, in the quick form: a minute or two

@@ -94,22 +94,14 @@ static void say_woken(const struct stalls *x, struct sp_buf *b, const struct sp_
         sp_buf_puts(b, "; a condition has no holder: this is who signalled");
 }
 
-/* Others may have run then. */
-static bool set_lost_events(const struct stalls *x, const struct sp_stall_set *set)
-{
-    for (uint32_t k = 0; k < set->members.n; k++)
-        if (stalls_events_lost(x, stalls_member(x, set, k)))
-            return true;
-    return false;
-}
-
 static void say_inferred(const struct stalls *x, struct sp_buf *b, const struct sp_stall_set *set,
                          const struct sp_stall *s)
 {
+    int64_t lost; /* others may have run then */
     sp_buf_puts(b, "HELD BY ");
     stalls_say_thread(x, b, s->holder);
     sp_buf_printf(b, ", inferred%s, if no other process shares the lock: of its process it alone ran ",
-                  set_lost_events(x, set) ? " from what was recorded" : "");
+                  stalls_set_events_lost(x, set, &lost) ? " from what was recorded" : "");
     if (s->at_resume)
         sp_buf_printf(b, "when the first waiter%s went on", each_time(set));
     else if (set->members.n < 3)

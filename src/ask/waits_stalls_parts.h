@@ -38,6 +38,19 @@ static inline int64_t stalls_events_lost(const struct stalls *x, const struct sp
 {
     return sp_interval_lost_within(x->v, s->start, s->end);
 }
+/* In how many episodes of a set events were lost; *most: ns of the one that lost most. */
+static inline uint32_t stalls_set_events_lost(const struct stalls *x, const struct sp_stall_set *set,
+                                              int64_t *most)
+{
+    uint32_t n = 0;
+    *most = 0;
+    for (uint32_t k = 0; k < set->members.n; k++) {
+        int64_t lost = stalls_events_lost(x, stalls_member(x, set, k));
+        n += lost > 0;
+        *most = lost > *most ? lost : *most;
+    }
+    return n;
+}
 /* Of a set the episode that is shown in full: with the longest hold, else the longest wait. */
 const struct sp_stall *stalls_longest(const struct stalls *x, const struct sp_stall_set *set);
 /* Own function of the stack at which a waker let go; SP_NONE. *gap: callers below it are missing. */

@@ -116,13 +116,8 @@ static void say_place(const struct stalls *x, struct sp_buf *b, const struct sp_
 /* What is said of the episodes is as it was recorded. */
 static void say_events_lost(const struct stalls *x, struct sp_buf *b, const struct sp_stall_set *set)
 {
-    int64_t most = 0;
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < set->members.n; k++) {
-        int64_t lost = stalls_events_lost(x, stalls_member(x, set, k));
-        n += lost > 0;
-        most = lost > most ? lost : most;
-    }
+    int64_t most;
+    uint32_t n = stalls_set_events_lost(x, set, &most);
     if (!n)
         return;
     sp_buf_puts(b, "; events were lost for ");

@@ -78,10 +78,10 @@ bool sp_ps_is_side_band(const struct sp_ps_sample *s)
     return t.n >= sizeof record - 1 && memcmp(t.p, record, sizeof record - 1) == 0;
 }
 
-bool sp_ps_is_sched_record(struct sp_ps_text event)
+/* Records of switches and of losses are samples of events of their own. */
+static bool perf_script_is_record(enum sp_sched_kind kind)
 {
-    static const char *const names[] = {SP_SCHED_RECORD_EVENT, SP_SCHED_LOST_EVENT, NULL};
-    return event.n && perf_script_one_of(event, names);
+    return kind == SP_SCHED_RECORD || kind == SP_SCHED_LOST;
 }
 
 static const char *perf_script_unit_of(struct sp_ps_text base)
@@ -117,7 +117,8 @@ static uint32_t perf_script_new_event(struct sp_ps_counts *c, struct sp_ps_text 
     struct sp_ps_text base = perf_script_without_modifiers(raw);
     struct sp_event e = {.kind = perf_script_kind_of(raw, base)};
     struct sp_ps_event seen = {.probe = e.kind == SP_PROBE};
-    e.mode = seen.probe || sp_ps_is_sched_record(raw) ? SP_EVENT : SP_PERIOD;
+    bool record = perf_script_is_record(sp_sched_kind_of((struct sp_str){raw.p, (uint32_t)raw.n}));
+    e.mode = seen.probe || record ? SP_EVENT : SP_PERIOD;
     if (raw.n)
         e.name = sp_profile_str(c->p, raw.p, raw.n);
     else if (c->comments->events.n == 1)
@@ -297,7 +298,7 @@ static spaa_status perf_script_keep_row(struct sp_ps_counts *c, const struct sp_
                             .stack = stack,
                             .event = e->number,
                             .flags = s->timed ? SP_SAMPLE_TIME : 0};
-    if ((e->probe || sp_ps_is_sched_record(e->raw)) && s->rest.n && !perf_script_keep_text(c, s, e, &row))
+    if ((e->probe || perf_script_is_record(e->sched)) && s->rest.n && !perf_script_keep_text(c, s, e, &row))
         return sp_nomem(c->d);
     return sp_samples_add(c->p->samples, &row);
 }

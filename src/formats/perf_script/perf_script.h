@@ -186,8 +186,6 @@ struct sp_ps_counts {
 bool sp_ps_is_probe(struct sp_ps_text event);
 /* A record of another kind, `PERF_RECORD_...`, which is printed as a sample is. */
 bool sp_ps_is_side_band(const struct sp_ps_sample *s);
-/* Records of switches and of losses, which are samples of events of their own. */
-bool sp_ps_is_sched_record(struct sp_ps_text event);
 void sp_ps_counts_init(struct sp_ps_counts *c, struct sp_profile *p, unsigned group_by,
                        struct sp_ps_comments *comments, struct sp_diags *d);
 void sp_ps_counts_free(struct sp_ps_counts *c);

@@ -231,18 +231,15 @@ static struct sp_ps_text perf_script_behind(struct sp_ps_text t, const char *wor
  * Records of switches (`--show-switch-events`), and of losses (`--show-lost-events`) where there are
  * switches, are samples of events of their own, as in perf.data: time off the CPU is made of them.
  */
-static spaa_status perf_script_sched_record(struct reader *r, const struct sp_ps_sample *s,
+static spaa_status perf_script_sched_record(struct reader *r, const struct sp_ps_sample *s, const char *event,
                                             struct sp_ps_text rest)
 {
-    static const char blanks[] = " \t:";
     struct sp_ps_sample record = *s;
     struct sp_ps_place at = {.line = r->line, .one_line = true};
     uint32_t lines;
-    while (rest.n && strchr(blanks, *rest.p))
+    while (rest.n && sp_ps_blank(*rest.p))
         rest = (struct sp_ps_text){rest.p + 1, rest.n - 1};
-    bool lost = perf_script_behind(rest, "lost ").p;
-    record.event.p = lost ? SP_SCHED_LOST_EVENT : SP_SCHED_RECORD_EVENT;
-    record.event.n = strlen(record.event.p);
+    record.event = (struct sp_ps_text){event, strlen(event)};
     record.rest = rest;
     return perf_script_take_line(r, &record, (struct sp_ps_text){rest.p, 0}, &at, &lines);
 }
@@ -258,11 +255,11 @@ static spaa_status perf_script_side_band(struct reader *r, const struct sp_ps_sa
         r->p->header.lost += n;
         sp_emit(r->d, SP_L303, SP_AT_LINE(r->line, SP_NOWHERE), "%llu samples", (unsigned long long)n);
         if (s->timed && r->counts.any_switch)
-            return perf_script_sched_record(r, s, lost);
+            return perf_script_sched_record(r, s, SP_SCHED_LOST_EVENT, lost);
     }
     struct sp_ps_text wide = perf_script_behind(moved, "_CPU_WIDE"), word = wide.p ? wide : moved;
     if (s->timed && word.n && *word.p == ' ')
-        return perf_script_sched_record(r, s, word);
+        return perf_script_sched_record(r, s, SP_SCHED_RECORD_EVENT, word);
     r->side_band++;
     return SPAA_OK;
 }

@@ -75,7 +75,7 @@ static void trace_text_value(struct sp_buf *b, const char *key, struct sp_ps_tex
 
 /* "OUT", "OUT preempt", "IN", "OUT preempt next pid/tid: 12/12", "lost 23": as the reader of perf.data has
  * it. */
-static bool trace_text_record(enum sp_sched_kind kind, struct sp_ps_text text, struct sp_buf *b)
+static void trace_text_record(enum sp_sched_kind kind, struct sp_ps_text text, struct sp_buf *b)
 {
     static const char out[] = "OUT", preempted[] = "OUT preempt";
     bool left = text.n >= sizeof out - 1 && memcmp(text.p, out, sizeof out - 1) == 0,
@@ -85,13 +85,14 @@ static bool trace_text_record(enum sp_sched_kind kind, struct sp_ps_text text, s
                   : would               ? "preempted"
                   : left                ? "out"
                                         : "in");
-    return true;
 }
 
 bool sp_ps_trace_fields(enum sp_sched_kind kind, struct sp_ps_text text, struct sp_buf *b)
 {
-    if (kind == SP_SCHED_RECORD || kind == SP_SCHED_LOST)
-        return trace_text_record(kind, text, b);
+    if (kind == SP_SCHED_RECORD || kind == SP_SCHED_LOST) {
+        trace_text_record(kind, text, b);
+        return true;
+    }
     const char *const *keys = trace_text_keys(kind);
     struct sp_ps_text values[FIELDS] = {{0}};
     size_t n = 0, found = 0;
