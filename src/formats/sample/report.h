@@ -6,6 +6,7 @@
 #include "formats/common/hang/frame_texts.h"
 #include "formats/common/hang/images.h"
 #include "formats/common/hang/tree.h"
+#include "formats/common/hang/wrapped.h"
 #include "formats/sample/sample.h"
 
 struct sample_block {
@@ -22,11 +23,9 @@ struct sample_meaning { /* of a text */
     bool torn;          /* its end is missing */
 };
 
-struct sample_wrapped {         /* a row that waits for the line below it, which may be its end */
-    struct sp_hang_row row;     /* line 0: none waits */
-    struct sp_span text, whole; /* with all lines below that may be parts of it; with those that are */
-    struct sp_span lines[8];
-    size_t n, whole_n;
+struct sample_wrapped {     /* a row that waits for the line below it, which may be its end */
+    struct sp_hang_row row; /* line 0: none waits */
+    struct sp_hang_wrapped is;
 };
 
 struct sample_reader {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { FIRST_COLUMN = 4, ROW_PARTS = 8 };
+enum { FIRST_COLUMN = 4 };
 
 static bool row_is_lead(char c)
 {
@@ -163,26 +163,11 @@ static int row_parts(struct sp_span s, bool *torn)
 /* Parts of a row stand two blanks apart, which the line end took. */
 static bool row_join(struct sample_reader *r, struct sp_span line)
 {
-    struct sample_wrapped *w = &r->wrapped;
+    struct sp_hang_wrapped *w = &r->wrapped.is;
     struct sp_span text = sp_hang_trim(line);
-    bool torn, whole_torn,
-        apart = sp_hang_starts(text, "(in ") || sp_hang_starts(text, "[0x") ||
-                sp_hang_starts(text, "load address ") || sp_hang_ends(w->text, "]");
-    int whole = row_parts(w->whole, &whole_torn);
-    sp_buf_clear(&r->buf);
-    sp_buf_add(&r->buf, w->text.p, w->text.n);
-    sp_buf_puts(&r->buf, apart ? "  " : " ");
-    sp_buf_add(&r->buf, text.p, text.n);
-    char *copy = r->buf.failed ? NULL : sp_arena_dup(&r->joined, r->buf.data, r->buf.len);
-    if (!copy)
-        return false;
-    w->text = (struct sp_span){copy, r->buf.len};
-    w->lines[w->n++] = line;
-    if (row_parts(w->text, &torn) > whole || whole_torn) {
-        w->whole = w->text;
-        w->whole_n = w->n;
-    }
-    return true;
+    bool apart = sp_hang_starts(text, "(in ") || sp_hang_starts(text, "[0x") ||
+                 sp_hang_starts(text, "load address ") || sp_hang_ends(w->text, "]");
+    return sp_hang_wrapped_join(w, line, apart ? "  " : " ", text, row_parts, &r->buf, &r->joined);
 }
 
 static void row_say_odd(struct sample_reader *r, uint64_t number, struct sp_span line)
@@ -196,26 +181,23 @@ bool sp_sample_settle_row(struct sample_reader *r)
     struct sample_wrapped w = r->wrapped;
     if (!w.row.line)
         return true;
-    r->wrapped = (struct sample_wrapped){.n = 0};
-    if (w.whole_n)
-        sp_emit(r->d, SP_W523, SP_AT_LINE(w.row.line, SP_NOWHERE), "\"%.*s\"",
-                (int)(w.whole.n > 60 ? 60 : w.whole.n), w.whole.p);
-    for (size_t i = w.whole_n; i < w.n; i++)
-        row_say_odd(r, w.row.line + 1 + i, w.lines[i]);
-    return row_add_all(r, w.row, w.whole);
+    r->wrapped = (struct sample_wrapped){.row.line = 0};
+    sp_hang_wrapped_say(&w.is, w.row.line, r->d);
+    for (size_t i = w.is.whole_n; i < w.is.n; i++)
+        row_say_odd(r, w.row.line + 1 + i, w.is.lines[i]);
+    return row_add_all(r, w.row, w.is.whole);
 }
 
 /* Whether a line left of all rows belongs to the one above. */
 static bool row_goes_on(const struct sample_reader *r, bool is_row, const struct sp_hang_row *row,
                         struct sp_span text)
 {
-    enum { LONGEST = 8192 };
     const struct sample_wrapped *w = &r->wrapped;
     bool torn, parts = is_row && memchr("([", *text.p, 2); /* "12  [0x1]" */
-    if (!w->row.line || w->n == ROW_PARTS || w->text.n > LONGEST || w->row.column < FIRST_COLUMN ||
+    if (!w->row.line || sp_hang_wrapped_is_full(&w->is) || w->row.column < FIRST_COLUMN ||
         row->column >= FIRST_COLUMN)
         return false;
-    row_parts(w->text, &torn);
+    row_parts(w->is.text, &torn);
     return !is_row || parts ||
            (torn && !sp_hang_starts(text, "Thread_") && !memmem(text.p, text.n, "  [0x", 5));
 }
@@ -236,6 +218,6 @@ bool sp_sample_graph_line(struct sample_reader *r, struct sp_span line)
         row_say_odd(r, r->line, line);
         return row.column != FIRST_COLUMN || row_begin_thread(r, NULL, 0, r->line);
     }
-    r->wrapped = (struct sample_wrapped){.row = row, .text = text, .whole = text};
+    r->wrapped = (struct sample_wrapped){.row = row, .is = {.text = text, .whole = text}};
     return true;
 }

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "formats/common/hang/images.h"
 #include "formats/common/hang/tree.h"
+#include "formats/common/hang/wrapped.h"
 #include "formats/spindump/frames.h"
 #include "formats/spindump/spindump.h"
 
@@ -38,10 +39,8 @@ struct spindump_group { /* lines of the header without a blank one between */
 struct spindump_wrapped {   /* a row that waits for the line below it, which may be its end */
     struct sp_hang_row row; /* line 0: none waits */
     bool kernel;
-    struct sp_span line, text; /* its own; with all lines below that may be parts of it, blanks between */
-    struct sp_span whole;      /* with those that are */
-    struct sp_span lines[8];
-    size_t n, whole_n;
+    struct sp_span line; /* its own */
+    struct sp_hang_wrapped is;
 };
 
 struct spindump_served { /* a thread of the process with this stamp */

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { ROW_PARTS = 8 };
-
 /* "341  text", "*341  text"; of one that was broken behind its count the text is empty. */
 static bool row_split(unsigned tab, struct sp_span line, struct sp_hang_row *row, bool *kernel,
                       struct sp_span *frame)
@@ -157,35 +155,12 @@ static bool row_stands_alone(const struct spindump_reader *r, const struct sp_ha
     bool torn, above_torn;
     if (frame.n && row->column >= r->first_column && *frame.p != '(' && memmem(frame.p, frame.n, " [0x", 4))
         return true;
-    row_parts(r->wrapped.text, &above_torn);
+    row_parts(r->wrapped.is.text, &above_torn);
     if (!frame.n)
         return row->column >= r->first_column;
     if (row->column < r->first_column)
-        return !above_torn && row_balances(r->wrapped.text);
+        return !above_torn && row_balances(r->wrapped.is.text);
     return !above_torn || (*frame.p != '(' && row_parts(frame, &torn) > 1);
-}
-
-/* The line belongs to the row above, unless that is whole without it. */
-static bool row_join(struct spindump_reader *r, struct sp_span line, struct sp_span text)
-{
-    struct spindump_wrapped *w = &r->wrapped;
-    bool torn, whole_torn;
-    int whole = row_parts(w->whole, &whole_torn);
-    sp_buf_clear(&r->buf);
-    sp_buf_add(&r->buf, w->text.p, w->text.n);
-    if (w->text.n)
-        sp_buf_ch(&r->buf, ' ');
-    sp_buf_add(&r->buf, text.p, text.n);
-    char *copy = r->buf.failed ? NULL : sp_arena_dup(&r->joined, r->buf.data, r->buf.len);
-    if (!copy)
-        return false;
-    w->text = (struct sp_span){copy, r->buf.len};
-    w->lines[w->n++] = line;
-    if (row_parts(w->text, &torn) > whole || whole_torn) {
-        w->whole = w->text;
-        w->whole_n = w->n;
-    }
-    return true;
 }
 
 /* Lines below a row that turned out to be no part of it. */
@@ -201,23 +176,20 @@ spaa_status sp_spindump_settle_row(struct spindump_reader *r)
     struct spindump_wrapped w = r->wrapped;
     if (!w.row.line)
         return SPAA_OK;
-    r->wrapped = (struct spindump_wrapped){.n = 0};
-    if (w.whole_n)
-        sp_emit(r->d, SP_W523, SP_AT_LINE(w.row.line, SP_NOWHERE), "\"%.*s\"",
-                (int)(w.whole.n > 60 ? 60 : w.whole.n), w.whole.p);
+    r->wrapped = (struct spindump_wrapped){.row.line = 0};
+    sp_hang_wrapped_say(&w.is, w.row.line, r->d);
     bool ok = true;
-    if (w.whole.n)
-        ok = row_add_all(r, w.row, w.kernel, w.whole, w.n ? 0 : w.line.n);
+    if (w.is.whole.n)
+        ok = row_add_all(r, w.row, w.kernel, w.is.whole, w.is.n ? 0 : w.line.n);
     else
         row_say_odd(r, w.row.line, w.line);
-    for (size_t i = w.whole_n; i < w.n; i++)
-        row_say_odd(r, w.row.line + 1 + i, w.lines[i]);
+    for (size_t i = w.is.whole_n; i < w.is.n; i++)
+        row_say_odd(r, w.row.line + 1 + i, w.is.lines[i]);
     return ok && !r->not_understood.failed ? SPAA_OK : sp_nomem(r->d);
 }
 
 spaa_status sp_spindump_row_end(struct spindump_reader *r, struct sp_span line, bool *taken)
 {
-    enum { LONGEST = 8192 };
     struct spindump_wrapped *w = &r->wrapped;
     struct sp_span text = sp_hang_trim(line), frame;
     struct sp_hang_row row;
@@ -225,13 +197,15 @@ spaa_status sp_spindump_row_end(struct spindump_reader *r, struct sp_span line, 
     *taken = false;
     if (!w->row.line)
         return SPAA_OK;
-    bool other = !text.n || w->n == ROW_PARTS || w->text.n > LONGEST ||
+    bool other = !text.n || sp_hang_wrapped_is_full(&w->is) ||
                  (row_split(r->tab, line, &row, &kernel, &frame) && row_stands_alone(r, &row, frame)) ||
                  row_is_begun(line, text) || sp_spindump_is_annotation(text);
     if (other)
         return sp_spindump_settle_row(r);
     *taken = true;
-    return row_join(r, line, text) ? SPAA_OK : sp_nomem(r->d);
+    bool ok =
+        sp_hang_wrapped_join(&w->is, line, w->is.text.n ? " " : "", text, row_parts, &r->buf, &r->joined);
+    return ok ? SPAA_OK : sp_nomem(r->d);
 }
 
 /* ---- lines of rows ---- */
@@ -258,7 +232,7 @@ spaa_status sp_spindump_row(struct spindump_reader *r, struct sp_span line, bool
     row.line = r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line;
     if (r->first_column == SP_HANG_NO_COLUMN)
         r->first_column = row.column;
-    r->wrapped =
-        (struct spindump_wrapped){.row = row, .kernel = kernel, .line = line, .text = frame, .whole = frame};
+    r->wrapped = (struct spindump_wrapped){
+        .row = row, .kernel = kernel, .line = line, .is = {.text = frame, .whole = frame}};
     return SPAA_OK;
 }
