@@ -4,6 +4,8 @@
  */
 #include "analysis/waits.h"
 
+#include "model/stacks.h"
+
 #include <stdlib.h>
 
 /* ---- the heaviest ---- */
@@ -123,12 +125,8 @@ static bool ways_add_ring(struct ways_rings *r, uint32_t wait)
     for (uint32_t t = x->waiter; t != x->holder; t = w->waits.v[r->from[t]].waiter)
         ok = ok && sp_vec_push(&w->steps, r->from[t]);
     c.n = (uint32_t)w->steps.n - c.first;
-    for (uint32_t a = c.first + 1, b = c.first + c.n - 1; ok && a < b;
-         a++, b--) { /* it was walked backwards */
-        uint32_t step = w->steps.v[a];
-        w->steps.v[a] = w->steps.v[b];
-        w->steps.v[b] = step;
-    }
+    if (ok) /* it was walked backwards */
+        sp_turn_path(w->steps.v + c.first + 1, c.n - 1);
     for (uint32_t i = 0; ok && i < c.n; i++)
         ways_mark(r, w->steps.v[c.first + i]);
     return ok && sp_waits_judge(w, &c) && sp_vec_push(&w->chains, c);

@@ -131,25 +131,22 @@ static bool hang_walk(struct sp_summary_hang *h, uint32_t thread, struct sp_wait
     return ok;
 }
 
-/* The wait and the deadlock that it leads to were there at once, or it is not known when they were: else the
- * deadlock holds nobody up who waited before. False: no memory. */
+/* A deadlock holds nobody up whose wait was over when it began. False: no memory. */
 static bool hang_leave_later_ring(struct sp_summary_hang *h)
 {
-    const struct sp_wait_chain *c = h->deadlock;
-    if (!c || h->in_ring)
+    if (!h->deadlock || h->in_ring)
         return true;
-    const struct sp_wait *first = &h->w.waits.v[h->wait],
-                         *ring = &h->w.waits.v[h->w.steps.v[c->first + c->cycle]];
-    struct sp_wait_steps steps = {0}, theirs = {0};
-    bool ok = first->holder == SP_NONE || ring->holder == SP_NONE ||
-              (sp_wait_steps_of(&h->w, first->waiter, first->holder, &steps) &&
-               sp_wait_steps_of(&h->w, ring->waiter, ring->holder, &theirs));
-    if (ok && steps.v.n && theirs.v.n) {
-        ok = sp_wait_steps_cut(&steps, &theirs);
-        h->deadlock = steps.v.n ? c : NULL;
+    struct sp_wait_chain way = *h->deadlock; /* from its wait on to the ring */
+    uint32_t n = way.cycle + 1;
+    while (n > 1 && h->w.steps.v[way.first] != h->wait) {
+        way.first++;
+        n--;
     }
+    struct sp_wait_steps steps;
+    bool apart, ok = sp_waits_chain_steps(&h->w, &way, n, &steps, &apart);
+    if (ok && apart)
+        h->deadlock = NULL;
     sp_vec_free(&steps.v);
-    sp_vec_free(&theirs.v);
     return ok;
 }
 
