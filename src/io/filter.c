@@ -15,12 +15,17 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-enum { WINDOW_LOG_MAX = 27, FRAME_START = 5 /* the least that a frame header takes */ };
+enum {
+    WINDOW_LOG_MAX = 27,
+    FRAME_START = 5, /* the least that a frame header takes */
+    BLOCK_HEADER = 3
+};
 
 struct zstd_stage {
     struct sp_stage s;
     ZSTD_DStream *z;
-    size_t hint; /* bytes that complete the next block; 0: between frames */
+    size_t hint; /* bytes that complete the next block, and the header behind it; 0: between frames */
+    bool full;   /* the decoder may have more of the last block than there was room for */
 };
 
 struct gzip_stage {
@@ -65,14 +70,24 @@ static size_t zstd_error(struct sp_stage *s, size_t code)
     }
 }
 
+/*
+ * What a call loses where it fails is all that it made: a block is taken without the header behind it, and
+ * nothing more before all of it was given out.
+ */
+static size_t zstd_feed(const struct zstd_stage *f)
+{
+    if (f->full)
+        return 0;
+    return !f->hint ? FRAME_START : f->hint > BLOCK_HEADER ? f->hint - BLOCK_HEADER : f->hint;
+}
+
 static size_t fill_zstd(struct sp_stage *s, unsigned char *out, size_t cap)
 {
     struct zstd_stage *f = (struct zstd_stage *)s;
     for (;;) {
-        const unsigned char *p;
-        size_t n;
-        size_t feed = f->hint ? f->hint : FRAME_START;
-        if (sp_stage_peek(s->up, feed, &p, &n))
+        const unsigned char *p = (const unsigned char *)"";
+        size_t n = 0, feed = zstd_feed(f);
+        if (feed && sp_stage_peek(s->up, feed, &p, &n))
             return out_of_memory(s);
         if (!n && !f->hint) {
             s->failed = s->up->failed;
@@ -84,10 +99,11 @@ static size_t fill_zstd(struct sp_stage *s, unsigned char *out, size_t cap)
         if (ZSTD_isError(hint))
             return zstd_error(s, hint);
         f->hint = hint;
+        f->full = hint && o.pos == o.size;
         sp_stage_consume(s->up, in.pos);
         if (o.pos)
             return o.pos;
-        if (!n)
+        if (feed && !n)
             return damaged(s, "zstd", "cut off");
     }
 }

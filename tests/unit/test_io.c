@@ -363,6 +363,42 @@ static void blocks_before_the_damage_are_delivered(void **state)
     free(text.p);
 }
 
+/* Where the header of block number `block` stands, behind a frame header without a dictionary. */
+static unsigned char *zstd_block(struct bytes frame, size_t block)
+{
+    const unsigned sizes[] = {frame.p[4] >> 5 & 1, 2, 4, 8};
+    unsigned char *at = frame.p + 5 + !(frame.p[4] >> 5 & 1) + sizes[frame.p[4] >> 6];
+    for (; block; block--)
+        at += 3 + ((unsigned)at[0] >> 3 | (unsigned)at[1] << 5 | (unsigned)at[2] << 13);
+    return at;
+}
+
+static void all_blocks_before_a_damaged_one_are_delivered_in_any_pieces(void **state)
+{
+    (void)state;
+    const size_t block = 128 << 10;
+    struct bytes text = some_text(1 << 20);
+    for (size_t good = 1; good < 4; good++) {
+        struct bytes b = packed(bytes_of(text.p, text.n), "z");
+        *zstd_block(b, good) |= 6; /* a type that there is not */
+        for (size_t chunk = 0; chunk < 400000; chunk = chunk * 11 + 37) {
+            struct sp_diags d;
+            struct sp_input *in;
+            sp_diags_init(&d);
+            sp_input_memory(b.p, b.n, "memory", &d, &in);
+            sp_input_set_chunk(in, chunk);
+            struct bytes got = drain(in, 1, false);
+            assert_int_equal(sp_input_failed(in), SPAA_ERR_INPUT);
+            assert_bytes(got, (struct bytes){text.p, good * block});
+            free(got.p);
+            sp_input_close(in);
+            sp_diags_free(&d);
+        }
+        free(b.p);
+    }
+    free(text.p);
+}
+
 static void flipped_bits_never_crash(void **state)
 {
     (void)state;
@@ -514,6 +550,7 @@ int main(void)
         cmocka_unit_test(garbage_after_compressed_data_is_damage),
         cmocka_unit_test(a_stream_cut_at_any_byte_gives_what_came_before),
         cmocka_unit_test(blocks_before_the_damage_are_delivered),
+        cmocka_unit_test(all_blocks_before_a_damaged_one_are_delivered_in_any_pieces),
         cmocka_unit_test(flipped_bits_never_crash),
         cmocka_unit_test(too_large_a_window_is_a_limit),
         cmocka_unit_test(text_is_unwrapped_in_any_pieces),
