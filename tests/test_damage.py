@@ -35,7 +35,9 @@ def test_what_validate_rejects_is_put_right_or_refused(name, tmp_path):
 
 
 @pytest.mark.parametrize("name, library", [("pmp/server.pmp", "libc.so.6"), ("sample/leaves.sample.txt", "libsystem_kernel.dylib"),
-                                           ("spindump/contention.spindump.txt", "libsystem_kernel.dylib"), ("spt/small.spt", "ntoskrnl.exe")])
+                                           ("spindump/contention.spindump.txt", "libsystem_kernel.dylib"), ("spt/small.spt", "ntoskrnl.exe"),
+                                           ("perf_data/little.perf.data", "/opt/app/prog"), ("gperftools/64le.cpu", "/bin/app"),
+                                           ("memcheck/default.log", "/usr/libexec/valgrind/vgpreload_memcheck-amd64-linux.so")])
 def test_a_library_that_is_called_like_a_kernel_is_one(name, library, tmp_path):
     """Whatever format says so: in SPAA it could be nothing else, and what was written would not read back to itself."""
     with open(os.path.join(FIXTURES, name), "rb") as f:
@@ -43,7 +45,7 @@ def test_a_library_that_is_called_like_a_kernel_is_one(name, library, tmp_path):
     assert library.encode() in data
     kernel = "[kernel.kallsyms]".ljust(len(library), "x")[:len(library)]
     once, again = tmp_path / "once.spaa", tmp_path / "again.spaa"
-    run("convert", "-q", "-", "--from", name.split("/")[0], "-o", once, stdin=data.replace(library.encode(), kernel.encode()), code=0)
+    run("convert", "-q", "-", "--from", name.split("/")[0].replace("_", "-"), "-o", once, stdin=data.replace(library.encode(), kernel.encode()), code=0)
     run("validate", once, code=0)
     run("convert", once, "-o", again, code=0)
     assert once.read_bytes() == again.read_bytes() and kernel.encode() in once.read_bytes()

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "model/facts.h"
+#include "model/kernel_names.h"
 #include "model/originals.h"
 #include "model/samples.h"
 #include "json/json.h"
@@ -209,6 +210,7 @@ uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d)
 {
     struct sp_dso key = *d;
     memset(key.zero, 0, sizeof key.zero);
+    key.is_kernel = key.is_kernel || sp_is_kernel_name(sp_pstr(p, key.name));
     INTERN(&p->dso_map, &p->dsos, &key, sp_hash_key(&key, sizeof key));
 }
 
@@ -216,6 +218,8 @@ uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f)
 {
     struct sp_frame key = *f;
     key.zero = 0;
+    if (key.kind == SP_USER && p->dsos.v[p->functions.v[key.function].dso].is_kernel)
+        key.kind = SP_KERNEL;
     INTERN(&p->frame_map, &p->frames, &key, sp_hash_key(&key, sizeof key));
 }
 

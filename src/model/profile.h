@@ -36,6 +36,7 @@ uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n);
 /* Before it has weights: how they combine; false: the vocabulary says otherwise. */
 bool sp_metric_combine(struct sp_profile *p, uint32_t metric, enum sp_metric_op op);
 uint32_t sp_metric_find(const struct sp_profile *p, const char *name, size_t n);
+/* One of a kernel's name (model/kernel_names.h) is the kernel's, and user frames in it are kernel frames. */
 uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d);
 uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f);
 uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c);

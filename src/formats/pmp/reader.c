@@ -14,7 +14,6 @@
 #include "base/num.h"
 #include "formats/common/text/lines.h"
 #include "formats/format.h"
-#include "model/kernel_names.h"
 
 #include <string.h>
 
@@ -85,7 +84,7 @@ static bool pmp_is_line(const char *p, const char *end)
 static uint32_t pmp_frame(struct pmp_reader *r, const char *p, const char *end)
 {
     struct sp_profile *profile = r->p;
-    struct sp_frame f = {0};
+    struct sp_frame f = {.kind = SP_USER};
     struct sp_dso dso = {.name = sp_profile_cstr(profile, "[unknown]")};
     const char *open = memrchr(p, '(', (size_t)(end - p));
     if (open && open > p && end[-1] == ')' && end - open > 2) {
@@ -103,8 +102,6 @@ static uint32_t pmp_frame(struct pmp_reader *r, const char *p, const char *end)
         unknown ? sp_profile_cstr(profile, "[unknown]") : sp_profile_text(profile, p, (size_t)(end - p));
     if (name == SP_STR_FAIL || dso.name == SP_STR_FAIL)
         return SP_NONE;
-    dso.is_kernel = sp_is_kernel_name(sp_pstr(profile, dso.name));
-    f.kind = dso.is_kernel ? SP_KERNEL : SP_USER;
     uint32_t number = sp_dso_intern(profile, &dso);
     f.function = number == SP_NONE ? SP_NONE : sp_function_intern(profile, name, number);
     return f.function == SP_NONE ? SP_NONE : sp_frame_intern(profile, &f);

@@ -160,7 +160,7 @@ static bool sample_learn(struct sample_reader *r, uint32_t number, struct sp_sam
 static uint32_t sample_make_frame(struct sample_reader *r, uint32_t number)
 {
     struct sp_sample_report_frame f;
-    struct sp_frame out = {0};
+    struct sp_frame out = {.kind = SP_USER};
     struct sp_span uuid = {NULL, 0}, dso = {"[unknown]", 9}, text = r->texts.v.v[number].text;
     sp_sample_report_parse_frame(text, &f);
     if (!sample_learn(r, number, &f))
@@ -193,7 +193,6 @@ static uint32_t sample_make_frame(struct sample_reader *r, uint32_t number)
     uint32_t d = sp_hang_dso(r->p, dso, uuid, false);
     if (d == SP_NONE || name == SP_STR_FAIL || out.srcline == SP_STR_FAIL)
         return SP_NONE;
-    out.kind = r->p->dsos.v[d].is_kernel ? SP_KERNEL : SP_USER;
     out.function = sp_function_intern(r->p, name, d);
     return out.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &out);
 }

@@ -77,7 +77,7 @@ static void spindump_place(const struct sp_spindump_frame *f, struct sp_frame *o
 static uint32_t spindump_make_frame(struct sp_spindump_frames *m, const struct sp_spindump_frame *f,
                                     bool kernel, uint32_t image)
 {
-    struct sp_frame out = {0};
+    struct sp_frame out = {.kind = kernel ? SP_KERNEL : SP_USER};
     struct sp_span dso = {"[unknown]", 9}, uuid = {NULL, 0};
     if (f->image.n) {
         dso = f->image;
@@ -105,7 +105,6 @@ static uint32_t spindump_make_frame(struct sp_spindump_frames *m, const struct s
     uint32_t name = spindump_function_name(m, f), d = sp_hang_dso(m->p, dso, uuid, kernel);
     if (name == SP_STR_FAIL || out.srcline == SP_STR_FAIL || out.extra_json == SP_STR_FAIL || d == SP_NONE)
         return SP_NONE;
-    out.kind = m->p->dsos.v[d].is_kernel ? SP_KERNEL : SP_USER;
     out.function = sp_function_intern(m->p, name, d);
     return out.function == SP_NONE ? SP_NONE : sp_frame_intern(m->p, &out);
 }

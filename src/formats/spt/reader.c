@@ -14,7 +14,6 @@
 #include "base/num.h"
 #include "formats/spt/hits.h"
 #include "formats/spt/names.h"
-#include "model/kernel_names.h"
 #include "symbols/bind.h"
 #include "json/json.h"
 
@@ -53,8 +52,6 @@ static bool spt_is_kernel(struct sp_str path)
     static const char *const names[] = {"ntoskrnl.exe", "ntkrnlmp.exe", "ntkrnlpa.exe",
                                         "ntkrpamp.exe", "hal.dll",      "halmacpi.dll",
                                         "kdcom.dll",    "ci.dll",       "securekernel.exe"};
-    if (sp_is_kernel_name(path))
-        return true;
     struct sp_str base = sp_spt_base_name(path);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == base.n && strncasecmp(names[i], base.p, base.n) == 0)

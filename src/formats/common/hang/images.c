@@ -13,7 +13,6 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "model/identity.h"
-#include "model/kernel_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -295,11 +294,8 @@ static uint32_t hang_build_id(struct sp_profile *p, struct sp_span uuid)
 
 uint32_t sp_hang_dso(struct sp_profile *p, struct sp_span name, struct sp_span uuid, bool kernel)
 {
-    struct sp_dso d = {.name = sp_hang_str(p, name), .build_id = hang_build_id(p, uuid)};
-    if (d.name == SP_STR_FAIL || d.build_id == SP_STR_FAIL)
-        return SP_NONE;
-    d.is_kernel = kernel || sp_is_kernel_name(sp_pstr(p, d.name));
-    return sp_dso_intern(p, &d);
+    struct sp_dso d = {.name = sp_hang_str(p, name), .build_id = hang_build_id(p, uuid), .is_kernel = kernel};
+    return d.name == SP_STR_FAIL || d.build_id == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &d);
 }
 
 void sp_hang_uuid_text(struct sp_str id, struct sp_buf *b)

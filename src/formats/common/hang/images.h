@@ -58,7 +58,7 @@ uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t s
  */
 uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp,
                             bool *ok);
-/* A DSO with a UUID (n 0: none) as build id, the kernel's also where its name says so; SP_NONE: no memory. */
+/* A DSO with a UUID (n 0: none) as build id; SP_NONE: no memory. */
 uint32_t sp_hang_dso(struct sp_profile *p, struct sp_span name, struct sp_span uuid, bool kernel);
 /*
  * The row of an image, from its texts; what the row has no field for, and texts that would not come back from
