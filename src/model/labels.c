@@ -366,9 +366,13 @@ bool sp_context_label(const struct sp_profile *p, uint32_t context, struct sp_st
 
 bool sp_labels_keys(const struct sp_profile *p, struct sp_label_list *out)
 {
-    bool ok = true;
+    bool *used = calloc(p->contexts.n + 1, sizeof *used), ok = used;
+    for (size_t i = 0; ok && i < p->stacks.n; i++)
+        used[p->stacks.v[i].context] = true;
     for (size_t i = 0; ok && i < p->contexts.n; i++) {
         size_t n, k;
+        if (!used[i])
+            continue;
         const struct sp_label *l = sp_labels_of(p, p->contexts.v[i].labels, &n);
         for (; ok && n; n--, l++) {
             for (k = 0; k < out->list.n && out->list.v[k].key != l->key; k++)
@@ -377,6 +381,7 @@ bool sp_labels_keys(const struct sp_profile *p, struct sp_label_list *out)
                 ok = sp_vec_push(&out->list, *l);
         }
     }
+    free(used);
     labels_sort(p, out->list.v, out->list.n);
     return ok;
 }

@@ -73,7 +73,7 @@ void sp_label_say(const struct sp_profile *p, const struct sp_label *l, struct s
 bool sp_context_label(const struct sp_profile *p, uint32_t context, struct sp_str key, struct sp_buf *b);
 /* The first label of a key in a set, or NULL. */
 const struct sp_label *sp_labels_find(const struct sp_profile *p, uint32_t set, struct sp_str key);
-/* One label, whatever it says, of each key that contexts have, fields left out, sorted; false: out of memory.
+/* One label, whatever it says, of each key that stacks have, fields left out, sorted; false: out of memory.
  */
 bool sp_labels_keys(const struct sp_profile *p, struct sp_label_list *out);
 /* Whether some context has a label of that key. */

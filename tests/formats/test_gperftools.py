@@ -1,6 +1,7 @@
 """Heap and CPU profiles of gperftools, Go and Java from before protobuf: against pprof's reading of them."""
 
 import collections
+import json
 import math
 import os
 import re
@@ -448,3 +449,12 @@ def test_the_profile_says_that_nothing_was_interrupted(tmp_path):
     run("merge", os.path.join(FIXTURES, "sampled.heap"), os.path.join(FIXTURES, "growth.heap"), "--no-symbols", "-o", tmp_path / "m.spaa")
     head = parse(open(tmp_path / "m.spaa", encoding="utf-8").readline())
     assert head["x_spaa"]["ip"] == "return" and "x_gperftools" not in head
+
+
+def test_labels_that_no_stack_has_are_no_key(tmp_path):
+    """A block's size is a label of the stack, unless it has others."""
+    (tmp_path / "go.heap").write_text('heap profile: 1: 96 [1: 96] @ heap/131072\n1: 96 [1: 96] @ 0x47c113 0x47f089\n# labels: {"job":"7"}\n')
+    run("convert", tmp_path / "go.heap", "--no-symbols", "-o", tmp_path / "once.spaa", code=0)
+    run("convert", tmp_path / "once.spaa", "-o", tmp_path / "again.spaa", code=0)
+    assert (tmp_path / "once.spaa").read_bytes() == (tmp_path / "again.spaa").read_bytes()
+    assert json.loads((tmp_path / "once.spaa").read_text().splitlines()[0])["x_spaa"]["group_by"] == ["label:job"]
