@@ -52,6 +52,15 @@ static bool has_ring(const struct stall_work *w, const int64_t *at, size_t from,
     return false;
 }
 
+/* A thread that waits alone is stalled, if it surely waits for a lock and did for a tenth of the recording. */
+static bool is_enough(const struct stall_work *w, const struct sp_stall *s)
+{
+    if (s->waits.n != 1)
+        return s->waits.n > 1;
+    const struct sp_interval *i = &w->v->v.v[w->out->waits.v[s->waits.first]];
+    return !stall_why(w, i)->unsure && s->longest >= (w->v->end - w->v->begin) / 10;
+}
+
 static bool add_open(struct stall_work *w, size_t from, size_t to)
 {
     struct sp_stalls *o = w->out;
@@ -94,7 +103,7 @@ static bool add_open(struct stall_work *w, size_t from, size_t to)
     s.ring = s.waits.n > 1 && has_ring(w, w->sum, from, to, &places);
     for (size_t k = from; k < to; k++)
         w->sum[v[w->waits.v[k].interval].thread] = 0;
-    if (!ok || s.waits.n < 2 || !stall_in_time(w, &s)) {
+    if (!ok || !is_enough(w, &s) || !stall_in_time(w, &s)) {
         o->waits.n = s.waits.first;
         return ok;
     }

@@ -155,11 +155,12 @@ static void say_head(struct stalls *x)
     struct sp_buf *b = &x->a->b;
     uint64_t waits = 0;
     int64_t lost = 0, threshold = INT64_MAX;
-    bool at_most = false;
+    bool at_most = false, open = false;
     for (size_t i = 0; i < x->s.v.n; i++) {
         waits += x->s.v.v[i].waits.n;
         lost += x->s.v.v[i].lost;
         at_most |= x->s.v.v[i].at_most;
+        open |= x->s.v.v[i].by == SP_STALL_BY_NOT_ENDED;
         threshold = x->s.v.v[i].threshold < threshold ? x->s.v.v[i].threshold : threshold;
     }
     sp_buf_clear(b);
@@ -183,7 +184,7 @@ static void say_head(struct stalls *x)
         sp_text_count(b, x->s.v.n, "episode");
         sp_buf_puts(b, ", ");
         sp_text_count(b, waits, "wait");
-        sp_buf_puts(b, at_most ? ", ≤ " : ", ");
+        sp_buf_puts(b, at_most ? ", ≤ " : open ? ", ≥ " : ", ");
         stalls_say_ns(b, lost);
         sp_buf_puts(b, " of threads' time");
     }

@@ -409,3 +409,20 @@ def test_goroutines_are_of_the_threads_that_are_asked_about(tmp_path):
     path.write_text(m.text())
     assert "Go: " in run("waits", path, code=0).out
     assert "Go: " not in run("waits", path, "--comm", "spinner", code=0).out
+
+
+@pytest.mark.parametrize("waited,stack,said", [(500, LOCK, True), (60, LOCK, False), (500, CONDITION, False)])
+def test_one_thread_that_waits_for_a_lock_to_the_end(tmp_path, waited, stack, said):
+    """A tenth of the recording is much for a lock; of a condition that never came nothing is known."""
+    m = Machine(True)
+    m.switch(0, 0, SPINNER)
+    m.switch(1000 - waited - 1, 1, WORKERS[0])
+    m.switch(1000 - waited, 1, None, "S", stack)
+    m.switch(1000, 0, None, "S", [])
+    path = tmp_path / "a.perf-script.txt"
+    path.write_text(m.text())
+    answer = ask("waits", path)
+    text = unwrapped(run("waits", path).out)
+    assert [(s["waits"], s["evidence"]) for s in answer["stalls"]] == [(1, "not ended")] * said
+    assert ("1 wait, ≥ 500 ms of threads' time" in text and "at +0.500 s ≥ 500 ms waiting in handle (lock): http-0" in text) == said
+    assert said or "STALLS: none found" in text
