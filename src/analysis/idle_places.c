@@ -96,12 +96,9 @@ bool sp_idle_places_settle(struct sp_idle_places *x)
     return true;
 }
 
-bool sp_idle_places_wait(struct sp_idle_places *x, const struct sp_profile *p, uint32_t stack,
-                         const struct sp_wait_why *why, bool *out)
+static bool idle_places_waits(struct sp_idle_places *x, const struct sp_profile *p, uint32_t stack,
+                              const struct sp_wait_why *why, bool *out)
 {
-    *out = false;
-    if (!why->idle_judged || !x->list.n)
-        return true;
     uint32_t who = idle_places_who(x, p, stack), where = idle_places_where(x, p, why);
     if (who == SP_STR_FAIL || where == SP_STR_FAIL)
         return false;
@@ -110,4 +107,17 @@ bool sp_idle_places_wait(struct sp_idle_places *x, const struct sp_profile *p, u
     bool ok = !x->b.failed;
     sp_buf_clear(&x->b);
     return ok;
+}
+
+bool sp_idle_places_apply(struct sp_idle_places *x, const struct sp_profile *p, struct sp_wait_reasons *why)
+{
+    bool waits = false;
+    for (uint32_t i = 0; x->list.n && i < why->n; i++) {
+        if (!why->of[i].idle || !why->of[i].idle_judged)
+            continue;
+        if (!idle_places_waits(x, p, i, &why->of[i], &waits))
+            return false;
+        why->of[i].idle = !waits;
+    }
+    return true;
 }

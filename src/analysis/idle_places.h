@@ -33,9 +33,8 @@ bool sp_idle_places_add(struct sp_idle_places *x, unsigned side, const struct sp
                         const struct sp_wait_reasons *why);
 /* Once all runs were added, before the next. False: out of memory. */
 bool sp_idle_places_settle(struct sp_idle_places *x);
-/* *out: waits of this stack, which are idle by what else its thread does here, count as waits. False: out of
- * memory. */
-bool sp_idle_places_wait(struct sp_idle_places *x, const struct sp_profile *p, uint32_t stack,
-                         const struct sp_wait_why *why, bool *out);
+/* Waits of a run that are idle by what else their thread does, and a wait in some run, are idle no more.
+ * False: out of memory. */
+bool sp_idle_places_apply(struct sp_idle_places *x, const struct sp_profile *p, struct sp_wait_reasons *why);
 
 #endif

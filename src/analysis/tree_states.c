@@ -4,7 +4,6 @@
  */
 #include "analysis/tree_states.h"
 
-#include "analysis/wall_reasons.h"
 #include "model/off_cpu.h"
 
 #include <stdlib.h>
@@ -59,25 +58,18 @@ static enum sp_state_class tree_states_class(struct sp_str state, bool off, cons
     return sp_name_index(waits, state.p, state.n) < 0 ? SP_STATE_UNKNOWN : tree_states_of_wait(why);
 }
 
-spaa_status sp_state_classes(struct sp_selection *s, struct sp_profile *profile, const char *own,
-                             struct sp_diags *d, uint8_t **out)
+uint8_t *sp_state_classes(const struct sp_selection *s, const struct sp_wait_reasons *reasons)
 {
     const struct sp_profile *p = s->profile;
     uint32_t primary = p->events.v[s->event].primary;
     bool off = primary != SP_NONE && sp_str_is(sp_pstr(p, p->metrics.v[primary].name), SP_OFF_CPU_NS);
-    struct sp_wait_reasons reasons;
-    *out = NULL;
-    spaa_status st = sp_wall_reasons_of(s, profile, own, &reasons, d);
-    if (st)
-        return st;
-    uint8_t *classes = *out = malloc(s->rows.n + 1);
+    uint8_t *classes = malloc(s->rows.n + 1);
     for (size_t i = 0; classes && i < s->rows.n; i++) {
         uint32_t stack = s->rows.v[i].stack;
         struct sp_str state = sp_pstr(p, p->contexts.v[p->stacks.v[stack].context].state);
-        classes[i] = (uint8_t)tree_states_class(state, off, &reasons.of[stack]);
+        classes[i] = (uint8_t)tree_states_class(state, off, &reasons->of[stack]);
     }
-    sp_wait_reasons_free(&reasons);
-    return classes ? SPAA_OK : sp_nomem(d);
+    return classes;
 }
 
 int64_t sp_state_drop_idle(struct sp_selection *s, uint8_t *classes)

@@ -8,6 +8,7 @@
 #define SP_TREE_STATES_H
 
 #include "analysis/tree.h"
+#include "analysis/wait_reason.h"
 
 enum sp_state_class {
     SP_STATE_RUNNING,
@@ -28,9 +29,8 @@ struct sp_tree_states {
     bool some;   /* some weight is of another class than running */
 };
 
-/* The class of each row, to be freed; NULL after an error. `profile`, `own`: as of sp_wait_reasons_of. */
-spaa_status sp_state_classes(struct sp_selection *s, struct sp_profile *profile, const char *own,
-                             struct sp_diags *d, uint8_t **out);
+/* The class of each row, to be freed; `reasons`: of sp_wall_reasons_of. NULL: out of memory. */
+uint8_t *sp_state_classes(const struct sp_selection *s, const struct sp_wait_reasons *reasons);
 /* Takes rows of the class IDLE out of a selection, and of its classes: their weight. */
 int64_t sp_state_drop_idle(struct sp_selection *s, uint8_t *classes);
 /* t was built of s with these options, which leave nothing out but nodes without weight. */

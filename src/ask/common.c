@@ -82,13 +82,9 @@ static spaa_status ask_without_idle(const struct sp_ask *q, const struct sp_sele
     if (st)
         return st;
     unsigned char *idle = calloc(why.n + 1, 1);
-    bool ok = idle != NULL;
-    for (uint32_t i = 0; ok && i < why.n; i++) {
-        bool waits = false;
-        if (why.of[i].idle && q->waits)
-            ok = sp_idle_places_wait(q->waits, q->profiles[0], i, &why.of[i], &waits);
-        idle[i] = why.of[i].idle && !waits;
-    }
+    bool ok = idle && (!q->waits || sp_idle_places_apply(q->waits, q->profiles[0], &why));
+    for (uint32_t i = 0; ok && i < why.n; i++)
+        idle[i] = why.of[i].idle;
     sp_wait_reasons_free(&why);
     less.leave_out = idle;
     st = ok ? sp_select(q->profiles[0], &less, q->diags, s) : sp_nomem(q->diags);

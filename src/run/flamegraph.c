@@ -1,15 +1,13 @@
 /* spaa flamegraph: the call tree as one SVG file. */
+#include "run/flamegraph_base.h"
 #include "run/flamegraph_states.h"
 
 #include "analysis/chains.h"
-#include "analysis/redact.h"
 #include "answer/words.h"
 #include "ask/selection_words.h"
 #include "ask/where.h"
 
 #include "answer/text.h"
-#include "model/callees.h"
-#include "model/merge.h"
 #include "render/flamegraph.h"
 
 #include <stdio.h>
@@ -89,122 +87,11 @@ static bool pixels(struct sp_run *run, const char *name, const char *value, doub
     return false;
 }
 
-static spaa_status cannot_add(struct sp_run *run)
-{
-    sp_emit_hint(run->diags, SP_E036, SP_AT_NOTHING, "choose another with --metric",
-                 "values of this metric must not be added, so they have no flame graph");
-    return SPAA_ERR_USAGE;
-}
-
-/* The options of the base, and whether event and view are those of the new side where none are given. */
-struct base_side {
-    struct sp_options v;
-    bool event, view;
-    const struct sp_run_given *given; /* NULL: it is the file --diff */
-};
-
-/* Before names are put together to what is drawn. */
-static spaa_status redacted(struct sp_run *run)
-{
-    return run->v.redact
-               ? sp_redact_profile(run->profile, run->v.redact, getenv("SPAA_REDACT_KEY"), run->diags)
-               : SPAA_OK;
-}
-
 /* A filter that names what is hashed by then. */
 static bool filters_names(const struct sp_options *v)
 {
     return v->thread || v->comm || v->dso || v->focus || v->ignore || v->hide || v->root_at || v->label ||
            v->tagroot || v->tagleaf;
-}
-
-/* The profile that is compared with, by its own options: of a file, or a copy of one that is there. */
-static spaa_status base_profile(struct sp_run *run, const struct sp_run_given *given,
-                                struct sp_profile **profile)
-{
-    const struct sp_merge_opts how = {.frames = SP_FRAMES_ADDRESS, .group_by = ~0u, .samples = true};
-    struct sp_read_opts opts;
-    spaa_status st = sp_run_read_opts(run, &opts);
-    if (!st && given)
-        st = sp_run_join(given, 1, &how, run->diags, profile);
-    else if (!st)
-        st = sp_run_read(run, run->v.diff, &opts, profile);
-    if (!st && given)
-        st = sp_callees_join(*profile);
-    run->profile = *profile;
-    if (!st)
-        st = given ? sp_run_regroup(run) : sp_run_regroup_labels(run);
-    if (!st)
-        st = sp_run_add_wall(run);
-    if (!st)
-        st = sp_callees_split(*profile, run->diags);
-    if (!st)
-        st = sp_run_tag_stacks(run);
-    return st ? st : redacted(run);
-}
-
-/* The selection of the profile that is compared with, by its own options. */
-static spaa_status base_select(struct sp_run *run, const struct sp_selection *fresh,
-                               const struct base_side *base, struct sp_profile **profile,
-                               struct sp_selection *s)
-{
-    struct sp_profile *shown = run->profile;
-    struct sp_str event = sp_pstr(shown, shown->events.v[fresh->event].name);
-    spaa_status st = base_profile(run, base->given, profile);
-    run->profile = shown;
-    if (st)
-        return st;
-    if (!run->v.event && base->event && sp_event_find(*profile, event.p, event.n) != SP_NONE)
-        run->v.event = event.p;
-    if (!run->v.view && !run->v.state && base->view)
-        run->v.view = fresh->view;
-    sp_diags_source(run->diags, run->v.diff, NULL);
-    run->profile = *profile;
-    st = sp_run_select(run, s);
-    if (!st) {
-        sp_bounds_report(s, run->diags);
-        st = sp_flame_drop_idle(run, s);
-        if (st)
-            sp_selection_free(s);
-    }
-    run->profile = shown;
-    sp_diags_source(run->diags, NULL, NULL);
-    return st;
-}
-
-/* The call tree of a profile read for comparison; its selection and the profile are the caller's to free. */
-static spaa_status base_tree(struct sp_run *run, const struct sp_selection *fresh,
-                             const struct sp_tree_opts *how, const struct base_side *base,
-                             struct sp_profile **profile, struct sp_selection *s, struct sp_tree *t)
-{
-    struct sp_options asked = run->v;
-    run->v = base->v;
-    spaa_status st = base_select(run, fresh, base, profile, s);
-    run->v = asked;
-    if (st)
-        return st;
-    st = s->cannot_add ? cannot_add(run) : sp_tree_build(s, how, run->diags, t);
-    if (st)
-        sp_selection_free(s);
-    return st;
-}
-
-/* The two trees as one, in place of the first. */
-static spaa_status cmd_flamegraph_compare(struct sp_run *run, const struct sp_selection *s,
-                                          const struct sp_tree_opts *how, const struct base_side *side,
-                                          const struct sp_tree *t, struct sp_diff_tree *out)
-{
-    struct sp_profile *profile = NULL;
-    struct sp_selection base;
-    struct sp_tree base_t;
-    spaa_status st = base_tree(run, s, how, side, &profile, &base, &base_t);
-    if (!st) {
-        st = sp_diff_tree_build(&base_t, base.scale, t, s->scale, run->diags, out);
-        sp_tree_free(&base_t);
-        sp_selection_free(&base);
-    }
-    sp_profile_free(profile);
-    return st;
 }
 
 static spaa_status write_svg(struct sp_run *run, const struct sp_selection *s, const struct sp_tree *t,
@@ -250,9 +137,8 @@ static spaa_status write_states(struct sp_run *run, struct sp_selection *s, cons
 }
 
 static spaa_status cmd_flamegraph_draw(struct sp_run *run, struct sp_selection *s,
-                                       const struct sp_flame_states *states, const struct base_side *base,
-                                       const char *path, double width, double min_width,
-                                       struct sp_flamegraph_drawn *drawn)
+                                       const struct sp_flame_states *states, struct sp_flame_base *base,
+                                       const char *path, struct sp_flamegraph_opts *opts)
 {
     struct sp_tree t;
     struct sp_diff_tree both;
@@ -260,21 +146,16 @@ static spaa_status cmd_flamegraph_draw(struct sp_run *run, struct sp_selection *
                                .by_comm = !run->v.inverted,
                                .sort = SP_TREE_BY_NAME,
                                .positive = true};
-    struct sp_flamegraph_opts opts = {.title = run->v.title  ? run->v.title
-                                               : run->v.diff ? "What changed"
-                                                             : sp_flame_states_title(s),
-                                      .inverted = run->v.inverted != NULL,
-                                      .width = (unsigned)width,
-                                      .min_width = min_width,
-                                      .drawn = drawn};
+    opts->title = run->v.title ? run->v.title : run->v.diff ? "What changed" : sp_flame_states_title(s);
+    opts->inverted = how.inverted;
     spaa_status st = sp_tree_build(s, &how, run->diags, &t);
     if (st)
         return st;
     if (!run->v.diff) {
-        st = write_states(run, s, &how, states, &t, &opts, path);
-    } else if (!(st = cmd_flamegraph_compare(run, s, &how, base, &t, &both))) {
-        opts.diff = &both;
-        st = write_svg(run, s, &both.tree, &opts, path);
+        st = write_states(run, s, &how, states, &t, opts, path);
+    } else if (!(st = sp_flame_base_join(run, base, s, &how, &t, &both))) {
+        opts->diff = &both;
+        st = write_svg(run, s, &both.tree, opts, path);
         sp_diff_tree_free(&both);
     }
     sp_tree_free(&t);
@@ -288,38 +169,48 @@ static char *flamegraph_copy(struct sp_buf *b)
     return copy ? memcpy(copy, text, b->len + 1) : NULL;
 }
 
+/* What is drawn: the selection less what is idle, and what it is compared with. */
+static spaa_status flamegraph_of(struct sp_run *run, struct sp_selection *s, struct sp_flame_base *base,
+                                 const char *path, struct sp_flamegraph_opts *opts)
+{
+    struct sp_flame_states states = {0};
+    spaa_status st = SPAA_OK;
+    if (s->cannot_add)
+        return sp_flame_cannot_add(run);
+    sp_bounds_report(s, run->diags);
+    if (!run->v.output)
+        st = may_be_written(run, path);
+    if (!st)
+        st = run->v.diff ? sp_flame_base_open(run, base, s) : sp_flame_states_of(run, s, &states);
+    if (!st)
+        st = cmd_flamegraph_draw(run, s, &states, base, path, opts);
+    free(states.classes);
+    return st;
+}
+
 /* The picture of c's options, which are the new side's; base: what it is compared with. */
-static int flamegraph(struct sp_run *run, const struct base_side *base, double width, double min_width)
+static int flamegraph(struct sp_run *run, struct sp_flame_base *base, double width, double min_width)
 {
     struct sp_selection s;
-    struct sp_flame_states states;
     struct sp_buf name;
     struct sp_flamegraph_drawn drawn = {0};
+    struct sp_flamegraph_opts opts = {.width = (unsigned)width, .min_width = min_width, .drawn = &drawn};
     run->needs.no_ids = true;
     int rc = sp_run_open(run);
     if (rc)
         return rc;
     sp_flame_states_event(run);
-    spaa_status st = redacted(run);
+    spaa_status st = sp_flame_redacted(run);
     if (!st)
         st = sp_run_select(run, &s);
     if (st)
         return sp_run_exit(run, st);
-    if (s.cannot_add) {
-        sp_selection_free(&s);
-        return sp_run_exit(run, cannot_add(run));
-    }
-    sp_bounds_report(&s, run->diags);
     sp_buf_init(&name, 4096);
-    st = sp_flame_states_of(run, &s, &states);
-    if (run->v.output) {
+    if (run->v.output)
         sp_buf_puts(&name, run->v.output);
-    } else {
+    else
         default_name(run, &name);
-        st = st ? st : may_be_written(run, sp_buf_cstr(&name));
-    }
-    if (!st)
-        st = cmd_flamegraph_draw(run, &s, &states, base, sp_buf_cstr(&name), width, min_width, &drawn);
+    st = flamegraph_of(run, &s, base, sp_buf_cstr(&name), &opts);
     if (!st) {
         run->frames = drawn.frames;
         run->left_out = drawn.left_out;
@@ -327,7 +218,6 @@ static int flamegraph(struct sp_run *run, const struct base_side *base, double w
     if (!st && strcmp(sp_buf_cstr(&name), "-") != 0 && !(run->written = flamegraph_copy(&name)))
         st = sp_nomem(run->diags);
     sp_buf_free(&name);
-    free(states.classes);
     sp_selection_free(&s);
     return sp_run_exit(run, st);
 }
@@ -387,11 +277,17 @@ int sp_cmd_flamegraph(struct sp_run *run)
     int rc = cmd_flamegraph_sides(run, where);
     if (!rc) {
         const struct sp_run_given *given = take_base(run, run->v.diff && !named);
-        struct base_side base = {
-            sp_where_values(&where[0], &run->v), !cmd_flamegraph_of_one_side(where, "event"),
-            !cmd_flamegraph_of_one_side(where, "view") && !cmd_flamegraph_of_one_side(where, "state"), given};
+        struct sp_flame_base base = {.v = sp_where_values(&where[0], &run->v),
+                                     .event = !cmd_flamegraph_of_one_side(where, "event"),
+                                     .view = !cmd_flamegraph_of_one_side(where, "view") &&
+                                             !cmd_flamegraph_of_one_side(where, "state"),
+                                     .other_threads = cmd_flamegraph_of_one_side(where, "comm") ||
+                                                      cmd_flamegraph_of_one_side(where, "thread") ||
+                                                      cmd_flamegraph_of_one_side(where, "pid"),
+                                     .given = given};
         run->v = sp_where_values(&where[1], &run->v);
         rc = flamegraph(run, &base, width, min_width);
+        sp_flame_base_free(&base);
     }
     sp_where_free(&where[0]);
     sp_where_free(&where[1]);

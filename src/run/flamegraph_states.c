@@ -1,5 +1,7 @@
 #include "run/flamegraph_states.h"
 
+#include "analysis/idle_places.h"
+#include "analysis/wall_reasons.h"
 #include "model/off_cpu.h"
 #include "model/sched_events.h"
 #include "model/wall.h"
@@ -51,31 +53,70 @@ const char *sp_flame_states_running(const struct sp_selection *s)
 }
 
 /* Who names the state IDLE wants to see it. */
-static bool flame_states_asked(const struct sp_run *run)
+static bool flame_states_asked(const struct sp_options *v)
 {
-    const char *list = run->v.state;
+    const char *list = v->state;
     for (size_t n; list && *list; list += n + (list[n] == ',')) {
         n = strcspn(list, ",");
         if (n == 4 && memcmp(list, "IDLE", 4) == 0)
             return true;
     }
-    return run->v.idle != NULL;
+    return v->idle != NULL;
+}
+
+static bool flame_states_leave_idle_out(const struct sp_selection *s, const struct sp_options *v)
+{
+    bool waits = flame_states_measures(s, SP_WALL_NS) || flame_states_measures(s, SP_OFF_CPU_NS);
+    return waits && !flame_states_asked(v);
 }
 
 spaa_status sp_flame_states_of(struct sp_run *run, struct sp_selection *s, struct sp_flame_states *out)
 {
-    bool waits = flame_states_measures(s, SP_WALL_NS) || flame_states_measures(s, SP_OFF_CPU_NS);
+    struct sp_wait_reasons why;
     *out = (struct sp_flame_states){0};
-    spaa_status st = sp_state_classes(s, run->profile, run->v.own_re, run->diags, &out->classes);
-    if (!st && waits && !flame_states_asked(run))
+    spaa_status st = sp_wall_reasons_of(s, run->profile, run->v.own_re, &why, run->diags);
+    if (st)
+        return st;
+    out->classes = sp_state_classes(s, &why);
+    sp_wait_reasons_free(&why);
+    if (!out->classes)
+        return sp_nomem(run->diags);
+    if (flame_states_leave_idle_out(s, &run->v))
         out->idle = sp_state_drop_idle(s, out->classes);
-    return st;
+    return SPAA_OK;
 }
 
-spaa_status sp_flame_drop_idle(struct sp_run *run, struct sp_selection *s)
+static bool flame_states_drop(const struct sp_flame_side *side, struct sp_idle_places *places,
+                              struct sp_wait_reasons *why)
 {
-    struct sp_flame_states states;
-    spaa_status st = sp_flame_states_of(run, s, &states);
-    free(states.classes);
+    bool ok = sp_idle_places_apply(places, side->profile, why);
+    uint8_t *classes = ok ? sp_state_classes(side->s, why) : NULL;
+    if (classes)
+        sp_state_drop_idle(side->s, classes);
+    free(classes);
+    return classes != NULL;
+}
+
+spaa_status sp_flame_drop_idle(struct sp_flame_side side[2], bool other_threads, struct sp_diags *d)
+{
+    struct sp_wait_reasons why[2] = {{0}};
+    struct sp_idle_places places;
+    spaa_status st = sp_idle_places_init(&places) ? SPAA_OK : sp_nomem(d);
+    places.other_threads = other_threads;
+    for (unsigned i = 0; !st && i < 2; i++) {
+        if (!flame_states_leave_idle_out(side[i].s, side[i].v))
+            continue;
+        st = sp_wall_reasons_of(side[i].s, side[i].profile, side[i].v->own_re, &why[i], d);
+        if (!st && !sp_idle_places_add(&places, i, side[i].profile, side[i].s->event, &why[i]))
+            st = sp_nomem(d);
+    }
+    if (!st && !sp_idle_places_settle(&places))
+        st = sp_nomem(d);
+    for (unsigned i = 0; !st && i < 2; i++)
+        if (why[i].of && !flame_states_drop(&side[i], &places, &why[i]))
+            st = sp_nomem(d);
+    for (unsigned i = 0; i < 2; i++)
+        sp_wait_reasons_free(&why[i]);
+    sp_idle_places_free(&places);
     return st;
 }

@@ -24,7 +24,17 @@ const char *sp_flame_states_title(const struct sp_selection *s);
 const char *sp_flame_states_running(const struct sp_selection *s);
 /* The classes of a selection, less waits for work where time off the CPU is measured, but for --idle. */
 spaa_status sp_flame_states_of(struct sp_run *run, struct sp_selection *s, struct sp_flame_states *out);
-/* The same, where only the selection is wanted. */
-spaa_status sp_flame_drop_idle(struct sp_run *run, struct sp_selection *s);
+
+/* One of two selections that are compared. */
+struct sp_flame_side {
+    struct sp_selection *s;
+    struct sp_profile *profile;
+    const struct sp_options *v;
+};
+/*
+ * Takes out of both what waits for work on both (analysis/idle_places.h). other_threads: the sides are of
+ * different threads of the same runs.
+ */
+spaa_status sp_flame_drop_idle(struct sp_flame_side side[2], bool other_threads, struct sp_diags *d);
 
 #endif

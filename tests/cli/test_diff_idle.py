@@ -3,6 +3,7 @@
 import pytest
 
 from conftest import ask, run
+from test_flamegraph_diff import frames_of
 from test_waits_stalls import LOCK, NAP, TIMER, UNLOCK, Machine
 
 PACE = [f.format("nap", "pacer") for f in NAP]
@@ -62,3 +63,14 @@ def test_sides_of_other_threads_of_one_recording(tmp_path):
 def test_inputs_that_are_read_once(tmp_path):
     base, new = paced(tmp_path / "a.txt", 40, 60), paced(tmp_path / "b.txt", 60, 40)
     assert run("diff", "-", new, "-n", "0", "--json", stdin=base.read_text()).out.count('"nap"')
+
+
+@pytest.mark.parametrize("options", [[], ["--states"]])
+@pytest.mark.parametrize("back", [False, True])
+def test_the_flame_graph_of_both_decides_so_too(tmp_path, options, back):
+    """The sleep is drawn of both sides, 400 against 600 ms, as `diff` says."""
+    files = [paced(tmp_path / "a.txt", 40, 60), paced(tmp_path / "b.txt", 60, 40)][:: -1 if back else 1]
+    run("flamegraph", files[1], "--diff", files[0], "-o", tmp_path / "both.svg", *options, code=0)
+    frames = frames_of(tmp_path / "both.svg")
+    sleep = [v[2:4] for k, v in frames.items() if k.split("/")[-1] == "usleep"]
+    assert sleep == [pytest.approx((600e6, 400e6) if back else (400e6, 600e6), abs=15e6)], frames
