@@ -21,7 +21,7 @@ static bool kinds_add(struct sp_stack_kinds *x, struct sp_map *map, struct sp_st
         if (x->list.v[i].text == words && x->list.v[i].function == function)
             return sp_vec_push(&x->of, i);
     uint32_t number = (uint32_t)x->list.n;
-    return sp_vec_push(&x->list, ((struct sp_stack_kind){words, function})) &&
+    return sp_vec_push(&x->list, ((struct sp_stack_kind){.text = words, .function = function})) &&
            sp_map_add(map, hash, number) && sp_vec_push(&x->of, number);
 }
 
@@ -45,7 +45,12 @@ static bool kinds_add_wait(struct sp_stack_kinds *x, struct sp_map *map, const s
                         : why->unseen                  ? SP_KIND_UNSEEN
                         : why->reason == SP_WAIT_OTHER ? "waiting"
                                                        : sp_wait_reason_names[why->reason];
-    return kinds_add(x, map, text_of(words), why->reason == SP_WAIT_CPU ? SP_NONE : why->function);
+    if (!kinds_add(x, map, text_of(words), why->reason == SP_WAIT_CPU ? SP_NONE : why->function))
+        return false;
+    /* "futex" and what is unseen or "waiting" say themselves that no more is known */
+    bool reason = why->reason != SP_WAIT_FUTEX && why->reason != SP_WAIT_OTHER && !why->unseen;
+    x->list.v[x->of.v[x->of.n - 1]].unsure |= reason && why->unsure;
+    return true;
 }
 
 spaa_status sp_stack_kinds_of_waits(struct sp_selection *s, struct sp_profile *p, const char *own,

@@ -13,6 +13,7 @@
 struct sp_stack_kind {
     uint32_t text; /* in texts: "lock", or fields of an event; empty: it ran, and its function says what */
     uint32_t function; /* the own one that waited, or that ran; SP_NONE */
+    bool unsure;       /* the reason of some of these waits is the likely one only */
 };
 
 struct sp_stack_kinds {

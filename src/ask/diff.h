@@ -32,6 +32,7 @@ struct diff_wait {
     uint32_t reason, function; /* strings of sp_diff.strs; function SP_STR_NONE: not known */
     int64_t weight[SP_SIDES];
     bool at_least[SP_SIDES]; /* some waits are longer than what was seen */
+    bool unsure;             /* the reason of some is the likely one only */
 };
 
 struct diff_answer {

@@ -12,7 +12,7 @@
 
 enum { WAITS_SAID = 4 };
 
-enum { REASON, FUNCTION, BASE, NEW, BASE_AT_LEAST, NEW_AT_LEAST };
+enum { REASON, FUNCTION, BASE, NEW, BASE_AT_LEAST, NEW_AT_LEAST, UNSURE };
 static const struct sp_answer_column diff_waits_columns[] = {
     [REASON] = {"reason", SP_COL_TEXT, .doc = "lock, sleep, …; \"for a CPU\"; [unknown]: not recorded"},
     [FUNCTION] = {"function", SP_COL_TEXT, .doc = "the program's own one that waited; null: none is known"},
@@ -21,8 +21,10 @@ static const struct sp_answer_column diff_waits_columns[] = {
     [BASE_AT_LEAST] = {"base_at_least", SP_COL_BOOL,
                        .doc = "some of these waits are longer than what was seen"},
     [NEW_AT_LEAST] = {"new_at_least", SP_COL_BOOL, .doc = "likewise"},
+    [UNSURE] = {"unsure", SP_COL_BOOL,
+                .doc = "the reason of some is the likely one: callers are missing that would tell"},
 };
-const struct sp_table_decl sp_diff_waits_table = {"waits", diff_waits_columns, 6,
+const struct sp_table_decl sp_diff_waits_table = {"waits", diff_waits_columns, 7,
                                                   .doc =
                                                       "of time off the CPU: what was waited for, and where; "
                                                       "what changed most first, what is not known last"};
@@ -81,10 +83,12 @@ spaa_status sp_diff_waits_add(struct diff_answer *a, unsigned side, struct sp_se
         if (k->function != SP_NONE)
             function = sp_pstr(p, p->functions.v[k->function].name);
         struct diff_wait *w = waits_find(a, sp_str_at(&kinds.texts, k->text), function);
-        if (!w)
+        if (!w) {
             st = sp_nomem(a->q->diags);
-        else
-            add_weight(a, w, side, s->rows.v[i].weight, i < kinds.at_least.n && kinds.at_least.v[i]);
+            break;
+        }
+        add_weight(a, w, side, s->rows.v[i].weight, i < kinds.at_least.n && kinds.at_least.v[i]);
+        w->unsure |= k->unsure;
     }
     sp_stack_kinds_free(&kinds);
     return st;
@@ -136,6 +140,7 @@ void sp_diff_say_waits(const struct diff_answer *a, struct sp_buf *b)
                       function = sp_str_at(&a->d.strs, w->function);
         sp_buf_puts(b, i ? ", " : "");
         sp_buf_add(b, reason.p, reason.n);
+        sp_buf_puts(b, w->unsure ? "?" : "");
         if (function.n) {
             sp_buf_puts(b, " in ");
             sp_diff_say_name(b, function);
@@ -180,5 +185,6 @@ void sp_diff_put_waits(const struct diff_answer *a)
         sp_put_scaled(t, NEW, (int64_t)waits_a_run(a, w, SP_NEW), 0);
         sp_put_int(t, BASE_AT_LEAST, w->at_least[SP_BASE]);
         sp_put_int(t, NEW_AT_LEAST, w->at_least[SP_NEW]);
+        sp_put_int(t, UNSURE, w->unsure);
     }
 }

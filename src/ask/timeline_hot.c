@@ -11,7 +11,7 @@ spaa_status sp_timeline_hot_kinds(struct sp_timeline_hot *x)
     return sp_stack_kinds_of(&x->x->s, q->profiles[0], q->options->own_re, q->diags, &x->kinds);
 }
 
-/* "lock in lookup", "for a CPU", "parse", "http-* futex". */
+/* "lock in lookup", "lock? in lookup", "for a CPU", "parse", "http-* futex". */
 void sp_timeline_hot_name(struct sp_timeline_hot *x, struct sp_buf *b, uint32_t what)
 {
     uint32_t function = what;
@@ -19,6 +19,7 @@ void sp_timeline_hot_name(struct sp_timeline_hot *x, struct sp_buf *b, uint32_t 
         const struct sp_stack_kind *k = &x->kinds.list.v[what];
         struct sp_str text = sp_str_at(&x->kinds.texts, k->text);
         sp_buf_add(b, text.p, text.n);
+        sp_buf_puts(b, k->unsure ? "?" : "");
         function = k->function;
         if (text.n && function != SP_NONE)
             sp_buf_puts(b, " in ");

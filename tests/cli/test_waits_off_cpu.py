@@ -179,6 +179,9 @@ def test_a_likely_reason_is_marked_wherever_it_is_said(tmp_path, sure, marked):
     assert f"  {word} " in line
     assert f"waited: {word} " in run("summary", path).out
     assert {r["unsure"] for r in ask("waits", path)["places"] if r["function"] in ("get", "put")} == {True}
+    compared = {w["function"]: w["unsure"] for w in ask("diff", path, path, "-n", "0")["waits"]}
+    assert compared.pop("ask", False) is False and compared == {"get": True, "put": True}
+    assert "condition? in get" in unwrapped(run("diff", path, path).out)
 
 
 def test_threads_that_sleep_once_each_have_no_pace(tmp_path):
