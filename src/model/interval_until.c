@@ -134,8 +134,10 @@ static int64_t off_until(const struct sp_intervals *v, const struct sp_interval 
         int32_t cpu = sp_interval_cpu_then(v, i);
         t = cpu < 0 ? i->start : mark_before(v, (size_t)cpu, i->end, i->start);
     }
-    /* From a loss on it may have run, and waited for something else. */
-    int64_t lost = sp_interval_lost_after(v, i->start);
+    /* From a loss on it may have run, and waited for something else; so, too, what contradicts after one. */
+    int64_t lost = i->flags & SP_INTERVAL_UNSURE && sp_interval_lost_within(v, v->begin, i->start) > 0
+                       ? i->start
+                       : sp_interval_lost_after(v, i->start);
     t = t < lost ? t : lost;
     return t < i->start ? i->start : t > i->end ? i->end : t;
 }

@@ -180,3 +180,14 @@ def test_a_loss_makes_its_neighbours_unsure(tmp_path):
     path = recorded(tmp_path, [(100, 10, OUT), (300, 10, "lost"), (350, 10, OUT)])
     answer = ask("query", path, f"{S} where tid = 10 order by id")
     assert "SPAA-W315" in [d["code"] for d in answer["diagnostics"]]
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_after_a_loss_what_events_contradict_is_not_certain(tmp_path, lost):
+    """8 leaves the CPU on which 7 runs, which was not seen to leave: after a loss 7 may have come and gone since."""
+    path = tmp_path / "a.txt"
+    loss = "t9 100/9 [000] 0.150000: PERF_RECORD_LOST lost 3\n\n"
+    path.write_text("".join([switch(0, 0, 0, "R", 9), loss * lost, switch(300, 0, 9, "S", 7), switch(500, 0, 8, "S", 9), waking(700, 0, 9, 7),
+                             switch(800, 0, 9, "S", 7), switch(900, 0, 7, "S", 0)]))
+    rows = ask("query", path, "select start_time / 1000000, ns / 1000000, least_ns / 1000000, unsure from intervals where tid = 7 and state = 'blocked'")["rows"]
+    assert [300, 400, 0 if lost else 400, 1] in rows, rows
