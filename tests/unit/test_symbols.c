@@ -516,9 +516,11 @@ static void test_names_of_a_real_recording_agree_with_perf(void **state)
     char symfs[PATH_MAX], kallsyms[PATH_MAX + 16], map[PATH_MAX + 32];
     snprintf(symfs, sizeof symfs, "%s/perf-data/made/symfs", corpus ? corpus : "../shared/corpus");
     snprintf(kallsyms, sizeof kallsyms, "%s/kallsyms", symfs);
-    snprintf(map, sizeof map, "%s/../perf-8020.map", symfs);
     if (access(kallsyms, R_OK))
         skip();
+    snprintf(map, sizeof map, "%s/../perf-8020.map", symfs);
+    char *there = realpath(map, NULL); /* paths with ".." are nobody's recording */
+    assert_non_null(there);
     start(w, (struct sp_symbol_opts){.symfs = symfs, .kallsyms = kallsyms});
     struct sp_module *mix = open_file(w, "/tmp/gen/mix", "4836bdf96d58b0f73d5cc000ee65a1a226135cca");
     expect(mix, 0x1418, "parse_value", 0x48);
@@ -533,8 +535,9 @@ static void test_names_of_a_real_recording_agree_with_perf(void **state)
     expect(k, 0xffffffff821ef691, "do_syscall_64", 0x71);
     expect(k, 0xffffffff81000130, "entry_SYSCALL_64_after_hwframe", 0x76);
     struct sp_module *jit =
-        open_key(w, (struct sp_module_key){.kind = SP_MODULE_JIT, .pid = 8020, .path = map});
+        open_key(w, (struct sp_module_key){.kind = SP_MODULE_JIT, .pid = 8020, .path = there});
     expect(jit, 0x7fe8167c6497, "JS:*fib /tmp/gen/j.js:1:13", 0x97);
+    free(there);
 }
 
 int main(void)
