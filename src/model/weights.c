@@ -171,7 +171,8 @@ bool sp_weight_add_text(struct sp_profile *p, uint32_t stack, uint32_t metric, c
         tn = sp_scaled_text(x + y, scale, t);
         return sp_weight_set_text(p, stack, metric, t, tn);
     }
-    sp_emit(p->diags, SP_L304, SP_AT_NOTHING, "a sum of decimals was rounded");
+    if (!p->diags->count[SP_L304])
+        sp_emit(p->diags, SP_L304, SP_AT_NOTHING, "a sum of decimals was rounded");
     double sum = sp_text_double(text.p, text.n) + sp_text_double(s, n);
     tn = sp_double_text(isinf(sum) ? copysign(DBL_MAX, sum) : sum, t);
     return sp_weight_set_text(p, stack, metric, t, tn);

@@ -170,6 +170,22 @@ def test_sums_are_those_of_the_tables(version, kind, tmp_path):
     assert (answer["profile"]["samples"] == 120) == (kind == "samples")
 
 
+@pytest.mark.parametrize("weights", [[0.25, 3], [0.1, 0.2, 0.7], [1e-9, 5000000], [2.0, 1.5, -0.5]])
+def test_weights_that_are_no_whole_numbers_add_up_exactly(weights, tmp_path):
+    found, chance = made(60, "bytes"), random.Random(3)
+    for t in found["threads"]:
+        t["samples"]["weight"] = [chance.choice(weights) for _ in t["samples"]["stack"]]
+    path, kept = tmp_path / "p.json", tmp_path / "p.spaa"
+    path.write_text(json.dumps(found))
+    own, _, threads = sums(load(path))
+    assert any(v % 1 for v in own.values()) and not any(d["code"] == "SPAA-I322" for d in ask("summary", str(path))["diagnostics"])
+    run("convert", str(path), "-o", str(kept), "--samples", code=0)
+    for f in path, kept:
+        rows = json.loads(run("top", str(f), "--json", "-n", "0", code=0).out, parse_float=D)["rows"]
+        assert {r["name"]: r["self"] for r in rows if r["id"] and r["self"]} == {n: v for n, v in own.items() if v}
+    assert run("validate", str(kept)).code == 0
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_frames_have_what_the_tables_say(version, tmp_path):
     path, out = tmp_path / "p.json", tmp_path / "p.spaa"

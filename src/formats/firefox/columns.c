@@ -35,13 +35,20 @@ bool sp_ff_members(struct sp_ff_reader *r, struct sp_span object, struct sp_json
     return ok;
 }
 
-static int64_t ff_number(struct sp_ff_reader *r, struct sp_span raw, unsigned digits)
+/* decimals: takes what is no whole number; NULL: it is rounded. */
+static int64_t ff_number(struct sp_ff_reader *r, struct sp_span raw, unsigned digits,
+                         struct sp_ff_decimals *decimals)
 {
     __int128 v;
     int64_t whole;
     bool exact = true;
     if (!digits && sp_parse_i64(raw.p, raw.p + raw.n, &whole) == raw.n && whole > SP_DECIMAL)
         return whole;
+    if (decimals && sp_parse_fixed(raw.p, raw.n, 9, &v, &exact) && v % 1000000000) {
+        r->rounded += !exact;
+        return sp_vec_push(decimals, v) || sp_ff_fail(r) ? SP_DECIMAL : SP_ABSENT;
+    }
+    exact = true;
     if (!sp_parse_fixed(raw.p, raw.n, digits, &v, &exact) || v <= SP_DECIMAL || v > INT64_MAX) {
         r->bad++;
         return SP_ABSENT;
@@ -50,7 +57,8 @@ static int64_t ff_number(struct sp_ff_reader *r, struct sp_span raw, unsigned di
     return (int64_t)v;
 }
 
-bool sp_ff_column(struct sp_ff_reader *r, struct sp_span raw, unsigned digits, struct sp_ff_column *out)
+static bool ff_column(struct sp_ff_reader *r, struct sp_span raw, unsigned digits, struct sp_ff_column *out,
+                      struct sp_ff_decimals *decimals)
 {
     struct sp_json j;
     struct sp_span item;
@@ -61,7 +69,7 @@ bool sp_ff_column(struct sp_ff_reader *r, struct sp_span raw, unsigned digits, s
             enum sp_json_type type = sp_json_type(&j);
             if (!sp_json_skip(&j, &item) || !ff_note(r, &j))
                 break;
-            int64_t v = type == SP_JSON_NUMBER ? ff_number(r, item, digits)
+            int64_t v = type == SP_JSON_NUMBER ? ff_number(r, item, digits, decimals)
                         : type == SP_JSON_TRUE ? 1
                                                : SP_ABSENT;
             r->bad += type != SP_JSON_NUMBER && type != SP_JSON_NULL && type != SP_JSON_TRUE &&
@@ -74,6 +82,18 @@ bool sp_ff_column(struct sp_ff_reader *r, struct sp_span raw, unsigned digits, s
     bool ok = sp_ff_ended(r, &j);
     sp_json_free(&j);
     return ok;
+}
+
+bool sp_ff_column(struct sp_ff_reader *r, struct sp_span raw, unsigned digits, struct sp_ff_column *out)
+{
+    return ff_column(r, raw, digits, out, NULL);
+}
+
+bool sp_ff_numbers(struct sp_ff_reader *r, struct sp_span raw, struct sp_ff_column *out,
+                   struct sp_ff_decimals *decimals)
+{
+    decimals->n = 0;
+    return ff_column(r, raw, 0, out, decimals);
 }
 
 /* ---- strings ---- */

@@ -10,6 +10,11 @@ struct sp_ff_column {
     int64_t *v;
     size_t n, cap;
 };
+/* Numbers that are no whole ones, in 10^-9. */
+struct sp_ff_decimals {
+    __int128 *v;
+    size_t n, cap;
+};
 static inline int64_t sp_ff_at(const struct sp_ff_column *c, int64_t i)
 {
     return i >= 0 && (uint64_t)i < c->n ? c->v[i] : SP_ABSENT;
@@ -61,6 +66,9 @@ bool sp_ff_fail(struct sp_ff_reader *r); /* out of memory: false */
 bool sp_ff_members(struct sp_ff_reader *r, struct sp_span object, struct sp_json_member *want, size_t n);
 /* columns.c. False: r->status says why. Damage is reported. */
 bool sp_ff_column(struct sp_ff_reader *r, struct sp_span raw, unsigned digits, struct sp_ff_column *out);
+/* Whole numbers; of others SP_DECIMAL, and what they are follows in `decimals`. */
+bool sp_ff_numbers(struct sp_ff_reader *r, struct sp_span raw, struct sp_ff_column *out,
+                   struct sp_ff_decimals *decimals);
 /* All tables that an object has: the file's `shared`, or a thread. */
 bool sp_ff_read_tables(struct sp_ff_reader *r, struct sp_span object, struct sp_ff_tables *t);
 bool sp_ff_read_libs(struct sp_ff_reader *r, struct sp_span libs, struct sp_ff_tables *t);

@@ -13,6 +13,8 @@ struct ff_thread {
     uint32_t context;
     bool weighed;
     struct sp_ff_column stack, time, weight, cpu;
+    struct sp_ff_decimals decimals; /* of weights */
+    size_t decimal;                 /* how many of them were taken */
     uint32_t *stacks; /* by stack of the table, 1 + its number in the profile; the last: of no stack */
 };
 
@@ -121,10 +123,15 @@ static bool ff_keep(struct sp_ff_reader *r, const struct ff_thread *x, uint32_t 
     return !r->status;
 }
 
-/* Weights are numbers with 9 digits behind the point, times of tracing ns. */
+/* Weights are whole or decimals, times of tracing ns. */
 static bool ff_sample(struct sp_ff_reader *r, struct ff_thread *x, size_t i)
 {
     int64_t weight = x->weighed ? sp_ff_at(&x->weight, (int64_t)i) : 1, cpu = sp_ff_at(&x->cpu, (int64_t)i);
+    char text[64];
+    size_t n = weight == SP_DECIMAL ? sp_scaled_text(x->decimals.v[x->decimal++], 9, text) : 0;
+    uint32_t period = n ? sp_profile_str(r->p, text, n) : SP_STR_NONE;
+    if (period == SP_STR_FAIL)
+        return sp_ff_fail(r);
     if (weight == SP_ABSENT) {
         r->bad++;
         return true;
@@ -134,7 +141,8 @@ static bool ff_sample(struct sp_ff_reader *r, struct ff_thread *x, size_t i)
     uint32_t s = ff_stack(r, x, x->stack.v[i]);
     if (s == SP_NONE)
         return false;
-    if (!sp_weight_add(r->p, s, r->metrics[x->kind], weight))
+    if (n ? !sp_weight_add_text(r->p, s, r->metrics[x->kind], text, n)
+          : !sp_weight_add(r->p, s, r->metrics[x->kind], weight))
         return sp_ff_fail(r);
     if (x->kind == SP_FF_SAMPLES && r->cpu_unit) {
         int64_t ns = i && cpu > 0 && cpu < INT64_MAX / r->cpu_unit ? cpu * r->cpu_unit : 0;
@@ -142,7 +150,7 @@ static bool ff_sample(struct sp_ff_reader *r, struct ff_thread *x, size_t i)
             return sp_ff_fail(r);
     }
     int64_t time = sp_ff_at(&x->time, (int64_t)i);
-    return time == SP_ABSENT || ff_keep(r, x, s, time, weight, SP_STR_NONE);
+    return time == SP_ABSENT || ff_keep(r, x, s, time, weight, period);
 }
 
 static bool ff_samples(struct sp_ff_reader *r, struct ff_thread *x)
@@ -185,7 +193,9 @@ static bool ff_read_samples(struct sp_ff_reader *r, struct ff_thread *x, struct 
               : x->weighed && r->ours ? SP_FF_COUNTED
                                       : SP_FF_SAMPLES;
     if (!ff_declare(r, x->kind) || !ff_context(r, x) || !sp_ff_column(r, m[0].raw, 0, &x->stack) ||
-        !ff_times(r, x, m[1].raw, m[2].raw) || !sp_ff_column(r, m[3].raw, tracing ? 6 : 0, &x->weight) ||
+        !ff_times(r, x, m[1].raw, m[2].raw) ||
+        !(tracing ? sp_ff_column(r, m[3].raw, 6, &x->weight)
+                  : sp_ff_numbers(r, m[3].raw, &x->weight, &x->decimals)) ||
         !sp_ff_column(r, r->cpu_unit ? m[5].raw : (struct sp_span){0}, 0, &x->cpu))
         return false;
     return ff_samples(r, x);
@@ -244,6 +254,7 @@ bool sp_ff_read_thread(struct sp_ff_reader *r, struct sp_span thread)
     sp_vec_free(&x.stack);
     sp_vec_free(&x.time);
     sp_vec_free(&x.weight);
+    sp_vec_free(&x.decimals);
     sp_vec_free(&x.cpu);
     free(x.stacks);
     return ok;
