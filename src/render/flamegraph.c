@@ -97,14 +97,14 @@ static bool place_frames(struct sp_flame *f, struct edge *edges)
     for (uint32_t i = 0; i < t->nodes.n;) {
         const struct sp_tree_node *n = &t->nodes.v[i];
         struct edge *in = &edges[n->depth];
-        int64_t start = in->next, left = in->end - in->next;
+        int64_t start = f->opts.starts ? f->opts.starts[i] : in->next, left = in->end - start;
         int64_t width = n->total > left ? left : n->total;
         if (width <= 0) {
             f->weightless += n->end - i;
             i = n->end;
             continue;
         }
-        in->next += width;
+        in->next = start + width;
         if (n->depth >= SP_FLAME_LEVELS) {
             f->deep += n->end - i;
             f->deep_weight += width;

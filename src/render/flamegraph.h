@@ -23,14 +23,15 @@ struct sp_flamegraph_opts {
     const char *unit;     /* of the weights, for the hover text; may be NULL */
     unsigned scale;       /* decimal digits of the weights (analysis/select.h) */
     const struct sp_diff_tree
-        *diff; /* a comparison, whose tree is drawn: colours tell what changed; or NULL */
+        *diff;             /* a comparison, whose tree is drawn: colours tell what changed; or NULL */
+    const int64_t *starts; /* per node, the weight before it: in the order of time; NULL: side by side */
     const struct sp_tree_states *states; /* of its nodes: colours tell states; not with diff; or NULL */
     const char *running;                 /* what the class of running is called; NULL: "running" */
     int64_t idle;                        /* weight of waits for work that were left out, for the legend */
     struct sp_flamegraph_drawn *drawn;   /* is told what there is in the picture; or NULL */
 };
 
-/* The tree must be sorted SP_TREE_BY_NAME. Errors of writing are the output's. */
+/* The tree must be sorted SP_TREE_BY_NAME, or have starts. Errors of writing are the output's. */
 spaa_status sp_flamegraph_svg(const struct sp_tree *t, const struct sp_flamegraph_opts *opts,
                               struct sp_diags *d, struct sp_output *out);
 

@@ -73,6 +73,10 @@ static void add_description(struct sp_flame *f)
     add_extent(f);
     sp_buf_printf(b, ". The width of a frame is its share of the whole; a frame stands %s the frame it %s. ",
                   f->opts.inverted ? "below" : "above", f->opts.inverted ? "called" : "was called by");
+    if (f->opts.starts)
+        sp_buf_puts(
+            b, "From left to right is the order of time in each thread; what was not sampled between has no "
+               "width. ");
     if (f->opts.diff)
         sp_buf_puts(
             b, "Colours compare with a base: red frames have a larger share than there, blue ones a smaller "

@@ -3,6 +3,7 @@
 #include "run/flamegraph_states.h"
 
 #include "analysis/chains.h"
+#include "analysis/time_order.h"
 #include "answer/words.h"
 #include "ask/selection_words.h"
 #include "ask/where.h"
@@ -136,6 +137,23 @@ static spaa_status write_states(struct sp_run *run, struct sp_selection *s, cons
     return st;
 }
 
+/* What is narrower than a twentieth of a pixel on a wide screen is not worth its memory. */
+#define TIME_ORDER_PARTS 50000
+
+static spaa_status cmd_flamegraph_draw_in_time(struct sp_run *run, struct sp_selection *s, const char *path,
+                                               struct sp_flamegraph_opts *opts)
+{
+    struct sp_time_order x;
+    spaa_status st = sp_time_order_of(s, s->kept / TIME_ORDER_PARTS, run->diags, &x);
+    if (st)
+        return st;
+    opts->title = run->v.title ? run->v.title : "In the order of time";
+    opts->starts = x.starts.v;
+    st = write_svg(run, s, &x.tree, opts, path);
+    sp_time_order_free(&x);
+    return st;
+}
+
 static spaa_status cmd_flamegraph_draw(struct sp_run *run, struct sp_selection *s,
                                        const struct sp_flame_states *states, struct sp_flame_base *base,
                                        const char *path, struct sp_flamegraph_opts *opts)
@@ -183,7 +201,8 @@ static spaa_status flamegraph_of(struct sp_run *run, struct sp_selection *s, str
     if (!st)
         st = run->v.diff ? sp_flame_base_open(run, base, s) : sp_flame_states_of(run, s, &states);
     if (!st)
-        st = cmd_flamegraph_draw(run, s, &states, base, path, opts);
+        st = run->v.time_order ? cmd_flamegraph_draw_in_time(run, s, path, opts)
+                               : cmd_flamegraph_draw(run, s, &states, base, path, opts);
     free(states.classes);
     return st;
 }
@@ -196,6 +215,7 @@ static int flamegraph(struct sp_run *run, struct sp_flame_base *base, double wid
     struct sp_flamegraph_drawn drawn = {0};
     struct sp_flamegraph_opts opts = {.width = (unsigned)width, .min_width = min_width, .drawn = &drawn};
     run->needs.no_ids = true;
+    run->needs.samples = run->v.time_order != NULL;
     int rc = sp_run_open(run);
     if (rc)
         return rc;
@@ -273,6 +293,10 @@ int sp_cmd_flamegraph(struct sp_run *run)
     if (run->v.redact && (filters_names(&run->v) || run->v.wheres[0].n || run->v.wheres[1].n))
         return sp_run_usage(run, "`spaa convert IN --redact RULES` with the filters, then draw its output",
                             "--redact hashes the names that filters go by");
+    if (run->v.time_order &&
+        (run->v.inverted || run->v.states || run->v.diff || run->v.wheres[0].n || run->v.wheres[1].n))
+        return sp_run_usage(run, NULL,
+                            "--time-order draws what happened as it did: no --inverted, --states or --diff");
     bool named = run->v.diff != NULL;
     int rc = cmd_flamegraph_sides(run, where);
     if (!rc) {

@@ -2,7 +2,7 @@
 
 #include "run/flamegraph_states.h"
 
-#include "analysis/chains.h"
+#include "ask/selection_words.h"
 #include "analysis/redact.h"
 #include "answer/words.h"
 #include "model/callees.h"
