@@ -4,6 +4,7 @@
  * in futex, too, which is no lock.
  */
 #include "analysis/finding_private.h"
+#include "analysis/go_fatal.h"
 
 enum { FREE, TAKEN };
 
@@ -27,6 +28,17 @@ static bool lock_hit(const struct finding_rule *r, struct finder *x, const struc
     return true;
 }
 
+/* Of goroutines at one moment nothing is said of how long, nor who has the locks. */
+static void lock_tell_goroutines(const struct finder *x, struct sp_finding *f)
+{
+    bool deadlock = sp_go_is_deadlock(x->p);
+    if (!sp_str_is(sp_pstr(x->p, x->p->events.v[x->s->event].name), "goroutine"))
+        return;
+    f->title = deadlock ? "DEADLOCK" : "WAITING FOR LOCKS";
+    f->remedy = deadlock ? "take locks in one order everywhere; `spaa waits` has what each waits for"
+                         : "who has them a dump does not say: see what the others do, and a later dump";
+}
+
 static bool lock_tell(const struct finding_rule *r, struct finder *x)
 {
     struct sp_finding all, taken;
@@ -38,6 +50,7 @@ static bool lock_tell(const struct finding_rule *r, struct finder *x)
             taken.remedy = "fewer threads at once in these calls, or fewer of the calls";
         }
         finding_name_allocator_lock(&taken, true);
+        lock_tell_goroutines(x, &taken);
         uint32_t slow = finding_heaviest(x, x->through, 1u << FC_CONTENDED);
         taken.function = slow != SP_NONE ? slow : taken.function;
         taken.through = taken.function != SP_NONE ? x->through[taken.function] : 0;
@@ -48,6 +61,7 @@ static bool lock_tell(const struct finding_rule *r, struct finder *x)
     if (!finding_name_allocator_lock(&all, false)) {
         all.title = "LOCKING";
         all.remedy = "lock less often: once for many, or data of each thread's own";
+        lock_tell_goroutines(x, &all);
     }
     return finding_add(x, &all);
 }

@@ -4,6 +4,7 @@
  */
 #include "ask/waits_reported.h"
 
+#include "analysis/go_fatal.h"
 #include "base/num.h"
 #include "model/off_cpu.h"
 
@@ -86,6 +87,31 @@ static void say_part(struct sp_reported *x, struct sp_buf *b, int64_t v, const c
     sp_buf_puts(b, what);
 }
 
+/* Some wait for a lock, and of no wait it is named who has what: rings of them cannot be seen. */
+static bool holders_unnamed(const struct sp_reported *x)
+{
+    bool locks = false;
+    for (size_t i = 0; i < x->w.waits.n; i++) {
+        const struct sp_wait *w = &x->w.waits.v[i];
+        if (w->holder_pid != SP_ABSENT || w->holder_tid != SP_ABSENT || w->holder_name)
+            return false;
+        locks |= w->lock || sp_str_is(sp_pstr(x->w.profile, w->state), "BLOCKED");
+    }
+    return locks;
+}
+
+/* What ended the program, which the program's own runtime knows. */
+static void say_fatal(struct sp_reported *x)
+{
+    struct sp_buf *b = &x->a.b;
+    sp_buf_clear(b);
+    sp_buf_puts(b, sp_go_is_deadlock(x->a.s.profile) ? "DEADLOCK, says Go's runtime: "
+                                                     : "Go's runtime ended it: ");
+    if (sp_go_fatal(x->a.s.profile, b))
+        sp_answer_line_of(x->a.out, SP_LINE_STRONG, b);
+    sp_buf_clear(b);
+}
+
 static void say_sums(struct sp_reported *x, int64_t deadlocks)
 {
     const struct sp_selection *s = &x->a.s;
@@ -112,12 +138,26 @@ static void say_sums(struct sp_reported *x, int64_t deadlocks)
     }
     say_part(x, b, x->w.receiving, " for messages");
     say_part(x, b, x->w.suspended, " suspended");
-    sp_buf_printf(b, "; %lld deadlock%s", (long long)deadlocks, deadlocks == 1 ? "" : "s");
+    if (deadlocks == SP_ABSENT)
+        sp_buf_puts(b, sp_go_is_deadlock(s->profile)
+                           ? "; who has the locks is not named"
+                           : "; who has the locks is not named: deadlocks are not known");
+    else
+        sp_buf_printf(b, "; %lld deadlock%s", (long long)deadlocks, deadlocks == 1 ? "" : "s");
     sp_answer_line_buf(x->a.out, b);
     sp_buf_clear(b);
 }
 
 /* ---- tables ---- */
+
+/* What is waited for; "sync.Mutex.Lock 0xc00001c0a0" where it is said which one. */
+static struct sp_str which(const struct sp_reported *x, const struct sp_wait *w)
+{
+    struct sp_str on = sp_pstr(x->w.profile, w->on), text = sp_pstr(x->w.profile, w->text);
+    bool more = text.n > on.n + 3 && text.n < on.n + 24 && memcmp(text.p, on.p, on.n) == 0 &&
+                memcmp(text.p + on.n, " 0x", 3) == 0;
+    return more ? text : on;
+}
 
 static void put_wait_row(struct sp_reported *x, struct sp_answer_table *t, const struct sp_waiter *who,
                          const struct sp_waiter_wait *wait)
@@ -141,7 +181,7 @@ static void put_wait_row(struct sp_reported *x, struct sp_answer_table *t, const
         sp_buf_puts(b, " main");
     }
     sp_put_buf(a, t, ROW_WAITER, b);
-    sp_put_str(a, t, ROW_ON, sp_pstr(x->w.profile, w->on));
+    sp_put_str(a, t, ROW_ON, which(x, w));
     say_holder(x, b, w, "");
     sp_put_buf(a, t, ROW_HELD_BY, b);
     sp_buf_printf(b, "%u%s", thread->depth, thread->cyclic ? " cycle" : "");
@@ -229,7 +269,7 @@ static bool say_switches_missing(struct sp_reported *x)
 
 static void waits_put(struct sp_reported *x)
 {
-    int64_t deadlocks = sp_reported_deadlocks(x);
+    int64_t deadlocks = holders_unnamed(x) ? SP_ABSENT : sp_reported_deadlocks(x);
     struct sp_answer *a = x->a.out;
     sp_fact_weight(a, "waiting", x->a.measure, x->w.waiting);
     sp_fact_weight(a, "waiting_for_nothing_named", x->a.measure, x->w.unexplained);
@@ -237,6 +277,10 @@ static void waits_put(struct sp_reported *x)
     sp_fact_weight(a, "receiving", x->a.measure, x->w.receiving);
     sp_fact_weight(a, "suspended", x->a.measure, x->w.suspended);
     sp_fact_count(a, "deadlocks", deadlocks);
+    sp_buf_clear(&x->a.b);
+    sp_go_fatal(x->a.s.profile, &x->a.b);
+    sp_fact_str(a, "fatal", (struct sp_str){x->a.b.len ? x->a.b.data : "", (uint32_t)x->a.b.len});
+    say_fatal(x);
     if (!say_switches_missing(x))
         say_sums(x, deadlocks);
     put_wait_rows(x);

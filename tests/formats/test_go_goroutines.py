@@ -215,3 +215,33 @@ def test_functions_that_differ_in_digits_are_no_pool(tmp_path):
         ["main.worker1", "main.worker2", "main.worker3", "main.main.func1", "main.main.func2", "main.main.func3"] + ["main.same"] * 3, 20)))
     out = run("waits", path, code=0).out
     assert "main.same (3)" in out and "*" not in out and "main.worker3 22" in out and "0x" not in out
+
+
+RING = """goroutine 17 [sync.Mutex.Lock]:
+sync.(*Mutex).Lock(0xc000012028)
+	/usr/local/go/src/sync/mutex.go:46
+main.first()
+	/src/main.go:4 +0x6f
+
+goroutine 18 [sync.Mutex.Lock]:
+sync.(*Mutex).Lock(0xc000012020)
+	/usr/local/go/src/sync/mutex.go:46
+main.second()
+	/src/main.go:5 +0x6f
+"""
+
+
+@pytest.mark.parametrize("first", ["", "fatal error: all goroutines are asleep - deadlock!\n\n", "panic: lost\n\n"])
+def test_a_dump_says_no_holders_and_the_runtime_why_it_ended(tmp_path, first):
+    """That there are no deadlocks is not known: the dump of a real ring looks like this."""
+    path, kept = tmp_path / "d.goroutines", tmp_path / "d.spaa"
+    path.write_text(first + RING)
+    run("convert", path, "-o", kept, code=0)
+    for f in path, kept:
+        answer, text, brief = ask("waits", f), run("waits", f, code=0).out, run("summary", f, code=0).out
+        assert answer["deadlocks"] is None and answer["fatal"] == (first.strip() or None)
+        assert "0 deadlocks" not in text and "sync.Mutex.Lock 0xc000012028" in text
+        assert ("DEADLOCK, says Go's runtime: fatal error: all" in text) == ("asleep" in first) == ("DEADLOCK" in brief)
+        assert ("Go's runtime ended it: panic: lost" in text) == ("panic" in first)
+        assert ("not known" in text) == ("asleep" not in first) and "CONTENTION" not in brief
+    assert "SPAA-I321" not in [d["code"] for d in ask("waits", path)["diagnostics"]]

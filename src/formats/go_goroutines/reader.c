@@ -54,6 +54,7 @@ struct gor_reader {
     SP_VEC(uint32_t) made;
 
     uint64_t goroutines, twice, other_lines;
+    uint32_t fatal; /* why the runtime ended the program, as it says */
 };
 
 /* ---- a goroutine becomes a stack ---- */
@@ -404,6 +405,19 @@ static spaa_status gor_take_call(struct gor_reader *r, const char *p, size_t n)
     return st ? st : gor_add_frame(r, call.name, call.inlined);
 }
 
+/* Before the first goroutine the runtime says why it ended the program. */
+static spaa_status gor_take_other(struct gor_reader *r, const char *p, size_t n)
+{
+    static const char *const begin[] = {"fatal error: ", "panic: "};
+    for (size_t i = 0; !r->fatal && i < sizeof begin / sizeof *begin; i++)
+        if (n > strlen(begin[i]) && memcmp(p, begin[i], strlen(begin[i])) == 0) {
+            r->fatal = sp_profile_text(r->p, p, n);
+            return r->fatal == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
+        }
+    r->other_lines++;
+    return SPAA_OK;
+}
+
 static spaa_status gor_take_line(void *reader, const char *p, size_t n)
 {
     struct gor_reader *r = reader;
@@ -416,10 +430,8 @@ static spaa_status gor_take_line(void *reader, const char *p, size_t n)
         spaa_status st = gor_finish(r);
         return st ? st : gor_begin(r, &h);
     }
-    if (!r->open) {
-        r->other_lines++;
-        return SPAA_OK;
-    }
+    if (!r->open)
+        return gor_take_other(r, p, n);
     return *p == '\t' ? gor_take_place(r, p + 1, n - 1) : gor_take_call(r, p, n);
 }
 
@@ -441,6 +453,23 @@ static bool gor_declare(struct gor_reader *r)
     return r->event != SP_NONE && r->layout != SP_NONE;
 }
 
+/* What else there is, and why the runtime ended the program. */
+static uint32_t gor_header_more(struct gor_reader *r)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    sp_buf_puts(&b, "\"x_go\":{\"kind\":\"goroutines\"");
+    if (r->fatal) {
+        struct sp_str text = sp_pstr(r->p, r->fatal);
+        sp_buf_puts(&b, ",\"fatal\":");
+        sp_json_string(&b, text.p, text.n);
+    }
+    sp_buf_ch(&b, '}');
+    uint32_t more = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);
+    sp_buf_free(&b);
+    return more;
+}
+
 static bool gor_header(struct gor_reader *r)
 {
     struct sp_header *h = &r->p->header;
@@ -449,7 +478,7 @@ static bool gor_header(struct gor_reader *r)
     h->has_x_spaa = true;
     h->frames = r->opts->frames ? r->opts->frames : SP_FRAMES_ADDRESS;
     h->group_by = r->opts->group_by & (SP_BY_TID | SP_BY_COMM | SP_BY_STATE);
-    h->extra_json = sp_profile_cstr(r->p, "\"x_go\":{\"kind\":\"goroutines\"}");
+    h->extra_json = gor_header_more(r);
     return h->version != SP_STR_FAIL && h->source_tool != SP_STR_FAIL && h->extra_json != SP_STR_FAIL;
 }
 
