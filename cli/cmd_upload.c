@@ -35,7 +35,7 @@ static int check_names(struct upload *u)
     return SP_EXIT_FINE;
 }
 
-static int find_keys(struct upload *u, const char **region)
+static int find_region(struct upload *u, const char **region)
 {
     struct sp_run *run = u->run;
     u->aws.ca_file = run->v.ca_file ? run->v.ca_file : sp_aws_variable(&u->aws, "AWS_CA_BUNDLE");
@@ -43,7 +43,7 @@ static int find_keys(struct upload *u, const char **region)
     if (st)
         return sp_run_exit(run, st);
     const char *other = NULL;
-    *region = run->v.region ? run->v.region : sp_aws_region(&u->aws, &other);
+    *region = sp_aws_region(&u->aws, run->v.region, &other);
     if (other)
         sp_emit(run->diags, SP_W487, SP_AT_NOTHING, "%.63s; used is %.63s", other, *region);
     if (!*region || !**region) {
@@ -57,7 +57,13 @@ static int find_keys(struct upload *u, const char **region)
     }
     if (!sp_aws_is_region(*region))
         return sp_run_usage(run, "like eu-west-1", "there is no region \"%s\"", *region);
-    st = sp_aws_keys_find(&u->aws, *region, &u->keys, run->diags);
+    return SP_EXIT_FINE;
+}
+
+static int find_keys(struct upload *u, const char *region)
+{
+    struct sp_run *run = u->run;
+    spaa_status st = sp_aws_keys_find(&u->aws, region, &u->keys, run->diags);
     if (st)
         return sp_run_exit(run, st);
     if (!u->keys.source && !run->v.dry_run) {
@@ -76,14 +82,15 @@ static int find_service(struct upload *u)
         !sp_option_number(run->diags, "retry-delay", run->v.retry_delay, 0, 60000, 500, &delay))
         return SP_EXIT_USAGE;
     const char *region = NULL;
-    int rc = find_keys(u, &region);
+    int rc = find_region(u, &region);
     if (rc)
         return rc;
-    const char *endpoint = run->v.endpoint ? run->v.endpoint
-                           : sp_aws_endpoint(&u->aws, "CODEGURUPROFILER", &u->endpoint)
-                               ? sp_buf_cstr(&u->endpoint)
-                               : NULL;
-    u->service = (struct sp_codeguru){.endpoint = endpoint,
+    spaa_status st =
+        sp_aws_endpoint(&u->aws, &sp_aws_codeguru, run->v.endpoint, region, &u->endpoint, run->diags);
+    rc = st ? sp_run_exit(run, st) : find_keys(u, region);
+    if (rc)
+        return rc;
+    u->service = (struct sp_codeguru){.endpoint = sp_buf_cstr(&u->endpoint),
                                       .region = region,
                                       .group = run->v.group,
                                       .keys = &u->keys,

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pwd.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -232,13 +231,27 @@ bool sp_aws_configured(const struct sp_aws *a, const char *variable, const char 
     return s.n != 0;
 }
 
-const char *sp_aws_region(struct sp_aws *a, const char **other)
+/* Takes every `part` out. */
+static void without(struct sp_buf *text, const char *part)
+{
+    size_t n = strlen(part), kept = 0;
+    for (size_t i = 0; i < text->len;)
+        if (text->len - i >= n && memcmp(text->data + i, part, n) == 0)
+            i += n;
+        else
+            text->data[kept++] = text->data[i++];
+    text->len = kept;
+}
+
+const char *sp_aws_region(struct sp_aws *a, const char *given, const char **other)
 {
     const char *first = a->get("AWS_DEFAULT_REGION", a->arg), *last = sp_aws_variable(a, "AWS_REGION");
     struct sp_span s;
     sp_buf_clear(&a->region);
     *other = NULL;
-    if (first)
+    if (given)
+        sp_buf_puts(&a->region, given);
+    else if (first)
         sp_buf_puts(&a->region, first);
     else if (sp_aws_setting(a, SP_AWS_BOTH, "region", &s))
         sp_buf_add(&a->region, s.p, s.n);
@@ -247,47 +260,16 @@ const char *sp_aws_region(struct sp_aws *a, const char **other)
     else
         return NULL;
     const char *region = sp_buf_cstr(&a->region);
-    *other = *region && last && strcmp(last, region) != 0 ? last : NULL;
-    return region;
+    *other = !given && *region && last && strcmp(last, region) != 0 ? last : NULL;
+    size_t n = a->region.len;
+    without(&a->region, "fips-");
+    without(&a->region, "-fips");
+    a->fips = a->region.len != n;
+    return sp_buf_cstr(&a->region);
 }
 
 bool sp_aws_is_region(const char *s)
 {
     size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
     return n && n <= 63 && !s[n] && *s != '-' && s[n - 1] != '-' && strspn(s, "0123456789") < n;
-}
-
-/* `endpoint_url` of the nested settings that a section [services NAME] has for a service. */
-static bool service_endpoint(const struct sp_aws *a, const char *service, struct sp_span *url)
-{
-    struct sp_span s, nested;
-    char name[256];
-    if (!a->config.len || !sp_aws_setting(a, SP_AWS_BOTH, "services", &s) || s.n >= sizeof name)
-        return false;
-    memcpy(name, s.p, s.n);
-    name[s.n] = '\0';
-    return sp_ini_find(a->config.data, a->config.len, "services", name, service, &nested) &&
-           sp_ini_nested(nested, "endpoint_url", url);
-}
-
-bool sp_aws_endpoint(const struct sp_aws *a, const char *service, struct sp_buf *out)
-{
-    struct sp_buf word;
-    struct sp_span url;
-    sp_buf_init(&word, 256);
-    bool ignored = sp_aws_configured(a, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
-                                     "ignore_configured_endpoint_urls", &word) &&
-                   strcasecmp(sp_buf_cstr(&word), "true") == 0;
-    sp_buf_clear(&word);
-    sp_buf_printf(&word, "AWS_ENDPOINT_URL_%s", service);
-    const char *v = ignored ? NULL : sp_aws_variable(a, sp_buf_cstr(&word));
-    if (!ignored && !v)
-        v = sp_aws_variable(a, "AWS_ENDPOINT_URL");
-    sp_buf_free(&word);
-    if (v)
-        sp_buf_puts(out, v);
-    else if (!ignored &&
-             (service_endpoint(a, service, &url) || sp_aws_setting(a, SP_AWS_BOTH, "endpoint_url", &url)))
-        sp_buf_add(out, url.p, url.n);
-    return out->len != 0;
 }

@@ -19,6 +19,7 @@ struct sp_aws {
     const char *profile;                /* its name */
     struct sp_buf credentials, config;  /* the texts of the files; empty: there is none */
     struct sp_buf region, session_name; /* texts lent to others */
+    bool fips;                          /* the region was one of the names that ask for FIPS */
     const char *ca_file;                /* for requests of credentials; NULL: the system's */
 };
 
@@ -41,17 +42,13 @@ bool sp_aws_setting(const struct sp_aws *a, enum sp_aws_file in, const char *key
 /* The variable, else the setting, appended where one has a value; false: neither. */
 bool sp_aws_configured(const struct sp_aws *a, const char *variable, const char *key, struct sp_buf *out);
 /*
- * The region, or NULL: AWS_DEFAULT_REGION, the profile's, as botocore; last AWS_REGION, which that does not
- * know. "": the first of the two that is set has nothing, and botocore looks no further. *other: AWS_REGION,
- * where it says something else; else NULL.
+ * The region, or NULL: the one that is given (NULL: none), AWS_DEFAULT_REGION, the profile's, as botocore;
+ * last AWS_REGION, which that does not know. "": the first of the last three that is set has nothing, and
+ * botocore looks no further. "fips-us-east-1" and "us-east-1-fips" are us-east-1, and a->fips is set. *other:
+ * AWS_REGION, where it says something else than what counts, and none is given; else NULL.
  */
-const char *sp_aws_region(struct sp_aws *a, const char **other);
+const char *sp_aws_region(struct sp_aws *a, const char *given, const char **other);
 /* What can be a part of a host's name: letters, digits and `-`. */
 bool sp_aws_is_region(const char *s);
-/*
- * The URL that the environment or the profile gives for a service ("STS"): AWS_ENDPOINT_URL_STS,
- * AWS_ENDPOINT_URL, `endpoint_url` of the profile's `services`, of the profile; false: none.
- */
-bool sp_aws_endpoint(const struct sp_aws *a, const char *service, struct sp_buf *out);
 
 #endif

@@ -42,14 +42,7 @@ void sp_codeguru_request_free(struct sp_codeguru_request *r)
 /* Scheme, host and path of the endpoint; the path has no slash at its end. */
 static spaa_status endpoint(const struct sp_codeguru *s, struct sp_codeguru_request *r, struct sp_diags *d)
 {
-    struct sp_buf text;
-    sp_buf_init(&text, 0);
-    if (s->endpoint)
-        sp_buf_puts(&text, s->endpoint);
-    else
-        sp_buf_printf(&text, "https://" SERVICE ".%s.amazonaws.com%s", s->region,
-                      strncmp(s->region, "cn-", 3) == 0 ? ".cn" : "");
-    const char *url = sp_buf_cstr(&text), *host = NULL;
+    const char *url = s->endpoint, *host = NULL;
     if (strncmp(url, "https://", 8) == 0)
         host = url + 8;
     else if (strncmp(url, "http://", 7) == 0)
@@ -67,9 +60,7 @@ static spaa_status endpoint(const struct sp_codeguru *s, struct sp_codeguru_requ
                      "for example https://codeguru-profiler.eu-west-1.amazonaws.com",
                      "--endpoint needs https://HOST or http://HOST, not \"%s\"", url);
     }
-    bool failed = text.failed;
-    sp_buf_free(&text);
-    return failed ? sp_nomem(d) : fine ? SPAA_OK : SPAA_ERR_USAGE;
+    return fine ? SPAA_OK : SPAA_ERR_USAGE;
 }
 
 static spaa_status upload_begin(const struct sp_codeguru *s, const char *what, struct sp_diags *d,

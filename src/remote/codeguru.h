@@ -7,13 +7,14 @@
 
 #include "base/diag.h"
 #include "base/vec.h"
+#include "remote/aws_endpoint.h"
 #include "remote/credentials.h"
 #include "remote/http.h"
 
 #include <time.h>
 
 struct sp_codeguru {
-    const char *endpoint; /* "https://host[:port][/path]"; NULL: the region's */
+    const char *endpoint; /* "https://host[:port][/path]" */
     const char *region, *group;
     const struct sp_aws_keys *keys;
     const char *ca_file;

@@ -2,6 +2,7 @@
  * Credentials for a token of another identity provider, as pods of EKS have it in a file: STS's
  * AssumeRoleWithWebIdentity, which nothing signs; the token is the proof. The answer is XML.
  */
+#include "remote/aws_endpoint.h"
 #include "remote/credentials_private.h"
 
 #include <stdio.h>
@@ -123,11 +124,9 @@ static spaa_status ask(const struct sp_aws *a, const char *url, const struct sp_
 
 static spaa_status address(const struct sp_aws *a, const char *region, struct sp_buf *url, struct sp_diags *d)
 {
-    if (!sp_aws_endpoint(a, "STS", url))
-        sp_buf_printf(url, "https://sts.%s.amazonaws.com%s", region,
-                      strncmp(region, "cn-", 3) == 0 ? ".cn" : "");
-    if (sp_buf_cstr(url), url->failed)
-        return sp_nomem(d);
+    spaa_status st = sp_aws_endpoint(a, &sp_aws_sts, NULL, region, url, d);
+    if (st)
+        return st;
     return sp_aws_is_url(url->data, "@?#")
                ? SPAA_OK
                : sp_aws_fail(d, source, "https://HOST", "the endpoint URL of STS is none");

@@ -331,7 +331,7 @@ static bool is_section(struct sp_span s, const char *kind, const char *name)
 
 static bool is_key(struct sp_span s, const char *key)
 {
-    return s.n == strlen(key) && strncasecmp(s.p, key, s.n) == 0;
+    return !*key || (s.n == strlen(key) && strncasecmp(s.p, key, s.n) == 0);
 }
 
 bool sp_ini_find(const char *text, size_t n, const char *kind, const char *name, const char *key,

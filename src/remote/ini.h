@@ -30,7 +30,7 @@ spaa_status sp_ini_check(const char *text, size_t n, uint64_t *line, const char 
 /*
  * The setting of a section, "NAME", or "KIND NAME" where a kind is given (words as in a shell; the default
  * profile needs no kind, and of sections of one name the last counts), else of [DEFAULT]. key NULL: whether
- * there is the section.
+ * there is the section; "": any setting.
  */
 bool sp_ini_find(const char *text, size_t n, const char *kind, const char *name, const char *key,
                  struct sp_span *value);

@@ -678,3 +678,39 @@ def test_the_service_has_the_address_that_the_environment_gives(host, tmp_path):
     assert len(host.requests) == 1
     env.update(AWS_IGNORE_CONFIGURED_ENDPOINT_URLS="true")
     assert "codeguru-profiler.eu-west-1.amazonaws.com" in run("upload", "codeguru", "-", "--group", "my-group", "--dry-run", stdin=PROFILE, env=env).out
+
+
+SERVICES = "[default]\nservices = s\nendpoint_url = http://profile\n[services s]\n"
+
+
+@pytest.mark.parametrize("config, env, want", [
+    ("[default]\nuse_fips_endpoint = True\n", {}, "https://codeguru-profiler-fips.eu-west-1.amazonaws.com"),
+    ("[default]\nuse_fips_endpoint = true\n", {"AWS_USE_FIPS_ENDPOINT": ""}, "https://codeguru-profiler.eu-west-1.amazonaws.com"),
+    ("[default]\nuse_dualstack_endpoint = true\n", {"AWS_USE_FIPS_ENDPOINT": "true"}, "https://codeguru-profiler-fips.eu-west-1.api.aws"),
+    ("[default]\nuse_dualstack_endpoint = yes\n", {}, "https://codeguru-profiler.eu-west-1.amazonaws.com"),
+    ("", {"AWS_DEFAULT_REGION": "fips-us-gov-west-1"}, "https://codeguru-profiler-fips.us-gov-west-1.amazonaws.com"),
+    ("[default]\nuse_fips_endpoint = true\nendpoint_url = http://profile/p/\n", {}, "http://profile/p"),
+    (SERVICES + "codeguruprofiler =\n  endpoint_url = http://service\n", {}, "http://service"),
+    (SERVICES + "codeguruprofiler =\n  endpoint_url =\n", {}, "http://profile"),
+    (SERVICES + "s3 =\n  x = 1\n", {}, "http://profile"),
+    (SERVICES + "[DEFAULT]\nx = 1\n", {}, "http://profile"),
+    (SERVICES, {"AWS_ENDPOINT_URL": "http://env"}, "http://env"),
+    (SERVICES, {"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "True"}, "https://codeguru-profiler.eu-west-1.amazonaws.com"),
+    (SERVICES + "codeguruprofiler =\n  endpoint_url = http://service\nignore_configured_endpoint_urls = true\n", {}, "http://service"),
+    ("[default]\nendpoint_url = http://p\nignore_configured_endpoint_urls = true\n", {"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": ""}, "http://p"),
+    (SERVICES, {}, "nothing in [services s]"), ("[default]\nservices = none\n", {}, "nothing in [services none]"),
+    ("[default]\nservices =\n", {}, "nothing in [services ]"), (SERVICES + "codeguruprofiler = x\n", {}, "has no settings of the service"),
+    ("[default]\nuse_dualstack_endpoint = true\nregion = us-isof-south-1\n", {"AWS_DEFAULT_REGION": None}, "of aws-iso-f none is known")])
+def test_the_address_is_botocores(host, tmp_path, config, env, want):
+    """FIPS, dual stack and sections of services: what botocore 1.44 sends the request to, or stops at."""
+    k = Keys("env")
+    files(tmp_path, None, config)
+    env = {k: v for k, v in {**bare(tmp_path, AWS_ACCESS_KEY_ID=k.id, AWS_SECRET_ACCESS_KEY=k.secret), **env}.items() if v is not None}
+    fine = want.startswith("http")
+    answer = run("upload", "codeguru", "-", "--group", "my-group", "--dry-run", stdin=PROFILE, env=env, code=0 if fine else 2)
+    if fine:
+        assert "POST %s/profilingGroups/my-group/agentProfile?" % want in answer.out
+    else:
+        assert want in unwrapped(answer.err)
+    given = run("upload", "codeguru", "-", "--group", "my-group", "--dry-run", "--endpoint", "http://given", stdin=PROFILE, env=env)
+    assert "POST http://given/profilingGroups" in given.out

@@ -299,7 +299,7 @@ static void the_environment_comes_first(void **state)
     sp_aws_keys_init(&k);
     assert_int_equal(sp_aws_read(&a, &d), SPAA_OK);
     const char *other = NULL;
-    assert_string_equal(sp_aws_region(&a, &other), "r1");
+    assert_string_equal(sp_aws_region(&a, NULL, &other), "r1");
     assert_null(other);
     assert_int_equal(sp_aws_keys_find(&a, "r1", &k, &d), SPAA_OK);
     check(&k.access_key, "ID");
@@ -333,7 +333,10 @@ static void requests(void **state)
     struct sp_codeguru_request r;
     sp_diags_init(&d);
     sp_aws_keys_init(&k);
-    struct sp_codeguru s = {.region = "eu-west-1", .group = "g-1_x", .keys = &k};
+    struct sp_codeguru s = {.endpoint = "https://codeguru-profiler.eu-west-1.amazonaws.com",
+                            .region = "eu-west-1",
+                            .group = "g-1_x",
+                            .keys = &k};
     assert_int_equal(sp_codeguru_post(&s, "tok", "{}", 2, &d, &r), SPAA_OK);
     check(&r.url, "https://codeguru-profiler.eu-west-1.amazonaws.com/profilingGroups/g-1_x/"
                   "agentProfile?profileToken=tok");
@@ -350,13 +353,80 @@ static void requests(void **state)
         s.endpoint = bad[i];
         assert_int_equal(sp_codeguru_post(&s, "tok", "{}", 2, &d, &r), SPAA_ERR_USAGE);
     }
-    s.endpoint = NULL;
-    s.region = "cn-north-1";
-    assert_int_equal(sp_codeguru_post(&s, "tok", "{}", 2, &d, &r), SPAA_OK);
-    check(&r.host, "codeguru-profiler.cn-north-1.amazonaws.com.cn");
-    sp_codeguru_request_free(&r);
     sp_aws_keys_free(&k);
     sp_diags_free(&d);
+}
+
+/* Addresses by region, as botocore 1.44 has them; NULL: an error. */
+static const struct {
+    const char *region, *plain, *fips, *dual, *both;
+} addresses[] = {
+#define IN(region, plain, dual)                                                                              \
+    {                                                                                                        \
+        region, "https://codeguru-profiler." plain, "https://codeguru-profiler-fips." plain,                 \
+            "https://codeguru-profiler." dual, "https://codeguru-profiler-fips." dual                        \
+    }
+    IN("eu-west-1", "eu-west-1.amazonaws.com", "eu-west-1.api.aws"),
+    IN("US-EAST-1", "US-EAST-1.amazonaws.com", "US-EAST-1.api.aws"),
+    IN("aws-global", "aws-global.amazonaws.com", "aws-global.api.aws"),
+    IN("local", "local.amazonaws.com", "local.api.aws"),
+    IN("cn-north-1", "cn-north-1.amazonaws.com.cn", "cn-north-1.api.amazonwebservices.com.cn"),
+    IN("aws-cn-global", "aws-cn-global.amazonaws.com.cn", "aws-cn-global.api.amazonwebservices.com.cn"),
+    IN("cn-north", "cn-north.amazonaws.com", "cn-north.api.aws"),
+    IN("cn-north-1-2", "cn-north-1-2.amazonaws.com", "cn-north-1-2.api.aws"),
+    IN("cn--1", "cn--1.amazonaws.com", "cn--1.api.aws"),
+    IN("us-gov-west-1", "us-gov-west-1.amazonaws.com", "us-gov-west-1.api.aws"),
+    IN("us-iso-east-1", "us-iso-east-1.c2s.ic.gov", "us-iso-east-1.api.aws.ic.gov"),
+    IN("us-isob-east-1", "us-isob-east-1.sc2s.sgov.gov", "us-isob-east-1.api.aws.scloud"),
+    IN("eusc-de-east-1", "eusc-de-east-1.amazonaws.eu", "eusc-de-east-1.api.amazonwebservices.eu"),
+    IN("eusc-fr-east-1", "eusc-fr-east-1.amazonaws.com", "eusc-fr-east-1.api.aws"),
+    {"eu-isoe-west-1", "https://codeguru-profiler.eu-isoe-west-1.cloud.adc-e.uk",
+     "https://codeguru-profiler-fips.eu-isoe-west-1.cloud.adc-e.uk", NULL, NULL},
+    {"us-isof-south-1", "https://codeguru-profiler.us-isof-south-1.csp.hci.ic.gov",
+     "https://codeguru-profiler-fips.us-isof-south-1.csp.hci.ic.gov", NULL, NULL},
+#undef IN
+};
+
+static void endpoint_is(const char *const *env, const struct sp_aws_service *service, const char *region,
+                        const char *want)
+{
+    struct sp_aws a;
+    struct sp_diags d;
+    struct sp_buf url;
+    const char *other;
+    sp_diags_init(&d);
+    sp_buf_init(&url, 4096);
+    sp_aws_init(&a, variables, (void *)(uintptr_t)env);
+    region = sp_aws_region(&a, region, &other);
+    assert_int_equal(sp_aws_endpoint(&a, service, NULL, region, &url, &d), want ? SPAA_OK : SPAA_ERR_USAGE);
+    if (want)
+        check(&url, want);
+    sp_aws_free(&a);
+    sp_buf_free(&url);
+    sp_diags_free(&d);
+}
+
+static void endpoints_of_regions(void **state)
+{
+    (void)state;
+    const char *plain[] = {"AWS_USE_FIPS_ENDPOINT", "", NULL},
+               *fips[] = {"AWS_USE_FIPS_ENDPOINT", "TRUE", "AWS_USE_DUALSTACK_ENDPOINT", "1", NULL},
+               *dual[] = {"AWS_USE_DUALSTACK_ENDPOINT", "true", NULL},
+               *both[] = {"AWS_USE_DUALSTACK_ENDPOINT", "true", "AWS_USE_FIPS_ENDPOINT", "true", NULL};
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+        endpoint_is(plain, &sp_aws_codeguru, addresses[i].region, addresses[i].plain);
+        endpoint_is(fips, &sp_aws_codeguru, addresses[i].region, addresses[i].fips);
+        endpoint_is(dual, &sp_aws_codeguru, addresses[i].region, addresses[i].dual);
+        endpoint_is(both, &sp_aws_codeguru, addresses[i].region, addresses[i].both);
+    }
+    endpoint_is(plain, &sp_aws_codeguru, "fips-us-east-1",
+                "https://codeguru-profiler-fips.us-east-1.amazonaws.com");
+    endpoint_is(dual, &sp_aws_codeguru, "us-east-1-fips", "https://codeguru-profiler-fips.us-east-1.api.aws");
+    endpoint_is(plain, &sp_aws_sts, "aws-global", "https://sts.amazonaws.com");
+    endpoint_is(fips, &sp_aws_sts, "us-west-2", "https://sts-fips.us-west-2.amazonaws.com");
+    endpoint_is(fips, &sp_aws_sts, "us-gov-west-1", "https://sts.us-gov-west-1.amazonaws.com");
+    endpoint_is(both, &sp_aws_sts, "us-gov-west-1", "https://sts-fips.us-gov-west-1.api.aws");
+    endpoint_is(plain, &sp_aws_sts, "cn-north-1", "https://sts.cn-north-1.amazonaws.com.cn");
 }
 
 static void tokens_are_random_uuids(void **state)
@@ -386,6 +456,7 @@ int main(void)
         cmocka_unit_test(files_that_are_refused),
         cmocka_unit_test(the_environment_comes_first),
         cmocka_unit_test(requests),
+        cmocka_unit_test(endpoints_of_regions),
         cmocka_unit_test(tokens_are_random_uuids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
