@@ -191,7 +191,8 @@ spaa_status sp_aws_take_json(struct sp_aws_keys *k, const struct sp_buf *json, c
         missing = "Expiration";
     spaa_status st = SPAA_OK;
     if (missing) {
-        if (strcmp(missing, "AccessKeyId") == 0) /* what has keys in it is not repeated */
+        if (expires &&
+            strcmp(missing, "AccessKeyId") == 0) /* a service's; what has keys in it is not repeated */
             reason(json, &said);
         st = sp_aws_fail(d, source, "", "the answer has no %s%s", missing, sp_buf_cstr(&said));
     } else if (until.len && !sp_aws_time(until.data, until.len, &k->expires)) {

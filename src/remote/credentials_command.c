@@ -119,26 +119,33 @@ static void finish(struct child *c, int64_t deadline)
         close(c->err);
 }
 
-/* Its last words, on one line. Those of a profile's own command may hold anything, secrets too. */
-static void last_words(const struct child *c, bool strange, char out[static 300])
+/*
+ * How it ended. What it wrote is never shown: a `credential_process`, of another profile that this one leads
+ * to as well, may write its secrets to either pipe, and tracebacks repeat what could not be read.
+ */
+static void ending(int status, char out[static 40])
 {
-    const char *p = c->errors.data, *end = p + c->errors.len;
-    out[0] = '\0';
-    if (strange || !c->errors.len || c->errors.failed)
-        return;
-    while (end > p && (end[-1] == '\n' || end[-1] == ' ' || end[-1] == '\r'))
-        end--;
-    const char *nl = memrchr(p, '\n', (size_t)(end - p));
-    p = nl ? nl + 1 : p;
-    snprintf(out, 300, ": %.*s", (int)(end - p < 280 ? end - p : 280), p);
+    if (WIFSIGNALED(status))
+        snprintf(out, 40, "signal %d", WTERMSIG(status));
+    else
+        snprintf(out, 40, "exit status %d", WEXITSTATUS(status));
+}
+
+static void hint_for(const char *setting, const char *profile, char out[static 300])
+{
+    const char *login = strncmp(setting, "sso_", 4) == 0        ? "sso login"
+                        : strcmp(setting, "login_session") == 0 ? "login"
+                                                                : NULL;
+    int n = login ? snprintf(out, 300, "`aws %s --profile %.100s` begins a session; ", login, profile) : 0;
+    snprintf(out + n, 300 - (size_t)n, "`aws configure export-credentials --profile %.100s` shows why",
+             profile);
 }
 
 static spaa_status judge(const struct child *c, const char *setting, const char *profile,
                          struct sp_aws_keys *k, struct sp_diags *d)
 {
-    char words[300], hint[300];
-    snprintf(hint, sizeof hint, "`aws configure export-credentials --profile %.100s` shows why", profile);
-    last_words(c, strcmp(setting, "credential_process") == 0, words);
+    char end[40], hint[300];
+    hint_for(setting, profile, hint);
     if (c->output.failed)
         return sp_nomem(d);
     if (c->too_late)
@@ -150,8 +157,10 @@ static spaa_status judge(const struct child *c, const char *setting, const char 
         return sp_aws_fail(d, source, "install version 2 of the AWS command line",
                            "this `aws` has no `configure export-credentials`, which the profile's %s takes",
                            setting);
-    if (!WIFEXITED(c->status) || WEXITSTATUS(c->status))
-        return sp_aws_fail(d, source, hint, "it failed (for the profile's %s)%s", setting, words);
+    if (!WIFEXITED(c->status) || WEXITSTATUS(c->status)) {
+        ending(c->status, end);
+        return sp_aws_fail(d, source, hint, "it failed with %s (for the profile's %s)", end, setting);
+    }
     return sp_aws_take_json(k, &c->output, "SessionToken", false, source, d);
 }
 

@@ -593,15 +593,19 @@ def test_the_aws_command(host, tmp_path, setting):
     host.requests.clear()
     env["PATH"] = "/nowhere"
     refused(env, host, "aws command: ", setting, "`aws` is not installed")
-    env["PATH"] = command(tmp_path, "echo first >&2; echo 'The SSO session has expired' >&2; exit 255\n")
-    said = refused(env, host, "aws command: it failed")
-    assert ("The SSO session has expired" in said.err) == (setting != "credential_process")
+    for how, end in (("exit 255", "exit status 255"), ("kill -9 $$", "signal 9")):
+        env["PATH"] = command(tmp_path, "echo first >&2; echo '%s' >&2; echo '%s'; %s\n" % (k.secret, k.secret, how))
+        said = refused(env, host, "aws command: it failed with %s (for the profile's %s)" % (end, setting), "`aws configure export-credentials --profile p` shows why")
+        assert k.secret not in said.out + said.err and "first" not in said.err
+        assert ("`aws sso login --profile p`" in unwrapped(said.err)) == (setting == "sso_role_name")
     env["PATH"] = command(tmp_path, "echo 'aws: error: argument subcommand: Invalid choice, valid choices are:' >&2; echo 'set | add-model' >&2; exit 2\n")
     refused(env, host, "aws command: this `aws` has no `configure export-credentials`", "version 2")
     env["PATH"] = command(tmp_path, "cat /dev/zero\n")
     refused(env, host, "aws command: it wrote more than 64 KiB")
     env["PATH"] = command(tmp_path, "echo no\n")
     refused(env, host, "aws command: the answer is no JSON object")
+    env["PATH"] = command(tmp_path, "echo '%s'\n" % json.dumps({"Code": "x", "Message": k.secret}))
+    assert k.secret not in refused(env, host, "aws command: the answer has no AccessKeyId").err
 
 
 def test_a_role_goes_before_keys_and_needs_a_source(host, tmp_path):
