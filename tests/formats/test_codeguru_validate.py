@@ -72,6 +72,25 @@ def test_counts_that_no_tool_can_add_up(value, count):
     assert findings(profile({"counts": {"RUNNABLE": 2 ** 63 - 1}}), 0) == (True, [])
 
 
+@pytest.mark.parametrize("numbers, over", [
+    (["9223372036854775807.0", "1"], 1), (["5.0e18", "5.0e18"], 1), (["5e18", "4223372036854775808"], 1), (["4.0E18", "4e18", "1223372036854775808e0"], 2),
+    (["4611686018427387903.5", "4611686018427387904.5"], 1), (["0.5", "9223372036854775807", "0.25", "0.25"], 3), (["0.5", "9223372036854775807.5"], 1),
+    (["9223372036854775808.0"], 0), (["9.3e18"], 0), (["1e400"], 0), (["92233720368547758080e-1"], 0),
+    (["9223372036854775807.0"], None), (["5e18", "4.223372036854775807e18"], None), (["4611686018427387903.5", "4611686018427387903.5"], None),
+    (["9223372036854775807.999"], None), (["9223372036854775807", "0.999999999999999999"], None)])
+def test_counts_of_any_form_add_up_as_whole_ones_do(numbers, over):
+    children = ",".join('"f%d":{"counts":{"RUNNABLE":%s}}' % x for x in enumerate(numbers))
+    text = json.dumps(profile({"X": 1})).replace('"X": 1', '"children":{%s}' % children)
+    errors = [(c, f) for c, f, _ in findings(text)[1] if c[0] == "E"]
+    assert errors == ([] if over is None else [("E466", '%s.children["f%d"].counts["RUNNABLE"]' % (NODE, over))])
+
+
+def test_counts_of_any_form_are_those_of_the_agent():
+    text = json.dumps(profile(agent={**AGENT, "agentInfo": {"type": "profile-bee"}, "sampleWeights": {"RUNNABLE": 0.3}})).replace('{"RUNNABLE": 3}', '{"RUNNABLE": %s}')
+    assert findings(text % "3.0", 0) == (True, []) and findings(text % "30e-1", 0) == (True, [])
+    assert [(c, m) for c, _, m in findings(text % "3.5", 0)[1]][-1] == ("W484", "values contradict each other: numTimesSampled is 3, and the counts add up to 3.5")
+
+
 @pytest.mark.parametrize("kind", ["x", None, [1], True])
 def test_a_time_of_the_wrong_kind_is_one_error(kind):
     text = json.dumps(profile()).replace("1711234567000", json.dumps(kind), 1)

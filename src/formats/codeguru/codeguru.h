@@ -58,6 +58,15 @@ static inline bool sp_cg_cut_number(struct sp_json *j, struct sp_span raw)
            !sp_json_fail(j, "a number is cut off");
 }
 
+/* 0, 0.0, -0 and 0e5, but not 1e-400. */
+static inline bool sp_cg_is_zero(struct sp_span number)
+{
+    for (size_t i = 0; i < number.n && (number.p[i] | 32) != 'e'; i++)
+        if (number.p[i] >= '1' && number.p[i] <= '9')
+            return false;
+    return true;
+}
+
 static inline struct sp_span sp_cg_span(struct sp_str s)
 {
     return (struct sp_span){s.p, s.n};

@@ -175,14 +175,6 @@ static bool codeguru_keep_count(struct graph *x, struct sp_span key, bool *open)
     return true;
 }
 
-static bool codeguru_is_zero(struct sp_span s)
-{
-    for (size_t i = 0; i < s.n && (s.p[i] | 32) != 'e'; i++)
-        if (s.p[i] >= '1' && s.p[i] <= '9')
-            return false;
-    return true;
-}
-
 static uint32_t codeguru_context(struct graph *x, struct sp_span counter)
 {
     struct sp_context c = {
@@ -200,7 +192,7 @@ static bool codeguru_read_count(struct graph *x, struct sp_span key, bool *open)
         return codeguru_keep_count(x, key, open);
     if (!sp_json_number(j, &c.number) || sp_cg_cut_number(j, c.number))
         return false;
-    if (codeguru_is_zero(c.number)) {
+    if (sp_cg_is_zero(c.number)) {
         codeguru_keep_count_key(x, key, open);
         sp_buf_add(&x->extra, c.number.p, c.number.n);
         return true;

@@ -5,9 +5,12 @@
 
 #include "formats/codeguru/codeguru.h"
 
+#define SP_CG_DIGITS 18
+#define SP_CG_ONE    INT64_C(1000000000000000000) /* 10^SP_CG_DIGITS */
+
 struct sp_cg_counter {
     uint32_t name; /* number in `names` */
-    int64_t sum;   /* of whole counts, capped */
+    __int128 sum;  /* in units of 10^-18, of which 2^63 counts are not too many; capped there */
     bool too_much; /* it was capped */
 };
 

@@ -82,20 +82,56 @@ static void find_in_node(struct walk *w, enum sp_code code, const char *at, cons
 
 static const char whole[] = "counts are samples: whole, not negative, and less than 2^63";
 
-static bool count_of(struct walk *w, const char *at, uint32_t name, struct sp_span number)
+#define TOO_MUCH ((__int128)SP_CG_ONE << 63)
+
+static __int128 scaled_units(int64_t v, unsigned scale)
+{
+    __int128 units = (__int128)v * SP_CG_ONE;
+    for (; scale; scale--)
+        units /= 10;
+    return units;
+}
+
+/*
+ * In units of 10^-18; further digits are cut off. What has more digits than 64 bits hold and an exponent is
+ * taken to 8 digits, by its double. False: far beyond 2^63.
+ */
+static bool units_of(struct sp_span number, __int128 *units)
+{
+    const char *end = number.p + number.n;
+    int64_t v;
+    unsigned scale;
+    bool exact = true;
+    if (sp_parse_scaled(number.p, number.n, &v, &scale)) {
+        *units = scaled_units(v, scale);
+        return true;
+    }
+    size_t whole_n = sp_parse_i64(number.p, end, &v), n = number.n - whole_n;
+    n = n < 1 + SP_CG_DIGITS ? n : 1 + SP_CG_DIGITS;
+    if (whole_n && n && !memchr(number.p, 'e', number.n) && !memchr(number.p, 'E', number.n)) {
+        int64_t part = 0; /* of its sign, the whole part tells */
+        sp_parse_scaled(number.p + whole_n, n, &part, &scale);
+        *units = (__int128)v * SP_CG_ONE + scaled_units(part, scale);
+        return true;
+    }
+    if (!sp_parse_fixed(number.p, number.n, 8, units, &exact))
+        return false;
+    *units *= SP_CG_ONE / 100000000;
+    return true;
+}
+
+static bool count_of(struct walk *w, const char *at, uint32_t name, __int128 units)
 {
     struct sp_cg_check *c = w->c;
     struct sp_cg_counter *counter;
-    int64_t v;
     size_t i = 0;
     while (i < c->counters.n && c->counters.v[i].name != name)
         i++;
     if (i == c->counters.n && !sp_vec_push(&c->counters, ((struct sp_cg_counter){.name = name})))
         return false;
     counter = &c->counters.v[i];
-    if (sp_parse_i64(number.p, number.p + number.n, &v) == number.n && !counter->too_much &&
-        __builtin_add_overflow(counter->sum, v, &counter->sum)) {
-        counter->sum = INT64_MAX;
+    if (!counter->too_much && (counter->sum += units) >= TOO_MUCH) {
+        counter->sum = TOO_MUCH;
         counter->too_much = true;
         find_at_key(w, SP_E466, at, "counts", name, whole, "the counts up to here add up to 2^63 or more");
     }
@@ -111,23 +147,22 @@ static struct sp_str here(const struct walk *w)
     return s;
 }
 
-static void judge_count(struct walk *w, uint32_t name, struct sp_span raw, bool number, bool *zero)
+/* *units: what it adds to its counter; 0 of what counts nowhere. */
+static void judge_count(struct walk *w, uint32_t name, struct sp_span raw, bool number, __int128 *units)
 {
     char text[300];
     struct sp_str counter = sp_str_at(&w->c->names, name), leaf = here(w);
-    int64_t v = 1;
-    unsigned scale = 0;
-    bool fits = number && sp_parse_scaled(raw.p, raw.n, &v, &scale);
-    *zero = !v;
+    bool fits = number && units_of(raw, units),
+         large = number && *raw.p != '-' && (!fits || *units >= TOO_MUCH);
+    if (!fits || large || *raw.p == '-')
+        *units = 0;
     snprintf(text, sizeof text, "a count of %.*s (%.*s of `%.*s`)", (int)(raw.n < 40 ? raw.n : 40), raw.p,
              (int)(counter.n < 60 ? counter.n : 60), counter.p, (int)leaf.n, leaf.p);
     if (!number)
         find_at_key(w, SP_E467, raw.p, "counts", name, NULL, text);
-    else if (*raw.p == '-' && v)
+    else if (large || (*raw.p == '-' && !sp_cg_is_zero(raw)))
         find_at_key(w, SP_E466, raw.p, "counts", name, whole, text);
-    else if (!fits && sp_text_double(raw.p, raw.n) >= 0x1p63)
-        find_at_key(w, SP_E466, raw.p, "counts", name, whole, text);
-    else if (!fits || scale)
+    else if (*units % SP_CG_ONE || (!*units && !sp_cg_is_zero(raw)))
         find_at_key(w, SP_W483, raw.p, "counts", name, NULL, text);
 }
 
@@ -135,7 +170,8 @@ static bool check_count(struct walk *w, uint32_t search, struct sp_span key)
 {
     struct sp_cg_check *c = w->c;
     struct sp_span raw;
-    bool number = sp_json_type(&c->j) == SP_JSON_NUMBER, zero;
+    bool number = sp_json_type(&c->j) == SP_JSON_NUMBER;
+    __int128 units = 0;
     const char *at = c->j.p;
     uint32_t name = sp_intern(&c->names, key.p, key.n);
     if (name == SP_STR_FAIL)
@@ -144,9 +180,10 @@ static bool check_count(struct walk *w, uint32_t search, struct sp_span key)
         return false;
     if (sp_cg_again(c, search, name))
         find_at_key(w, SP_E491, at, "counts", name, NULL, "a counter");
-    judge_count(w, name, raw, number, &zero);
-    w->counted = w->counted || (number && !zero);
-    return !number || zero || count_of(w, raw.p, name, raw) || sp_json_fail(&c->j, "out of memory");
+    judge_count(w, name, raw, number, &units);
+    bool counted = number && !sp_cg_is_zero(raw);
+    w->counted = w->counted || counted;
+    return !counted || count_of(w, raw.p, name, units) || sp_json_fail(&c->j, "out of memory");
 }
 
 static bool check_counts(struct walk *w)

@@ -216,7 +216,8 @@ static void check_counters(struct sp_cg_check *c, struct sp_span raw, int64_t ms
         memcpy(key, name.p, name.n);
         key[name.n] = '\0';
         v = sp_cg_member(weights, key);
-        double want = ms > 0 ? (double)c->counters.v[i].sum * 1000 / (double)ms : 0;
+        double sum = (double)c->counters.v[i].sum / (double)SP_CG_ONE;
+        double want = ms > 0 ? sum * 1000 / (double)ms : 0;
         double is = v.n ? sp_text_double(v.p, v.n) : 0;
         if (!v.n)
             sp_cg_find(c, SP_W484, weights.p, "agentMetadata.sampleWeights", NULL,
@@ -233,14 +234,16 @@ static void check_counters(struct sp_cg_check *c, struct sp_span raw, int64_t ms
 static void check_sum(struct sp_cg_check *c, struct sp_span raw)
 {
     struct sp_span v = sp_cg_member(raw, "numTimesSampled");
-    int64_t sum = 0;
+    __int128 sum = 0;
     uint64_t said;
+    char text[64];
     for (size_t i = 0; i < c->counters.n; i++)
         if (__builtin_add_overflow(sum, c->counters.v[i].sum, &sum))
             return;
-    if (v.n && is_bee(raw) && sp_parse_u64(v.p, v.p + v.n, &said) == v.n && said != (uint64_t)sum)
+    if (v.n && is_bee(raw) && sp_parse_u64(v.p, v.p + v.n, &said) == v.n && (__int128)said * SP_CG_ONE != sum)
         sp_cg_find(c, SP_W484, v.p, "agentMetadata.numTimesSampled", NULL,
-                   "numTimesSampled is %" PRIu64 ", and the counts add up to %" PRId64, said, sum);
+                   "numTimesSampled is %" PRIu64 ", and the counts add up to %.*s", said,
+                   (int)sp_scaled_text(sum, SP_CG_DIGITS, text), text);
 }
 
 void sp_cg_check_agent(struct sp_cg_check *c, struct sp_span raw, int64_t ms)
