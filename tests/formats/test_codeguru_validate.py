@@ -91,6 +91,20 @@ def test_counts_of_any_form_are_those_of_the_agent():
     assert [(c, m) for c, _, m in findings(text % "3.5", 0)[1]][-1] == ("W484", "values contradict each other: numTimesSampled is 3, and the counts add up to 3.5")
 
 
+def test_minus_zero_is_zero():
+    text = json.dumps(profile({"counts": {"RUNNABLE": 3, "B": 0}}, agent={**AGENT, "durationInMs": 0, "sampleWeights": {"RUNNABLE": 0}}))
+    for zero in ("-0", "-0.0", "-0e5"):
+        assert findings(text.replace('"B": 0', '"B": ' + zero).replace('"durationInMs": 0', '"durationInMs": ' + zero)
+                        .replace('"RUNNABLE": 0', '"RUNNABLE": ' + zero), 0) == (True, [])
+    assert "is negative" in findings(text.replace('"durationInMs": 0', '"durationInMs": -1e-400'), 1)[1][0][2]
+
+
+def test_a_call_graph_that_is_no_object_is_one_error():
+    for graph in ([], None, "x", 3):
+        text = json.dumps(profile()).replace(json.dumps(profile()["callgraph"]), json.dumps(graph))
+        assert [c for c, _, _ in findings(text, 1)[1]] == ["E467"]
+
+
 @pytest.mark.parametrize("kind", ["x", None, [1], True])
 def test_a_time_of_the_wrong_kind_is_one_error(kind):
     text = json.dumps(profile()).replace("1711234567000", json.dumps(kind), 1)

@@ -10,7 +10,7 @@ struct top {
     struct sp_cg_time start, end;
     struct sp_span agent;
     const char *graph;   /* NULL: there is none */
-    bool counted;        /* some count is not zero */
+    bool counted;        /* some count is not zero, or it is no object that has any */
     unsigned members;    /* bits of those that were there */
     const char *member;  /* the one that it is at; NULL: none that is known */
     struct sp_buf where; /* in the call graph, where that is no JSON from somewhere on */
@@ -37,6 +37,7 @@ static spaa_status check_top_member(struct top *t, struct sp_span key)
         t->graph = j->p;
         if (sp_json_type(j) == SP_JSON_OBJECT)
             return sp_cg_check_graph(c, t->in, &t->counted, &t->where);
+        t->counted = true;
         if (sp_json_skip(j, &raw))
             sp_cg_find(c, SP_E467, raw.p, "callgraph", NULL, "`callgraph` is no object");
     } else if (sp_json_skip(j, &raw) && m == AGENT) {

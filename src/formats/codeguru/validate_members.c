@@ -110,7 +110,7 @@ static const struct member *known(const char *object, struct sp_span key)
 
 static void check_number(struct sp_cg_check *c, struct sp_span raw, const char *path)
 {
-    if (raw.n && *raw.p == '-')
+    if (raw.n && *raw.p == '-' && !sp_cg_is_zero(raw))
         sp_cg_find(c, SP_E467, raw.p, path, NULL, "%s is negative: %.*s", path,
                    (int)(raw.n < 40 ? raw.n : 40), raw.p);
 }
