@@ -171,7 +171,7 @@ static bool select_weigh(struct sp_selection *s, const struct sp_tally *tally, s
     if (v == SP_ABSENT)
         return false;
     row->weight = record_weight(s, i, v);
-    row->samples = samples == SP_NONE ? SP_ABSENT : sp_weight(p, i, samples);
+    row->samples = samples == SP_NONE ? SP_ABSENT : sp_weight_whole(p, i, samples);
     return true;
 }
 
@@ -303,6 +303,8 @@ static spaa_status select_gather(struct sp_selection *s, const struct sp_select_
     for (uint32_t i = 0; !st && i < p->contexts.n; i++)
         fits[i] = (unsigned char)((p->contexts.v[i].event == s->event) + sp_context_fits(s, o, who, i));
     s->samples_metric = sp_metric_find(p, "samples", 7);
+    if (s->samples_metric == s->metric && s->scale) /* parts of samples: no numbers of them beside */
+        s->samples_metric = SP_NONE;
     if (!st && sp_is_of_hangs(p, s->event))
         st = select_states(s, o, who, d);
     if (!st)

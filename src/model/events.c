@@ -9,9 +9,11 @@ int64_t sp_event_samples(const struct sp_profile *p, uint32_t event)
     if (samples == SP_NONE)
         return sum;
     for (uint32_t i = 0; i < p->stacks.n; i++) {
-        int64_t v = sp_weight(p, i, samples);
-        if (p->contexts.v[p->stacks.v[i].context].event != event || v <= SP_DECIMAL)
+        int64_t v = sp_weight_whole(p, i, samples);
+        if (p->contexts.v[p->stacks.v[i].context].event != event || v == SP_ABSENT)
             continue;
+        if (v == SP_DECIMAL)
+            return SP_ABSENT;
         if (sum == SP_ABSENT)
             sum = 0;
         if (__builtin_add_overflow(sum, v, &sum))

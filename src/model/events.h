@@ -17,7 +17,8 @@ bool sp_is_branches(const struct sp_profile *p, uint32_t event); /* either of th
  * order; never branches, and what does not add only where nothing does. SP_NONE: none.
  */
 uint32_t sp_default_event(const struct sp_profile *p);
-/* Observations of an event, by its `samples` metric; SP_ABSENT when the source counts none. */
+/* Observations of an event, by its `samples` metric; SP_ABSENT when the source counts none, or parts of some.
+ */
 int64_t sp_event_samples(const struct sp_profile *p, uint32_t event);
 /*
  * Whether the event says that its peaks are what each stack had when the total was largest

@@ -105,6 +105,16 @@ static bool weights_set_decimal(struct sp_profile *p, uint32_t stack, uint32_t m
     return true;
 }
 
+int64_t sp_weight_whole(const struct sp_profile *p, uint32_t stack, uint32_t metric)
+{
+    int64_t v = sp_weight(p, stack, metric), whole;
+    unsigned scale;
+    if (v != SP_DECIMAL)
+        return v;
+    struct sp_str t = sp_weight_text(p, stack, metric);
+    return sp_parse_scaled(t.p, t.n, &whole, &scale) && !scale && whole > SP_DECIMAL ? whole : SP_DECIMAL;
+}
+
 bool sp_weight_set_text(struct sp_profile *p, uint32_t stack, uint32_t metric, const char *s, size_t n)
 {
     int64_t v;

@@ -46,6 +46,8 @@ static inline int64_t sp_weight(const struct sp_profile *p, uint32_t stack, uint
     const struct sp_column *c = &p->columns[metric];
     return stack < c->n ? c->v[stack] : SP_ABSENT;
 }
+/* The same, but of a decimal that is whole, "50.0", that number. */
+int64_t sp_weight_whole(const struct sp_profile *p, uint32_t stack, uint32_t metric);
 /* The text of a weight that sp_weight says is SP_DECIMAL. */
 struct sp_str sp_weight_text(const struct sp_profile *p, uint32_t stack, uint32_t metric);
 

@@ -9,7 +9,7 @@ import pytest
 
 import gen_codeguru as gen
 from codeguru_kit import OFF_CPU, ON_CPU, back, numbers, stacks, to_spaa
-from conftest import ROOT, ask, run
+from conftest import ROOT, ask, parse, run
 from gen_codeguru import Num
 
 
@@ -404,6 +404,23 @@ def test_odd_values_are_kept_and_said():
     assert json.loads(answer.out) == json.loads(text)
     assert "SPAA-W476" in answer.err
     assert json.loads(back(to_spaa_from(text))) == json.loads(text)
+
+
+def test_whole_counts_of_another_form_are_numbers_of_samples():
+    """50.0 is 50 samples without a word, and comes back as it was; of 50.5 there is no number of samples, and no part of one is shown."""
+    text = '{"start":1,"end":2,"agentMetadata":{},"callgraph":{"children":{"a":{"counts":{"X":%s}},"b":{"counts":{"X":50}}}}}'
+    for number in ("50.0", "5e1", "500E-1"):
+        answer = run("top", "-", "--json", stdin=text % number, code=0)
+        assert (parse(answer.out)["whole"], parse(answer.out)["profile"]["samples"], answer.err) == (100, 100, "")
+        assert parse(run("info", "-", "--json", stdin=text % number, code=0).out)["events"][0]["samples"] == 100
+        assert back(to_spaa_from(text % number)).strip() == text % number
+    for number, code in (("-50.0", "W476"), ("1e19", "W476"), ("0.5", "W483")):
+        told = parse(run("top", "-", "--json", stdin=text % number, code=0).out)["diagnostics"]
+        assert [d["code"] for d in told if d["code"] in ("SPAA-W476", "SPAA-W483")] == ["SPAA-" + code]
+    answer = run("top", "-", "--json", stdin=text % "50.5", code=0)
+    assert parse(answer.out)["whole"] == 100.5 and "SPAA-W483" in answer.out and "SPAA-W476" not in answer.out
+    assert parse(answer.out)["profile"]["samples"] is None
+    assert parse(run("info", "-", "--json", stdin=text % "50.5", code=0).out)["events"][0].get("samples") is None
 
 
 def to_spaa_from(text):

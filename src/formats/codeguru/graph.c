@@ -184,6 +184,20 @@ static uint32_t codeguru_context(struct graph *x, struct sp_span counter)
     return c.state == SP_STR_FAIL ? SP_NONE : sp_context_intern(x->p, &c);
 }
 
+/* One in another form, "50.0", is kept as it stands and counts all the same. */
+static void codeguru_judge_count(struct graph *x, const struct cell *c)
+{
+    int64_t v = c->v;
+    unsigned scale = 0;
+    bool fits = v != SP_DECIMAL || sp_parse_scaled(c->number.p, c->number.n, &v, &scale),
+         odd = *c->number.p == '-' || !fits;
+    if (!odd && !scale && __builtin_add_overflow(x->g->counted, (uint64_t)v, &x->g->counted))
+        x->g->counted = UINT64_MAX;
+    if (odd || scale)
+        sp_emit(x->d, odd ? SP_W476 : SP_W483, SP_AT((uint64_t)(c->number.p - x->j->start)),
+                "a count of %.*s", (int)(c->number.n < 40 ? c->number.n : 40), c->number.p);
+}
+
 static bool codeguru_read_count(struct graph *x, struct sp_span key, bool *open)
 {
     struct sp_json *j = x->j;
@@ -201,11 +215,7 @@ static bool codeguru_read_count(struct graph *x, struct sp_span key, bool *open)
         c.v = SP_DECIMAL;
     if ((c.context = codeguru_context(x, key)) == SP_NONE)
         return sp_json_fail(j, "out of memory");
-    if (c.v > 0 && __builtin_add_overflow(x->g->counted, (uint64_t)c.v, &x->g->counted))
-        x->g->counted = UINT64_MAX;
-    if (c.v < 0)
-        sp_emit(x->d, SP_W476, SP_AT((uint64_t)(c.number.p - j->start)), "a count of %.*s",
-                (int)(c.number.n < 40 ? c.number.n : 40), c.number.p);
+    codeguru_judge_count(x, &c);
     return sp_vec_push(&x->cells, c) || sp_json_fail(j, "out of memory");
 }
 
