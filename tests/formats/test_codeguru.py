@@ -423,6 +423,24 @@ def test_whole_counts_of_another_form_are_numbers_of_samples():
     assert parse(run("info", "-", "--json", stdin=text % "50.5", code=0).out)["events"][0].get("samples") is None
 
 
+def test_of_members_that_stand_twice_the_first_is_used_everywhere():
+    """In what is shown and in what is written; counters are added up, which is told, too."""
+    text = ('{"start":1700000000000,"start":1700000005000,"end":1700000060000,"end":1,"agentMetadata":{"durationInMs":60000,"durationInMs":50000,'
+            '"fleetInfo":{"fleetInstanceId":"a","fleetInstanceId":"b"},"fleetInfo":{"hostName":"c"},"agentInfo":{"type":"x","version":"1","version":"2"}},'
+            '"agentMetadata":{"agentInfo":{"type":"z"}},"callgraph":{"children":{"f":{"counts":{"R":3,"S":1,"R":4}},"g":{"counts":{"R":1}}}}}')
+    answer = run("info", "-", "--json", stdin=text, code=0)
+    info = parse(answer.out)
+    assert (info["source"]["tool"], info["source"]["tool_version"], info["host"]["name"], info["duration"]) == ("x", "1", "a", 60)
+    assert (info["time_range"]["start"], info["time_range"]["end"]) == (1700000000, 1700000060)
+    told = [(d["code"], d["message"]) for d in info["diagnostics"]]
+    assert len(told) == 8 and sum(c == "SPAA-E491" and "the counter `R`; both count" in m for c, m in told) == 1
+    written = json.loads(run("convert", "-", "--to", "codeguru", "-o", "-", stdin=text).out)
+    assert written == {"start": 1700000000000, "end": 1700000060000, "agentMetadata": {"durationInMs": 60000, "fleetInfo": {"fleetInstanceId": "a"},
+                       "agentInfo": {"type": "x", "version": "1"}}, "callgraph": {"children": {"f": {"counts": {"R": 7, "S": 1}}, "g": {"counts": {"R": 1}}}}}
+    added = run("convert", "-", "--to", "spaa", "-o", "-", "--group-by", "none", stdin=text.replace('"R":4', '"T":4'), code=0)
+    assert '"value":8' in added.out and "SPAA-E491" not in added.err
+
+
 def to_spaa_from(text):
     return run("convert", "-", "--to", "spaa", "-o", "-", "--from", "codeguru", stdin=text, code=0).raw
 

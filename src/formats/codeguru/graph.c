@@ -68,10 +68,11 @@ struct graph {
     SP_VEC(struct child) children;
     SP_VEC(struct node) nodes;
     SP_VEC(struct cell) cells;
-    SP_VEC(uint32_t) path; /* frames of the stack at hand, leaf first */
-    size_t complete;       /* cells of nodes whose counts were read to their end */
-    size_t shared;         /* levels of the last record's path that still are open */
-    uint32_t searches;     /* for children that stand twice */
+    SP_VEC(uint32_t) path;     /* frames of the stack at hand, leaf first */
+    size_t complete;           /* cells of nodes whose counts were read to their end */
+    size_t shared;             /* levels of the last record's path that still are open */
+    uint32_t searches;         /* for children and counters that stand twice */
+    SP_VEC(uint32_t) counters; /* by context: the search that met it last */
     size_t noted, frames_max;
     struct sp_buf extra, text;
 };
@@ -198,6 +199,20 @@ static void codeguru_judge_count(struct graph *x, const struct cell *c)
                 "a count of %.*s", (int)(c->number.n < 40 ? c->number.n : 40), c->number.p);
 }
 
+/* Both count; with the states added up, other counters have the same context. False: out of memory. */
+static bool codeguru_find_counter_again(struct graph *x, const struct cell *c)
+{
+    struct sp_str name = sp_pstr(x->p, x->p->contexts.v[c->context].state);
+    while (x->counters.n <= c->context)
+        if (!sp_vec_push(&x->counters, 0))
+            return false;
+    if (x->g->by_state && x->counters.v[c->context] == x->searches)
+        sp_emit(x->d, SP_E491, SP_AT((uint64_t)(c->number.p - x->j->start)), "the counter `%.*s`; both count",
+                (int)(name.n < 100 ? name.n : 100), name.p);
+    x->counters.v[c->context] = x->searches;
+    return true;
+}
+
 static bool codeguru_read_count(struct graph *x, struct sp_span key, bool *open)
 {
     struct sp_json *j = x->j;
@@ -216,6 +231,8 @@ static bool codeguru_read_count(struct graph *x, struct sp_span key, bool *open)
     if ((c.context = codeguru_context(x, key)) == SP_NONE)
         return sp_json_fail(j, "out of memory");
     codeguru_judge_count(x, &c);
+    if (!codeguru_find_counter_again(x, &c))
+        return sp_json_fail(j, "out of memory");
     return sp_vec_push(&x->cells, c) || sp_json_fail(j, "out of memory");
 }
 
@@ -224,6 +241,7 @@ static bool codeguru_read_counts(struct graph *x)
     struct sp_json *j = x->j;
     struct sp_span key;
     bool open = false, any = false;
+    x->searches++;
     if (!sp_json_object(j))
         return false;
     for (; sp_json_key(j, &key); any = true)
@@ -445,6 +463,7 @@ static void codeguru_free_graph(struct graph *x)
     sp_vec_free(&x->children);
     sp_vec_free(&x->nodes);
     sp_vec_free(&x->cells);
+    sp_vec_free(&x->counters);
     sp_vec_free(&x->path);
     sp_buf_free(&x->extra);
     sp_buf_free(&x->text);

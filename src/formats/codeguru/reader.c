@@ -43,7 +43,7 @@ struct reader {
     struct sp_buf kept; /* members of x_codeguru */
     struct sp_span agent, callgraph;
     struct report report;
-    bool graph_seen, nomem;
+    bool graph_seen, start_seen, end_seen, nomem;
 };
 
 static spaa_status codeguru_event(struct reader *r, const struct sp_read_opts *opts)
@@ -81,7 +81,7 @@ static void reader_codeguru_keep(struct reader *r, struct sp_span key, struct sp
 }
 
 /* Milliseconds as seconds; what does not come back from them is kept as it is. */
-static bool codeguru_read_time(struct reader *r, const char *key, uint32_t *out)
+static bool codeguru_read_time(struct reader *r, const char *key, bool *seen, uint32_t *out)
 {
     struct sp_span raw;
     int64_t v;
@@ -90,6 +90,11 @@ static bool codeguru_read_time(struct reader *r, const char *key, uint32_t *out)
     bool number = sp_json_type(&r->j) == SP_JSON_NUMBER;
     if (!sp_json_skip(&r->j, &raw) || sp_cg_cut_number(&r->j, raw))
         return false;
+    if (*seen) {
+        sp_emit(r->d, SP_E124, SP_AT((uint64_t)(raw.p - r->j.start)), "`%s`; the first of them is kept", key);
+        return true;
+    }
+    *seen = true;
     bool exact = false;
     if (number && sp_parse_scaled(raw.p, raw.n, &v, &scale) && scale <= 6) {
         *out = sp_profile_str(r->p, t, sp_scaled_text(v, scale + 3, t));
@@ -199,9 +204,15 @@ static bool codeguru_read_agent(struct reader *r, struct sp_span key)
 {
     struct sp_json j;
     struct sp_span inner;
-    if (!sp_json_skip(&r->j, &r->agent))
+    if (!sp_json_skip(&r->j, &inner))
         return false;
-    reader_codeguru_keep(r, key, r->agent);
+    uint32_t text = r->agent.n ? SP_STR_NONE : sp_unique_text(&r->p->strs, inner, r->d);
+    if (text == SP_STR_FAIL)
+        return sp_json_fail(&r->j, "out of memory");
+    reader_codeguru_keep(r, key, text ? sp_cg_span(sp_pstr(r->p, text)) : inner);
+    if (!text) /* there was one */
+        return true;
+    r->agent = sp_cg_span(sp_pstr(r->p, text));
     sp_json_init(&j, r->agent.p, r->agent.n);
     if (sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j))
         while (sp_json_key(&j, &inner))
@@ -244,9 +255,9 @@ static bool codeguru_member(struct reader *r, struct sp_span key, spaa_status *s
 {
     struct sp_span raw;
     if (sp_span_is(key, "start"))
-        return codeguru_read_time(r, "start", &r->p->header.time_start);
+        return codeguru_read_time(r, "start", &r->start_seen, &r->p->header.time_start);
     if (sp_span_is(key, "end"))
-        return codeguru_read_time(r, "end", &r->p->header.time_end);
+        return codeguru_read_time(r, "end", &r->end_seen, &r->p->header.time_end);
     if (sp_span_is(key, "agentMetadata"))
         return codeguru_read_agent(r, key);
     if (sp_span_is(key, "callgraph") && sp_json_type(&r->j) == SP_JSON_OBJECT && !r->graph_seen &&
