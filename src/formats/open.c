@@ -98,9 +98,51 @@ spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_dia
     return SPAA_ERR_INPUT;
 }
 
-/* What kind of value a text is that is one JSON value, or begins as a long one, and no record of SPAA; NULL:
- * it is none. */
-static const char *other_json(struct sp_input *in)
+/* Whether an object that the text begins with has a member `type`, as SPAA's records do. */
+static bool is_record(struct sp_span text)
+{
+    struct sp_json j;
+    struct sp_span key, raw;
+    bool found = false;
+    sp_json_init(&j, text.p, text.n);
+    if (sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j))
+        while (!found && sp_json_key(&j, &key)) {
+            found = sp_span_is(key, "type");
+            if (!found && !sp_json_skip(&j, &raw))
+                break;
+        }
+    sp_json_free(&j);
+    return found;
+}
+
+/* Whether one of the lines is all JSON, as the lines of SPAA are, or begins as a record, be it cut off in
+ * that. */
+static bool any_line_fits(struct sp_span text)
+{
+    static const char begins[] = "{\"type\"";
+    struct sp_json j;
+    struct sp_span raw;
+    for (const char *p = text.p, *end = text.p + text.n; p < end;) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        struct sp_span line = {p, (size_t)((nl ? nl : end) - p)};
+        p = nl ? nl + 1 : end;
+        if (!line.n || *line.p != '{')
+            continue;
+        sp_json_init(&j, line.p, line.n);
+        bool fits = (sp_json_skip(&j, &raw) && sp_json_end(&j)) || is_record(line) ||
+                    (!nl && line.n < sizeof begins && memcmp(line.p, begins, line.n) == 0);
+        sp_json_free(&j);
+        if (fits)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * A text that is one JSON value, begins as a long one or as one that is damaged, and no record of SPAA, into
+ * `what`; false: it is none.
+ */
+static bool other_json(struct sp_input *in, char what[static 200])
 {
     static const char *const kinds[] = {
         [SP_JSON_OBJECT] = "an object", [SP_JSON_ARRAY] = "an array", [SP_JSON_STRING] = "a string",
@@ -110,14 +152,26 @@ static const char *other_json(struct sp_input *in)
     size_t n;
     bool whole;
     struct sp_json j;
-    struct sp_span raw, record = {NULL, 0};
+    struct sp_span raw;
     if (sp_probe_view(in, &p, &n, &whole) != SPAA_OK || !n)
-        return NULL;
-    sp_json_init(&j, (const char *)p, n);
+        return false;
+    struct sp_span text = {(const char *)p, n};
+    sp_json_init(&j, text.p, n);
     enum sp_json_type type = sp_json_type(&j);
-    bool value = sp_json_skip(&j, &raw) ? sp_json_end(&j) : !whole && j.error_at == n;
+    bool value = sp_json_skip(&j, &raw) ? sp_json_end(&j) : !whole && j.error_at == n,
+         nests = type == SP_JSON_OBJECT || type == SP_JSON_ARRAY, is = false;
+    if (is_record(text)) {
+        is = false;
+    } else if (value) {
+        is = true;
+        snprintf(what, 200, "it is JSON, %s,", kinds[type]);
+    } else if (nests && j.error && !any_line_fits(text)) {
+        is = true;
+        snprintf(what, 200, "it begins as JSON, %s, is damaged from offset %zu on (%.80s),", kinds[type],
+                 j.error_at, j.error);
+    }
     sp_json_free(&j);
-    return value && !sp_json_find((struct sp_span){(const char *)p, n}, "type", &record) ? kinds[type] : NULL;
+    return is;
 }
 
 const struct spaa_format *sp_validated_format(struct sp_input *in, const char *path, struct sp_diags *d)
@@ -130,13 +184,13 @@ const struct spaa_format *sp_validated_format(struct sp_input *in, const char *p
         return named;
     if (guess.format && guess.format->validate)
         return guess.format;
-    const char *kind = other_json(in);
-    if (!kind)
+    char what[200];
+    if (!other_json(in, what))
         return sp_format_by_name("spaa");
     sp_emit_hint(d, SP_E005, SP_AT(0),
                  "SPAA has a record with a `type` on each line, a CodeGuru profile is one object with "
                  "`callgraph`; `--from FORMAT` judges it as one of them",
-                 "it is JSON, %s, and neither SPAA nor a CodeGuru profile", kind);
+                 "%s and neither SPAA nor a CodeGuru profile", what);
     return NULL;
 }
 

@@ -222,6 +222,27 @@ def test_json_that_is_no_profile_is_called_that(text, kind, tmp_path):
     assert "SPAA-E105" in run("validate", named, code=1).err
 
 
+TRACE = json.dumps({"traceEvents": [{"name": "a", "ph": "X", "ts": 1, "dur": 2}], "displayTimeUnit": "ms"})
+PRETTY = json.dumps({"nodes": [{"id": 1, "callFrame": {"type": 1}}], "startTime": 1}, indent=1)
+
+
+@pytest.mark.parametrize("text, offset", [
+    (TRACE[:40], 40), (TRACE[:-1], len(TRACE) - 1), (TRACE[:12], 12), (TRACE + " x", len(TRACE) + 1), (TRACE.replace("1", "NaN", 1), TRACE.index("1")),
+    ("[" + TRACE + ",", len(TRACE) + 2), (PRETTY[:-4], None), (PRETTY.replace('"id"', '"id'), None), ('{"$schema": ', 12), ("{\n", 2), ("[", 1)])
+def test_damaged_json_that_is_no_profile_is_called_that(text, offset):
+    """One error, not those that its lines have as records of SPAA."""
+    found = parse(run("validate", "-", "--json", stdin=text, code=1).out)["findings"]
+    assert [f["code"] for f in found] == ["SPAA-E005"] and "it begins as JSON, an " in found[0]["message"]
+    assert "neither SPAA nor a CodeGuru profile" in found[0]["message"] and (offset is None or "offset %d on" % offset in found[0]["message"])
+
+
+@pytest.mark.parametrize("text", ['{"ty', '{"type"', '{"type":"header","format":"sp', '{"x":1,"type":"head', '{"type":"header"\n{"type":"dso"}\n', '{"x":\n{"type":"dso","id":1}\n',
+                                  '{"level":1}\n{"level":2}\n', '{\n "type": "header"\n}\n{\n "type": "dso"\n}\n', "{'type': 1}\n{\"type\":\"dso\"}\n"])
+def test_damaged_records_of_spaa_are_judged_as_that(text):
+    codes = {f["code"] for f in parse(run("validate", "-", "--json", stdin=text, code=1).out)["findings"]}
+    assert codes & {"SPAA-E100", "SPAA-E105"} and "SPAA-E005" not in codes
+
+
 def test_text_that_is_no_json_by_its_name(tmp_path):
     named = tmp_path / "x.codeguru.json"
     for text in ("hello", "{'start': 1}", "nul", "{"):
