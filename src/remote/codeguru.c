@@ -39,6 +39,9 @@ void sp_codeguru_request_free(struct sp_codeguru_request *r)
     sp_buf_free(&r->query);
 }
 
+static const char path_characters[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/-._~%!$&'()*+,;=:@";
+
 /* Scheme, host and path of the endpoint; the path has no slash at its end. */
 static spaa_status endpoint(const struct sp_codeguru *s, struct sp_codeguru_request *r, struct sp_diags *d)
 {
@@ -48,7 +51,8 @@ static spaa_status endpoint(const struct sp_codeguru *s, struct sp_codeguru_requ
     else if (strncmp(url, "http://", 7) == 0)
         host = url + 7;
     size_t n = host ? strcspn(host, "/?#") : 0, path_n = host ? strlen(host + n) : 0;
-    bool fine = n && !memchr(host, '@', n) && !strpbrk(url, "?# \\\"\t\r\n");
+    bool fine = n && !memchr(host, '@', n) && !strpbrk(url, "?# \\\"\t\r\n") &&
+                !host[n + strspn(host + n, path_characters)];
     while (fine && path_n && host[n + path_n - 1] == '/')
         path_n--;
     if (fine) {

@@ -52,10 +52,34 @@ static void header_value(const char *v, struct sp_buf *out)
     }
 }
 
+/* As services read it: without empty segments, `.` and `..`; what is encoded is encoded again. */
+static void canonical_path(const char *path, struct sp_buf *out)
+{
+    struct sp_buf plain;
+    size_t n = strlen(path);
+    sp_buf_init(&plain, 0);
+    for (const char *p = path; *p;) {
+        size_t segment = strcspn(p, "/");
+        if (segment == 2 && memcmp(p, "..", 2) == 0) {
+            while (plain.len && plain.data[--plain.len] != '/')
+                ;
+        } else if (segment && (segment != 1 || *p != '.')) {
+            sp_buf_ch(&plain, '/');
+            sp_buf_add(&plain, p, segment);
+        }
+        p += segment + (p[segment] == '/');
+    }
+    if (!plain.len || path[n - 1] == '/')
+        sp_buf_ch(&plain, '/');
+    sp_uri_encode(out, sp_buf_cstr(&plain), true);
+    out->failed = out->failed || plain.failed;
+    sp_buf_free(&plain);
+}
+
 bool sp_sigv4_canonical(const struct sp_sigv4 *r, struct sp_buf *out)
 {
     sp_buf_printf(out, "%s\n", r->method);
-    sp_uri_encode(out, *r->path ? r->path : "/", true); /* what is encoded is encoded again */
+    canonical_path(r->path, out);
     sp_buf_printf(out, "\n%s\n", r->query);
     for (size_t i = 0; i < r->nheaders; i++) {
         sp_buf_printf(out, "%s:", r->headers[i].name);

@@ -146,6 +146,23 @@ static void values_are_trimmed_and_paths_encoded_twice(void **state)
     assert_string_equal(
         sp_buf_cstr(&out),
         "GET\n/a%2520b/c\nx=1\nhost:h\nmy-header:a b c\n\nhost;my-header\n" SHA256_OF_NOTHING);
+    static const char *const paths[][2] = {/* as botocore's normalize_url_path */
+                                           {"", "/"},           {"/", "/"},
+                                           {"//", "/"},         {"/.", "/"},
+                                           {"/..", "/"},        {"//a", "/a"},
+                                           {"/a//b/", "/a/b/"}, {"/a/../b", "/b"},
+                                           {"/a/..", "/"},      {"/../a/./b", "/a/b"},
+                                           {"/a/../", "/"},     {"/a/b/../../c", "/c"},
+                                           {"/...", "/..."},    {"/.a/..b", "/.a/..b"},
+                                           {"/a/b/..", "/a"},   {"/a/.", "/a"}};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char want[64];
+        snprintf(want, sizeof want, "GET\n%s\nx=1\n", paths[i][1]);
+        r.path = paths[i][0];
+        sp_buf_clear(&out);
+        assert_true(sp_sigv4_canonical(&r, &out));
+        assert_memory_equal(out.data, want, strlen(want));
+    }
     sp_buf_clear(&out);
     sp_uri_encode(&out, "a b/c~é+", true);
     assert_string_equal(sp_buf_cstr(&out), "a%20b/c~%C3%A9%2B");
@@ -348,7 +365,18 @@ static void requests(void **state)
           "http://[::1]:8080/base/profilingGroups/g-1_x/profileTimes?endTime=1970-01-01T01%3A00%3A00Z&"
           "nextToken=a%2Fb%3D&period=PT5M&startTime=1970-01-01T00%3A00%3A00Z");
     sp_codeguru_request_free(&r);
-    const char *bad[] = {"", "host", "ftp://x", "https://", "https://u:p@h", "https://h/?x", "http://h h"};
+    const char *bad[] = {"",
+                         "host",
+                         "ftp://x",
+                         "https://",
+                         "https://u:p@h",
+                         "https://h/?x",
+                         "http://h h",
+                         "http://h/\303\274",
+                         "http://h/a|b",
+                         "http://h/a^b",
+                         "http://h/[a]",
+                         "http://h/a{b}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         s.endpoint = bad[i];
         assert_int_equal(sp_codeguru_post(&s, "tok", "{}", 2, &d, &r), SPAA_ERR_USAGE);
