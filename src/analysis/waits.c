@@ -183,132 +183,6 @@ static void settle_holders(struct sp_waits *w)
     }
 }
 
-/* ---- chains ---- */
-
-/*
- * From each thread at most one way leads on, so chains are walked once: depth of a thread is one more than
- * that of whom it waits for. mark: 0 not seen, 1 on the way, 2 done.
- */
-static bool waits_measure(struct sp_waits *w, unsigned char *mark)
-{
-    SP_VEC(uint32_t) way = {0};
-    bool ok = true;
-    for (uint32_t start = 0; ok && start < w->threads.n; start++) {
-        uint32_t t = start;
-        way.n = 0;
-        while (ok && t != SP_NONE && !mark[t]) {
-            uint32_t x = sp_waits_followed(w, t);
-            mark[t] = 1;
-            ok = sp_vec_push(&way, t);
-            t = x == SP_NONE ? SP_NONE : w->waits.v[x].holder;
-        }
-        bool cycle = t != SP_NONE && mark[t] == 1;
-        uint32_t length = 0;
-        for (size_t i = way.n; cycle && i-- > 0;) {
-            length++;
-            if (way.v[i] == t)
-                break;
-        }
-        for (size_t i = way.n; i-- > 0;) {
-            struct sp_wait_thread *x = &w->threads.v[way.v[i]];
-            uint32_t wait = sp_waits_followed(w, way.v[i]);
-            uint32_t next = wait == SP_NONE ? SP_NONE : w->waits.v[wait].holder;
-            if (cycle && way.n - i <= length) {
-                x->depth = length;
-                x->cyclic = true;
-            } else if (wait != SP_NONE) {
-                x->depth = 1 + (next == SP_NONE ? 0 : w->threads.v[next].depth);
-                x->cyclic = next != SP_NONE && w->threads.v[next].cyclic;
-            }
-            mark[way.v[i]] = 2;
-        }
-    }
-    sp_vec_free(&way);
-    return ok;
-}
-
-static bool waits_add_chain(struct sp_waits *w, uint32_t thread, uint32_t *step_of)
-{
-    struct sp_wait_chain c = {.first = (uint32_t)w->steps.n, .cycle = SP_NONE};
-    uint32_t t = thread;
-    bool ok = true;
-    while (ok && t != SP_NONE && sp_waits_followed(w, t) != SP_NONE) {
-        if (step_of[t] > c.first) { /* of this chain: 1 + its place in steps */
-            c.cycle = step_of[t] - 1 - c.first;
-            break;
-        }
-        ok = sp_vec_push(&w->steps, sp_waits_followed(w, t));
-        step_of[t] = (uint32_t)w->steps.n;
-        t = w->waits.v[sp_waits_followed(w, t)].holder;
-    }
-    c.n = (uint32_t)w->steps.n - c.first;
-    return ok && sp_waits_judge(w, &c) && sp_vec_push(&w->chains, c);
-}
-
-static int waits_by_weight(const void *va, const void *vb, void *arg)
-{
-    const struct sp_waits *w = arg;
-    const struct sp_wait_thread *a = &w->threads.v[*(const uint32_t *)va],
-                                *b = &w->threads.v[*(const uint32_t *)vb];
-    if (a->frontmost != b->frontmost)
-        return a->frontmost ? -1 : 1;
-    if (a->depth != b->depth)
-        return a->depth > b->depth ? -1 : 1;
-    if (a->waiting != b->waiting)
-        return a->waiting > b->waiting ? -1 : 1;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    return (a->tid > b->tid) - (a->tid < b->tid);
-}
-
-/* Chains begin at threads that no chain comes through; of a cycle that nobody leads into, at its first
- * thread. */
-static bool waits_find_chains(struct sp_waits *w)
-{
-    size_t n = w->threads.n + 1;
-    unsigned char *mark = calloc(n, 1), *inner = calloc(n, 1), *covered = calloc(n, 1);
-    uint32_t *step_of = calloc(n, sizeof *step_of);
-    bool ok = mark && inner && covered && step_of && waits_measure(w, mark);
-    for (uint32_t t = 0; ok && t < w->threads.n; t++) {
-        uint32_t x = sp_waits_followed(w, t);
-        if (x == SP_NONE)
-            continue;
-        if (w->waits.v[x].holder != SP_NONE && w->threads.v[t].asked)
-            inner[w->waits.v[x].holder] = 1;
-        ok = !w->threads.v[t].asked || sp_vec_push(&w->order, t);
-    }
-    if (ok && w->order.n)
-        qsort_r(w->order.v, w->order.n, sizeof *w->order.v, waits_by_weight, w);
-    for (int pass = 0; ok && pass < 2; pass++)
-        for (size_t i = 0; ok && i < w->order.n; i++) {
-            uint32_t t = w->order.v[i];
-            if (covered[t] || (!pass && inner[t] && !w->threads.v[t].frontmost))
-                continue;
-            ok = waits_add_chain(w, t, step_of);
-            const struct sp_wait_chain *c = &w->chains.v[w->chains.n - 1];
-            for (uint32_t k = 0; ok && k < c->n; k++)
-                covered[w->waits.v[w->steps.v[c->first + k]].waiter] = 1;
-        }
-    free(mark);
-    free(inner);
-    free(covered);
-    free(step_of);
-    return ok;
-}
-
-static int by_chain(const void *va, const void *vb, void *arg)
-{
-    const struct sp_wait_chain *a = va, *b = vb;
-    const struct sp_waits *w = arg;
-    if ((a->deadlock != SP_DEADLOCK_NONE) != (b->deadlock != SP_DEADLOCK_NONE))
-        return a->deadlock != SP_DEADLOCK_NONE ? -1 : 1;
-    if (a->beside != b->beside)
-        return a->beside ? 1 : -1;
-    uint32_t x = w->waits.v[w->steps.v[a->first]].waiter, y = w->waits.v[w->steps.v[b->first]].waiter;
-    int by = waits_by_weight(&x, &y, arg);
-    return by ? by : (a->first > b->first) - (a->first < b->first);
-}
-
 spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection *whole, struct sp_diags *d,
                         struct sp_waits *out)
 {
@@ -339,10 +213,10 @@ spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection 
         st = sp_waits_learn_steps(&w, d);
         if (!st)
             settle_holders(&w);
-        ok = !st && sp_waits_find_heaviest(&w) && sp_waits_find_stuck(&w) && waits_find_chains(&w) &&
+        ok = !st && sp_waits_find_heaviest(&w) && sp_waits_find_stuck(&w) && sp_waits_find_chains(&w) &&
              sp_waits_find_rings(&w);
-        if (ok && w.chains.n)
-            qsort_r(w.chains.v, w.chains.n, sizeof *w.chains.v, by_chain, &w);
+        if (ok)
+            sp_waits_sort_chains(&w);
     }
     if (!ok) {
         sp_waits_free(&w);

@@ -140,6 +140,11 @@ bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder
 /* Keeps of a what both have; false: no memory, and a is freed. */
 bool sp_wait_steps_cut(struct sp_wait_steps *a, const struct sp_wait_steps *b);
 
+/* waits_chains.c: from each thread that was asked about, once waits are known that do not end; then, with
+ * rings, in the order that they are shown in. False: no memory. */
+bool sp_waits_find_chains(struct sp_waits *w);
+void sp_waits_sort_chains(struct sp_waits *w);
+
 /* waits_ways.c: for whom each thread waited most; then, when chains are there, rings that none goes around;
  * false: no memory. */
 bool sp_waits_find_heaviest(struct sp_waits *w);

@@ -131,25 +131,6 @@ static bool hang_walk(struct sp_summary_hang *h, uint32_t thread, struct sp_wait
     return ok;
 }
 
-/* A deadlock holds nobody up whose wait was over when it began. False: no memory. */
-static bool hang_leave_later_ring(struct sp_summary_hang *h)
-{
-    if (!h->deadlock || h->in_ring)
-        return true;
-    struct sp_wait_chain way = *h->deadlock; /* from its wait on to the ring */
-    uint32_t n = way.cycle + 1;
-    while (n > 1 && h->w.steps.v[way.first] != h->wait) {
-        way.first++;
-        n--;
-    }
-    struct sp_wait_steps steps;
-    bool apart, ok = sp_waits_chain_steps(&h->w, &way, n, &steps, &apart);
-    if (ok && apart)
-        h->deadlock = NULL;
-    sp_vec_free(&steps.v);
-    return ok;
-}
-
 /* Follows who holds what to the last that is known, and looks what that did while its main thread waited. In
  * a ring it is the first. */
 static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
@@ -162,8 +143,7 @@ static bool hang_follow(struct sp_summary_hang *h, uint32_t thread)
     const struct sp_wait_chain *c = hang_chain(&h->w, thread, false, &h->in_ring);
     h->ring = h->in_ring ? c : hang_other_ring(&h->w, thread);
     h->deadlock = c && c->deadlock && hang_ends_in_deadlock(h, thread) ? c : NULL;
-    bool ok = hang_leave_later_ring(h) &&
-              (first->holder == SP_NONE || sp_wait_steps_of(&h->w, thread, first->holder, &steps)) &&
+    bool ok = (first->holder == SP_NONE || sp_wait_steps_of(&h->w, thread, first->holder, &steps)) &&
               hang_walk(h, thread, &steps);
     const struct sp_wait *last = &h->w.waits.v[h->last];
     if (ok && last->holder != SP_NONE) {

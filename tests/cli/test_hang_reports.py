@@ -91,6 +91,25 @@ def test_a_deadlock_that_began_after_its_wait_holds_nobody_up(tmp_path):
     assert "beside it, what is likely a deadlock of its process's other threads" in text and "before that" not in text
 
 
+def test_a_chain_does_not_lead_into_a_deadlock_that_began_after_its_wait(tmp_path):
+    """As above, and 0x13 waits for the main thread until 500."""
+    path = app(tmp_path, [[(600, "lock", held(0x11)), (400, "work", "running")], [(700, "work", "running"), (300, "lock", held(0x12))],
+                          [(700, "work", "running"), (300, "lock", held(0x11))], [(500, "lock", held(0x10)), (500, "work", "running")]])
+    answer = ask("waits", path)
+    steps = lambda c: [(s["tid"], s["holder"]["tid"]) for s in c["steps"]]
+    assert {(c["kind"], *steps(c)) for c in answer["chains"]} == {("deadlock", (0x11, 0x12), (0x12, 0x11)), ("chain", (0x13, 0x10), (0x10, 0x11))}
+    assert answer["deadlocks"] == 1 and answer["chains"][1]["holders"][0]["did"] == "ran"
+    assert [w["chain_length"] for w in answer["waiters"] if w["tid"] in (0x13, 0x10)] == [2, 1]
+
+
+def test_a_chain_goes_on_into_a_deadlock_from_where_it_was_at_once_with_it(tmp_path):
+    """0x13 waits for 0x10 until 500; 0x10 for the deadlock of 0x11 and 0x12, which begins at 701, until 800."""
+    path = app(tmp_path, [[(800, "lock", held(0x11)), (200, "work", "running")], [(700, "work", "running"), (300, "lock", held(0x12))],
+                          [(700, "work", "running"), (300, "lock", held(0x11))], [(500, "lock", held(0x10)), (500, "work", "running")]])
+    kinds = [(c["kind"], [s["tid"] for s in c["steps"]]) for c in ask("waits", path)["chains"]]
+    assert kinds == [("deadlock", [0x10, 0x11, 0x12]), ("chain", [0x13, 0x10])]
+
+
 LATE = [[(599, "work", "running"), (401, "lock", held(0x11))], [(600, "work", "running"), (400, "lock", held(0x10))]]
 
 
