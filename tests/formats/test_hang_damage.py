@@ -359,3 +359,62 @@ def test_a_row_that_is_missing_between_two_is_said():
     (n,) = [n for n, line in enumerate(lines) if "-[Player" in line]
     got = Sampled("\n".join(lines[:n] + lines[n + 1:]))
     assert sum(got.stacks.values()) == 170 and "line %d [SPAA-W526]" % (n + 1) in got.answer.err
+
+
+# ---- lines of threads that are missing ----
+
+
+def lost_line(timeline):
+    """Two threads that wait for each other in all of 20 samples, the second one's line lost: written for this test."""
+    span = " 1-20" if timeline else ""
+    rows = lambda f, other: """    20   start + 8 (app + 100) [0x100000064]%s
+      20   %s + 8 (app + 200) [0x1000000c8] (blocked by unfair lock owned by app [7] thread 0x%x)%s
+""" % (span, f, other, span)
+    return """Date/Time:        2026-02-02 23:22:34.999 -0800
+Report Version:   67
+Steps:            20 (10ms sampling interval)
+
+%s format: stacks are sorted
+
+Process:          app [7]
+Path:             /bin/app
+  Thread 0x10    DispatchQueue "com.apple.main-thread"(1)    20 samples (1-20)    priority 31 (base 31)
+%s
+%s
+  Binary Images:
+     0x100000000 - 0x1000fffff  app (1)  <00000000-0000-0000-0000-000000000001>  /bin/app
+""" % ("Timeline" if timeline else "Heavy", rows("lock_a", 0x20), rows("lock_b", 0x10))
+
+
+@pytest.mark.parametrize("timeline", (True, False))
+@pytest.mark.parametrize("blank", (True, False))
+def test_rows_of_a_thread_whose_line_is_missing_are_not_of_the_one_above(timeline, blank, tmp_path):
+    path = tmp_path / "lost.spindump.txt"
+    path.write_text(lost_line(timeline) if blank else lost_line(timeline).replace("\n\n    20", "\n    20"))
+    rows = ask("top", path, "--by", "thread", "--view", "all", "-n", "0")["rows"]
+    assert sorted((r["tid"] or 0, r["self"]) for r in rows) == [(0, 20), (0x10, 20)]
+    answer = ask("waits", path)
+    assert not answer["deadlocks"] and [w["holder"]["tid"] for t in answer["waiters"] for w in t["waits"]] == [0x20]
+    shown = run("summary", path)
+    assert "deadlock" not in shown.out and "itself" not in shown.out and "SPAA-W516" not in shown.out
+    assert "thread 0x10 above has its samples without them" in " ".join(shown.out.split())
+
+
+def test_rows_of_a_thread_of_sample_whose_line_is_missing_are_not_of_the_one_above(tmp_path):
+    path = tmp_path / "lost.sample.txt"
+    path.write_text("""Analysis of sampling app (pid 7) every 1 millisecond
+Process:         app [7]
+
+Call graph:
+    20 Thread_1   DispatchQueue_1: com.apple.main-thread  (serial)
+    + 20 start  (in app) + 8  [0x100000064]
+    +   20 work  (in app) + 8  [0x1000000c8]
+    + 20 start_thread  (in app) + 8  [0x100000264]
+    +   20 other  (in app) + 8  [0x1000002c8]
+
+Binary Images:
+       0x100000000 -        0x1000fffff +app (1) <00000000-0000-0000-0000-000000000001> /bin/app
+""")
+    rows = ask("top", path, "--by", "thread", "--view", "all", "-n", "0")["rows"]
+    assert sorted((r["tid"] or 0, r["self"]) for r in rows) == [(0, 20), (1, 20)]
+    assert "SPAA-L511" in run("top", path).err

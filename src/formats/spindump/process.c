@@ -292,6 +292,29 @@ static bool spindump_image_dsos(struct spindump_reader *r)
     return true;
 }
 
+/* Rows that cannot be of the thread above them are a thread's whose line is missing. */
+static bool spindump_part_blocks(struct spindump_reader *r)
+{
+    for (size_t i = 0, all = r->blocks.n; i < all; i++) {
+        struct spindump_block *b = &r->blocks.v[i], rest = {.thread = {.tid = SP_ABSENT, .nsamples = -1}};
+        size_t n = b->thread.tid == SP_ABSENT
+                       ? b->n
+                       : sp_hang_rows_of_one_thread(r->rows.v + b->first, b->n, b->thread.nsamples);
+        if (n == b->n)
+            continue;
+        rest.first = b->first + n;
+        rest.n = b->n - n;
+        rest.line = r->rows.v[rest.first].line;
+        b->n = n;
+        sp_emit(r->d, SP_L511, SP_AT_LINE(rest.line, SP_NOWHERE),
+                "thread %.*s above has its samples without them: they are counted for the process alone",
+                (int)b->thread.id.n, b->thread.id.p);
+        if (!sp_vec_push(&r->blocks, rest))
+            return false;
+    }
+    return true;
+}
+
 spaa_status sp_spindump_end_process(struct spindump_reader *r)
 {
     struct sp_buf *list = &r->threads;
@@ -307,7 +330,7 @@ spaa_status sp_spindump_end_process(struct spindump_reader *r)
         r->blocks.v[i].notes_n =
             (i + 1 < r->blocks.n ? r->blocks.v[i + 1].notes : r->notes.n) - r->blocks.v[i].notes;
     sp_buf_clear(list);
-    if (!sp_spindump_number_blocks(r) || !sp_spindump_instance(r))
+    if (!spindump_part_blocks(r) || !sp_spindump_number_blocks(r) || !sp_spindump_instance(r))
         return sp_nomem(r->d);
     spaa_status st = spindump_threads(r, list);
     if (!st && (!spindump_image_dsos(r) || !spindump_process_record(r, list)))

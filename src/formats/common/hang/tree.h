@@ -56,6 +56,9 @@ void sp_hang_tree_free(struct sp_hang_tree *t);
  */
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
                                int64_t *roots);
+/* one_thread.c: so many of the rows, from the first one on, can be of a thread of so many samples (negative:
+ * not stated). */
+size_t sp_hang_rows_of_one_thread(const struct sp_hang_row *rows, size_t n, int64_t whole);
 /* Keeps the segments as "x_…":{"ranges":[[1,37],[44,44]]} of their stacks. */
 bool sp_hang_keep_segments(struct sp_hang_tree *t, const char *key);
 
