@@ -62,6 +62,7 @@ struct sp_wait_thread {
 
     int64_t all;            /* its weight without filters */
     bool counted;           /* it has one line, which says how often it was seen, and between which steps */
+    bool lacks_rows;        /* it has fewer samples than its line says */
     int64_t begin, last;    /* the first and the last step that saw it; SP_ABSENT: not known */
     uint32_t steps, nsteps; /* slice of ranges.v, by their beginning */
     uint32_t stuck; /* in waits: one that does not end, which a chain follows; SP_NONE: the heaviest */
@@ -89,6 +90,10 @@ struct sp_wait_chain {
     int64_t at_once, from, to;
     int64_t at_least; /* where at_once is not known: so many steps, as the counts and first and last steps of
                          threads tell; 0: none need be */
+    /* Of a deadlock, what speaks against its being sure. */
+    int64_t
+        gone; /* the step after which its threads were not seen, others were; SP_ABSENT: they were there */
+    bool lacks_rows; /* of one of them */
 };
 
 struct sp_waits {
@@ -106,6 +111,7 @@ struct sp_waits {
     int64_t weight, waiting, unexplained, receiving, suspended;
     struct sp_map by_tid;
     struct sp_step_ranges ranges; /* of the threads, in their order; none where steps are not known */
+    int64_t last;                 /* the last step that saw any; SP_ABSENT: not known */
 };
 
 /*
@@ -130,6 +136,8 @@ int64_t sp_waits_weight(const struct sp_waits *w, uint32_t wait);
 /* waits_steps.c: ranges, and where each thread was seen; SPAA_ERR_NOMEM. */
 /* Whether a thread was there while a wait was seen, as far as is known. */
 bool sp_waits_was_there(const struct sp_wait *x, const struct sp_wait_thread *t);
+/* Whether a thread was seen no more when others still were. */
+bool sp_waits_is_gone(const struct sp_waits *w, const struct sp_wait_thread *t);
 spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d);
 /* The steps in which a thread was seen to wait for a holder, in order, joined where they touch; false: no
  * memory. */

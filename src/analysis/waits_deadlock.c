@@ -199,6 +199,19 @@ static bool deadlock_at_once(const struct sp_waits *w, struct sp_wait_chain *c)
     return ok;
 }
 
+/* What speaks against a deadlock: a thread that waits for good does not go away, and of one whose rows are
+ * missing not all is known. */
+static void deadlock_doubt(const struct sp_waits *w, struct sp_wait_chain *c)
+{
+    for (uint32_t i = c->cycle; i < c->n; i++) {
+        const struct sp_wait_thread *t = &w->threads.v[deadlock_step(w, c, i)->waiter];
+        c->lacks_rows = c->lacks_rows || t->lacks_rows;
+        if (sp_waits_is_gone(w, t))
+            c->gone = t->last > c->gone ? t->last : c->gone;
+    }
+    c->sure = c->sure && c->gone == SP_ABSENT && !c->lacks_rows;
+}
+
 /* Of a ring of waits that do not end. */
 static enum sp_deadlock deadlock_told(const struct sp_waits *w, const struct sp_wait_chain *c, bool *sure)
 {
@@ -239,12 +252,14 @@ static bool deadlock_reported(const struct sp_waits *w, const struct sp_wait_cha
 bool sp_waits_judge(struct sp_waits *w, struct sp_wait_chain *c)
 {
     bool ring = c->cycle != SP_NONE;
-    c->at_once = c->from = c->to = SP_ABSENT;
+    c->at_once = c->from = c->to = c->gone = SP_ABSENT;
     c->at_least = 0;
     c->sure = ring;
     c->deadlock = ring ? deadlock_told(w, c, &c->sure) : SP_DEADLOCK_NONE;
     if (c->deadlock == SP_DEADLOCK_NONE && deadlock_reported(w, c))
         c->deadlock = SP_DEADLOCK_REPORTED;
     c->sure = c->sure && c->deadlock == SP_DEADLOCK_ALL;
+    if (ring && c->deadlock != SP_DEADLOCK_NONE)
+        deadlock_doubt(w, c);
     return !ring || deadlock_at_once(w, c);
 }

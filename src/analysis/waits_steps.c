@@ -33,6 +33,12 @@ bool sp_waits_was_there(const struct sp_wait *x, const struct sp_wait_thread *t)
     return !known || (t->begin <= x->last && t->last >= x->begin);
 }
 
+/* The last step may have missed it. */
+bool sp_waits_is_gone(const struct sp_waits *w, const struct sp_wait_thread *t)
+{
+    return t->last != SP_ABSENT && t->last + 1 < w->last;
+}
+
 /* A number is of one process at a time: whom a thread of that waits for is of the same program. */
 static bool steps_is_of_another(const struct sp_waits *w, const struct sp_wait *x,
                                 const struct sp_wait_thread *t)
@@ -161,6 +167,7 @@ static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
     if (i != SP_NONE) {
         steps_seen(&w->threads.v[i], from, to);
         w->threads.v[i].counted = samples == w->threads.v[i].all;
+        w->threads.v[i].lacks_rows = w->counts_samples && samples > w->threads.v[i].all;
     }
 }
 
@@ -184,6 +191,9 @@ spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d)
     }
     for (size_t i = 0; i < p->threads.n; i++)
         steps_of_line(w, &p->threads.v[i]);
+    w->last = SP_ABSENT;
+    for (size_t i = 0; i < w->threads.n; i++)
+        w->last = w->threads.v[i].last > w->last ? w->threads.v[i].last : w->last;
     return steps_of_waits(w) ? SPAA_OK : sp_nomem(d);
 }
 

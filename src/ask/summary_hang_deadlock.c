@@ -17,11 +17,12 @@ void sp_summary_hang_deadlock(struct sp_buf *b, const struct sp_summary *x)
     if (c->deadlock == SP_DEADLOCK_REPORTED)
         sp_buf_puts(b, "the report itself calls it a part of a deadlock");
     else if (c->deadlock == SP_DEADLOCK_TO_END)
-        sp_buf_printf(b, "all its waits are there at once from step %lld to the end (%lld)",
-                      (long long)c->from, (long long)c->to);
+        sp_reported_say_to_end(&x->hang.w, b, c);
     else
         sp_buf_printf(b, "%s in every sample of its thread",
                       c->n - c->cycle > 1 ? "each of its waits is" : "the wait is");
+    if (!c->sure)
+        sp_reported_say_doubt(&x->hang.w, b, c);
 }
 
 /* "0x10 -(unfair lock)-> 0x11 -(turnstile)-> 0x10" */

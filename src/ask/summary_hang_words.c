@@ -121,6 +121,17 @@ static void hang_facts(struct sp_buf *b, const struct sp_summary *x)
 
 /* ---- what its main thread did ---- */
 
+/* Others were seen later than it was. */
+static void hang_say_gone(struct sp_buf *b, const struct sp_summary *x)
+{
+    const struct sp_summary_hang *h = &x->hang;
+    uint32_t thread =
+        h->has_waits ? sp_waits_thread_of(&h->w, &x->x.q->profiles[0]->contexts.v[h->context]) : SP_NONE;
+    const struct sp_wait_thread *t = thread == SP_NONE ? NULL : &h->w.threads.v[thread];
+    if (t && sp_waits_is_gone(&h->w, t) && !(h->deadlock && h->deadlock->gone != SP_ABSENT))
+        sp_buf_printf(b, "; it is gone after step %lld of %lld", (long long)t->last, (long long)h->w.last);
+}
+
 static void hang_verdict(struct sp_buf *b, const struct sp_summary *x)
 {
     static const char *const words[] = {[SP_HANG_UNKNOWN] = "ran or waited, which is not stated,",
@@ -152,6 +163,7 @@ static void hang_verdict(struct sp_buf *b, const struct sp_summary *x)
     if (h->deadlock)
         sp_buf_printf(b, ", %s %s", h->in_ring ? "in" : "held up by",
                       h->deadlock->sure ? "a deadlock" : "what is likely a deadlock");
+    hang_say_gone(b, x);
 }
 
 /* Of its waits for nothing that is named, those that functions of the kernel tell to be for the disk. */

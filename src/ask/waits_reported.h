@@ -87,6 +87,10 @@ void sp_reported_say_chain(struct sp_reported *x, struct sp_buf *b, const struct
 void sp_reported_say_steps(struct sp_buf *b, const struct sp_wait_chain *c);
 /* Behind that: why this is no deadlock. */
 void sp_reported_say_why_none(const struct sp_waits *w, struct sp_buf *b, const struct sp_wait_chain *c);
+/* Of a deadlock that is likely only: what speaks against it. */
+void sp_reported_say_doubt(const struct sp_waits *w, struct sp_buf *b, const struct sp_wait_chain *c);
+/* "all waits are there at once from step 31 to the end, in 70 of 100 steps" */
+void sp_reported_say_to_end(const struct sp_waits *w, struct sp_buf *b, const struct sp_wait_chain *c);
 /* What the kind of a chain rests on; nothing of one that comes to an end. */
 void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c);
 /* "  Editor [10] 0xb2 worker ran 8 of 10 meanwhile, in parse > lex"; apart: not all waits of its chain were

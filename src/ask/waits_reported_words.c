@@ -140,17 +140,31 @@ void sp_reported_say_why_none(const struct sp_waits *w, struct sp_buf *b, const 
         sp_buf_puts(b, "so few steps at the end may be chance");
 }
 
-/* Why a deadlock is the likely one only. */
-static void chain_say_doubt(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c)
+void sp_reported_say_doubt(const struct sp_waits *w, struct sp_buf *b, const struct sp_wait_chain *c)
 {
     bool hops = false, one = false;
     for (uint32_t k = c->cycle == SP_NONE ? 0 : c->cycle; k < c->n; k++) {
-        hops = hops || sp_reported_step(x, c, k)->hops > 0;
-        one = one || x->w.threads.v[sp_reported_step(x, c, k)->waiter].all < 2;
+        const struct sp_wait *x = &w->waits.v[w->steps.v[c->first + k]];
+        hops = hops || x->hops > 0;
+        one = one || w->threads.v[x->waiter].all < 2;
     }
     sp_buf_puts(b, hops  ? "; threads that lie between are not named"
                    : one ? "; it was seen once: a report of more samples tells"
                          : "");
+    if (c->gone != SP_ABSENT)
+        sp_buf_printf(b, "; not to the end: its threads are gone after step %lld of %lld", (long long)c->gone,
+                      (long long)w->last);
+    if (c->lacks_rows)
+        sp_buf_puts(b, "; rows of its threads are missing");
+}
+
+void sp_reported_say_to_end(const struct sp_waits *w, struct sp_buf *b, const struct sp_wait_chain *c)
+{
+    sp_buf_printf(b,
+                  c->gone == SP_ABSENT ? "all waits are there at once from step %lld to the end"
+                                       : "all waits are there at once from step %lld to %lld",
+                  (long long)c->from, (long long)c->to);
+    sp_buf_printf(b, ", in %lld of %lld steps", (long long)(c->to - c->from + 1), (long long)w->last);
 }
 
 void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c)
@@ -169,8 +183,7 @@ void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const str
         chain_say_shares(x, b, c);
         break;
     case SP_DEADLOCK_TO_END:
-        sp_buf_printf(b, "all waits are there at once from step %lld to the end, in %lld of %lld steps",
-                      (long long)c->from, (long long)(c->to - c->from + 1), (long long)x->w.ranges.last);
+        sp_reported_say_to_end(&x->w, b, c);
         break;
     case SP_DEADLOCK_NONE:
         chain_say_shares(x, b, c);
@@ -179,7 +192,7 @@ void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const str
         break;
     }
     if (c->deadlock != SP_DEADLOCK_NONE && !c->sure)
-        chain_say_doubt(x, b, c);
+        sp_reported_say_doubt(&x->w, b, c);
 }
 
 const char *const sp_reported_did[SP_HELD_STATES] = {"ran",       "ready",   "waited",

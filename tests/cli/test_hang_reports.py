@@ -596,3 +596,43 @@ def test_reports_of_different_sampling_compare_by_shares_alone(tmp_path):
     run("diff", *paths[:2], "--", *paths[2:], "--fail-on", "whole>20%", code=5)
     assert "SPAA-W640" in [d["code"] for d in ask("diff", paths[0], paths[2])["diagnostics"]]
     assert "sampling differs" not in run("diff", paths[0], paths[1], code=0).out
+
+
+# ---- threads that are gone before the report ends ----
+
+
+def ended(tmp_path, timeline, first=0):
+    """Two threads that wait for each other until step 80, and one that is there until 100."""
+    wait = lambda tid: ([(first, "work", "running")] if first else []) + [(80 - first, "lock", held(tid))]
+    return app(tmp_path, [wait(0x11), wait(0x10), [(100, "work", "running")]], timeline, steps=100)
+
+
+@pytest.mark.parametrize("timeline", (True, False))
+def test_a_deadlock_whose_threads_are_gone_is_not_sure_and_not_to_the_end(tmp_path, timeline):
+    path = ended(tmp_path, timeline)
+    first = ask("waits", path)["chains"][0]
+    assert (first["kind"], first["sure"]) == ("deadlock", False)
+    assert "not to the end: its threads are gone after step 80 of 100" in first["evidence"]
+    assert "gone after step 80 of 100" in brief(path) and "sure" not in brief(path)
+
+
+def test_a_deadlock_that_began_late_and_whose_threads_are_gone_does_not_last_to_the_end(tmp_path):
+    path = ended(tmp_path, True, 30)
+    evidence = ask("waits", path)["chains"][0]["evidence"]
+    assert "from step 31 to 80, in 50 of 100 steps; not to the end: its threads are gone after step 80 of 100" in evidence
+    assert "from step 31 to 80, in 50 of 100 steps; not to the end" in brief(path)
+
+
+def test_a_main_thread_that_is_gone_is_said_to_be(tmp_path):
+    path = app(tmp_path, [[(60, "work", "running")], [(100, "work", "running")]], steps=100)
+    assert "main thread 0x10 ran in 60 of 60 samples (100 %); it is gone after step 60 of 100" in brief(path)
+
+
+@pytest.mark.parametrize("timeline", (True, False))
+def test_a_deadlock_of_a_thread_that_lacks_rows_is_not_sure(tmp_path, timeline):
+    """The second of two roots of 0x10 is missing."""
+    path = app(tmp_path, [[(80, "lock", held(0x11))], [(100, "lock", held(0x10))]], timeline, steps=100)
+    path.write_text(path.read_text().replace('(1)    80 samples (1-80)', '(1)    100 samples (1-100)'))
+    first = ask("waits", path)["chains"][0]
+    assert (first["kind"], first["sure"]) == ("deadlock", False) and "rows of its threads are missing" in first["evidence"]
+    assert "SPAA-W516" in run("waits", path).out and "rows of its threads are missing" in brief(path)
