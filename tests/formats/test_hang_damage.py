@@ -418,3 +418,34 @@ Binary Images:
     rows = ask("top", path, "--by", "thread", "--view", "all", "-n", "0")["rows"]
     assert sorted((r["tid"] or 0, r["self"]) for r in rows) == [(0, 20), (1, 20)]
     assert "SPAA-L511" in run("top", path).err
+
+
+# ---- rows of steps that what calls them was not seen in ----
+
+
+def missing_caller(lost):
+    """A thread that computes until step 60 and waits for a lock from then on; the row of `lost` is left out, or its range is damaged."""
+    rows = ["   100  start + 8 (app + 100) [0x100000064] 1-100", "     100  main + 8 (app + 200) [0x1000000c8] 1-100",
+            "       60  compute + 8 (app + 300) [0x10000012c] (running) 1-60", "       40  lock + 8 (app + 400) [0x100000190] 61-100",
+            "         40  wait + 8 (app + 500) [0x1000001f4] (blocked by unfair lock owned by app [7] thread 0x20) 61-100"]
+    rows = [row.replace("61-100", "161-200") if lost == "range" and " wait " in row else row for row in rows if lost + " +" not in row]
+    return lost_line(True).split("    20   start")[0].replace("20 samples (1-20)", "100 samples (1-100)") + "\n".join(rows) + "\n"
+
+
+def test_a_row_of_other_steps_than_the_one_above_is_not_called_by_it(tmp_path):
+    path = tmp_path / "r.spindump.txt"
+    path.write_text(missing_caller("lock"))
+    text = " ".join(run("top", path).out.split())
+    assert "40 samples in 61-100, line 13 [SPAA-W527]" in text and "SPAA-W526" not in text
+    states = {r["name"]: r["self"] for r in ask("top", path, "--by", "state", "--view", "all", "-n", "0")["rows"]}
+    assert states == {"RUNNABLE": 60, "BLOCKED": 40}
+    own = {r["name"]: r["self"] for r in ask("top", path, "--view", "all", "-n", "0")["rows"]}
+    assert own == {"compute": 60, "wait": 40, "main": 0, "start": 0}
+
+
+def test_a_row_of_steps_that_no_caller_was_seen_in_has_none(tmp_path):
+    path = tmp_path / "r.spindump.txt"
+    path.write_text(missing_caller("range"))
+    assert "40 samples in 161-200, line 14 [SPAA-W527]" in " ".join(run("top", path).out.split())
+    assert ask("top", path, "--view", "all", "-n", "0")["whole"] == 100
+    assert ask("timeline", path, "--view", "all", "--buckets", "2", "--json")["steps"]["not_told_apart"] == 40

@@ -131,14 +131,19 @@ static int64_t hang_left(const struct sp_hang_tree *t, const struct sp_hang_row 
     return all < 0 ? INT64_MAX : used < all ? all - used : 0;
 }
 
+/* As far as steps are known. */
+static bool hang_covers(const struct sp_hang_row *of, const struct sp_hang_row *row)
+{
+    return !of->from || !row->from || (row->from >= of->from && row->to <= of->to);
+}
+
 /* Whether a row may be called by the open one at `depth`, where it was seen in steps that are known. */
 static bool hang_is_within(const struct sp_hang_tree *t, const struct sp_hang_row *rows,
                            const struct sp_hang_row *row, size_t depth)
 {
     const struct sp_hang_row *of = depth ? &rows[t->open.v[depth - 1].row] : NULL,
                              *before = depth < t->open.n ? &rows[t->open.v[depth].row] : NULL;
-    bool later = !before || !before->from || row->from > before->to,
-         within = !of || !of->from || (row->from >= of->from && row->to <= of->to);
+    bool later = !before || !before->from || row->from > before->to, within = !of || hang_covers(of, row);
     return !row->from || (later && within);
 }
 
@@ -195,8 +200,20 @@ static void hang_leave_out(struct sp_hang_tree *t, const struct sp_hang_row *row
             row->count == 1 ? "" : "s");
 }
 
-spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
-                               int64_t *roots)
+/*
+ * Where a row between is missing, what it calls stands below one that had ended, or begins later. *whose: the
+ * number of open rows with the caller that was seen in the row's steps; 0: none was.
+ */
+static bool hang_is_of_other_steps(const struct sp_hang_tree *t, const struct sp_hang_row *rows,
+                                   const struct sp_hang_row *row, size_t *whose)
+{
+    *whose = t->open.n;
+    while (*whose && !hang_covers(&rows[t->open.v[*whose - 1].row], row))
+        --*whose;
+    return *whose < t->open.n;
+}
+
+spaa_status sp_hang_tree_build(struct sp_hang_tree *t, struct sp_hang_row *rows, size_t n, int64_t *roots)
 {
     t->open.n = 0;
     *roots = 0;
@@ -214,7 +231,17 @@ spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row 
                 return sp_nomem(t->d);
         if (!t->open.n && __builtin_add_overflow(*roots, rows[i].count, roots))
             *roots = INT64_MAX;
-        if (t->open.n && column > t->open.v[t->open.n - 1].column + HANG_STEP)
+        size_t whose;
+        if (hang_is_of_other_steps(t, rows, &rows[i], &whose)) {
+            sp_emit(t->d, SP_W527, SP_AT_LINE(rows[i].line, SP_NOWHERE), "%lld sample%s in %lld-%lld",
+                    (long long)rows[i].count, rows[i].count == 1 ? "" : "s", (long long)rows[i].from,
+                    (long long)rows[i].to);
+            if (!whose)
+                rows[i].from = rows[i].to = 0;
+            for (; whose && t->open.n > whose;)
+                if (!hang_close_row(t, rows))
+                    return sp_nomem(t->d);
+        } else if (t->open.n && column > t->open.v[t->open.n - 1].column + HANG_STEP)
             sp_emit(t->d, SP_W526, SP_AT_LINE(rows[i].line, SP_NOWHERE), "%lld sample%s",
                     (long long)rows[i].count, rows[i].count == 1 ? "" : "s");
         if (!hang_open_row(t, rows, (uint32_t)i, column))

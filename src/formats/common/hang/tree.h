@@ -54,8 +54,7 @@ void sp_hang_tree_free(struct sp_hang_tree *t);
  * stack for each row with a count of its own. *roots is the sum of the roots' counts. A row without a column
  * is put where its samples fit, if that is one place alone, and else left out and reported.
  */
-spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
-                               int64_t *roots);
+spaa_status sp_hang_tree_build(struct sp_hang_tree *t, struct sp_hang_row *rows, size_t n, int64_t *roots);
 /* one_thread.c: so many of the rows, from the first one on, can be of a thread of so many samples (negative:
  * not stated). */
 size_t sp_hang_rows_of_one_thread(const struct sp_hang_row *rows, size_t n, int64_t whole);
