@@ -24,6 +24,7 @@ Process:          kernel_task [0]
 
   Thread 0x2    100 samples (1-100)
  *100  apfs_flusher + 8 (apfs + 200) [0xfffffe0000000300]
+
 """
 CERTAIN = ["buf_biowait + 52 (kernel + 100) [0xfffffe0000000100]", "apfs_vnop_read + 52 (apfs + 100) [0xfffffe0000000100]",
            "??? (apfs + 100) [0xfffffe0000000100]", "??? (com.apple.iokit.IOStorageFamily + 100) [0xfffffe0000000100]",
@@ -66,7 +67,7 @@ def test_a_holder_that_waits_for_the_disk(tmp_path):
     path = tmp_path / "r.txt"
     path.write_text(REPORT % "psynch + 8 (kernel + 90) [0xfffffe0000000090] (blocked by turnstile waiting for mds [7] thread 0x9)" +
                     "\nProcess:          mds [7]\n\n  Thread 0x9    100 samples (1-100)\n  100  start + 8 (mds + 7) [0x200000007]\n"
-                    "   *100  buf_biowait + 8 (kernel + 9) [0xfffffe0000000009]\n")
+                    "   *100  buf_biowait + 8 (kernel + 9) [0xfffffe0000000009]\n\n")
     (held,) = ask("waits", path)["chains"][0]["holders"]
     assert (held["did"], held["waited"], held["disk"]) == ("waited", 100, 100)
     assert "mds [7] 0x9 main waited for the disk 100 of 100" in unwrapped(run("waits", path, code=0).out)

@@ -43,6 +43,7 @@ Process:          cc [40]
   Thread 0xd1    10 samples (1-10)
     6  read + 1 (cc + 1) [0x1] (queue "db (x)" owned by gone [99] thread 0xe1)
     4  read + 1 (cc + 1) [0x1]
+
 """
 
 

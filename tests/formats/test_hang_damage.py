@@ -449,3 +449,44 @@ def test_a_row_of_steps_that_no_caller_was_seen_in_has_none(tmp_path):
     assert "40 samples in 161-200, line 14 [SPAA-W527]" in " ".join(run("top", path).out.split())
     assert ask("top", path, "--view", "all", "-n", "0")["whole"] == 100
     assert ask("timeline", path, "--view", "all", "--buckets", "2", "--json")["steps"]["not_told_apart"] == 40
+
+
+# ---- reports that end in the middle of a thread ----
+
+
+def states(path):
+    return {r["name"]: r["self"] for r in ask("top", path, "--by", "state", "--view", "all", "-n", "0")["rows"]}
+
+
+@pytest.mark.parametrize("timeline", (True, False))
+@pytest.mark.parametrize("rows, want, lost", [
+    (7, {"BLOCKED": 40, "RUNNABLE": 160, "RUN_QUEUE": 100}, None), (5, {"BLOCKED": 40, "RUNNABLE": 60}, None), (4, {"RUNNABLE": 60, None: 40}, 40),
+    (3, {"RUNNABLE": 60, None: 40}, 40), (2, {None: 100}, 100), (1, {None: 100}, 100)])
+def test_where_the_text_ends_nothing_is_told_of_rows_that_may_call_more(timeline, rows, want, lost, tmp_path):
+    path = tmp_path / "cut.spindump.txt"
+    lines = whole(timeline).split("\n")
+    at = [i for i, line in enumerate(lines) if " + " in line]
+    path.write_text("\n".join(lines[:at[rows - 1] + 1]) + "\n")
+    assert {k if k != "?" else None: v for k, v in states(path).items()} == want
+    text = " ".join(run("top", path, "--view", "all").err.split())
+    assert ("rows of %s samples may be missing" % lost in text) if lost else "SPAA-L5" not in text
+    # A blank line ends the thread; one that is pasted without the header is no report that was cut.
+    path.write_text("\n".join(lines[:at[rows - 1] + 1]) + "\n\n")
+    assert "?" not in states(path) and None not in states(path)
+
+
+def test_where_the_text_of_sample_ends_nothing_is_told_of_rows_that_may_call_more(tmp_path):
+    path = tmp_path / "cut.sample.txt"
+    text = """Analysis of sampling app (pid 7) every 1 millisecond
+Process:         app [7]
+
+Call graph:
+    20 Thread_1   DispatchQueue_1: com.apple.main-thread  (serial)
+    + 20 start  (in app) + 8  [0x100000064]
+    +   20 nanosleep  (in libsystem_c.dylib) + 8  [0x1000000c8]
+"""
+    path.write_text(text)
+    assert "rows of 20 samples may be missing" in " ".join(run("top", path).err.split())
+    assert set(states(path)) == {None} or set(states(path)) == {"?"}
+    path.write_text(text + "\n")
+    assert "SPAA-L5" not in run("top", path).err

@@ -199,9 +199,16 @@ static uint32_t sample_make_frame(struct sample_reader *r, uint32_t number)
 
 /* ---- stacks ---- */
 
+/* Where the text ends, rows are missing that those above call. */
+static void sample_doubt_end(struct sp_hang_row *rows, size_t n)
+{
+    for (size_t i = n - 1; i != SIZE_MAX; i = sp_hang_caller(rows, i))
+        rows[i].tag = SP_NONE;
+}
+
 static spaa_status sample_block_stacks(struct sample_reader *r, const struct sample_block *b)
 {
-    int64_t roots;
+    int64_t roots, untold = r->tree.untold;
     struct sp_hang_row *rows = r->rows.v + b->first;
     if (!b->n)
         return SPAA_OK;
@@ -221,8 +228,12 @@ static spaa_status sample_block_stacks(struct sample_reader *r, const struct sam
             sp_emit(r->d, SP_L520, SP_AT_LINE(rows[i].line, SP_NOWHERE), "\"%.*s\"",
                     (int)(x->text.n > 60 ? 60 : x->text.n), x->text.p);
     }
+    if (b->cut)
+        sample_doubt_end(rows, b->n);
     r->tree.whole = b->known ? b->thread.samples : -1;
     spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
+    if (!st && b->cut)
+        sp_hang_say_end(&r->tree, rows[b->n - 1].line, roots, untold);
     if (!st && b->known && roots != b->thread.samples)
         sp_emit(r->d, SP_W516, SP_AT_LINE(b->line, SP_NOWHERE),
                 "Thread_%.*s has %lld samples, its roots %lld", (int)b->thread.id.n, b->thread.id.p,
@@ -345,7 +356,9 @@ static bool sample_part_blocks(struct sample_reader *r)
         rest.first = b->first + n;
         rest.n = b->n - n;
         rest.line = r->rows.v[rest.first].line;
+        rest.cut = b->cut;
         b->n = n;
+        b->cut = false;
         sp_emit(r->d, SP_L511, SP_AT_LINE(rest.line, SP_NOWHERE),
                 "Thread_%.*s above has its samples without them: they are counted for the process alone",
                 (int)b->thread.id.n, b->thread.id.p);
@@ -526,6 +539,10 @@ static spaa_status sample_finish(struct sample_reader *r, struct sp_input *in)
 {
     struct sp_header *h = &r->p->header;
     char t[64];
+    if (r->open && r->zone == GRAPH && !sp_sample_settle_row(r))
+        return sp_nomem(r->d);
+    if (r->open && r->zone == GRAPH && r->blocks.n) /* a blank line ends the graph */
+        r->blocks.v[r->blocks.n - 1].cut = true;
     spaa_status st = sample_end_analysis(r);
     if (st)
         return st;

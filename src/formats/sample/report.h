@@ -14,6 +14,7 @@ struct sample_block {
     size_t first, n;
     uint64_t line;
     bool known; /* its line was understood */
+    bool cut;   /* the text ends in the middle of its rows */
 };
 
 enum sample_zone { BEFORE, FIELDS, GRAPH, TAIL, IMAGES };

@@ -305,7 +305,9 @@ static bool spindump_part_blocks(struct spindump_reader *r)
         rest.first = b->first + n;
         rest.n = b->n - n;
         rest.line = r->rows.v[rest.first].line;
+        rest.cut = b->cut;
         b->n = n;
+        b->cut = false;
         sp_emit(r->d, SP_L511, SP_AT_LINE(rest.line, SP_NOWHERE),
                 "thread %.*s above has its samples without them: they are counted for the process alone",
                 (int)b->thread.id.n, b->thread.id.p);

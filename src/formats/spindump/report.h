@@ -28,6 +28,7 @@ struct spindump_block { /* a thread's rows, or those of a process without thread
     uint32_t number;       /* of the headers of its thread in this process, from 1 */
     bool shared;           /* there are several */
     bool idle;             /* a processor's thread for when there is nothing to do */
+    bool cut;              /* the text ends in the middle of its rows */
 };
 
 struct spindump_group { /* lines of the header without a blank one between */

@@ -283,19 +283,32 @@ static bool spindump_bind_rows(struct spindump_reader *r, struct sp_hang_row *ro
     return true;
 }
 
+/* Where the text ends, rows are missing that those above call: no state tells that these waited themselves.
+ */
+static void spindump_doubt_end(struct spindump_reader *r, struct sp_hang_row *rows, size_t n)
+{
+    for (size_t i = n - 1; i != SIZE_MAX; i = sp_hang_caller(rows, i))
+        if (rows[i].tag != SP_NONE && !r->frames.meanings.v[rows[i].tag].said.p)
+            rows[i].tag = SP_NONE;
+}
+
 spaa_status sp_spindump_block_stacks(struct spindump_reader *r, const struct spindump_block *b)
 {
     struct sp_hang_row *rows = r->rows.v + b->first;
     const struct sp_spindump_thread *t = &b->thread;
-    int64_t roots;
+    int64_t roots, untold = r->tree.untold;
     if (!b->n)
         return SPAA_OK;
     r->block = b;
     r->labels = spindump_labels(r, b);
     if (r->labels == SP_NONE || !spindump_bind_rows(r, rows, b->n))
         return sp_nomem(r->d);
+    if (b->cut)
+        spindump_doubt_end(r, rows, b->n);
     r->tree.whole = t->nsamples;
     spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
+    if (!st && b->cut)
+        sp_hang_say_end(&r->tree, rows[b->n - 1].line, roots, untold);
     if (!st && t->nsamples >= 0 && roots != t->nsamples)
         sp_emit(r->d, SP_W516, SP_AT_LINE(b->line, SP_NOWHERE),
                 "thread %.*s has %lld samples, its roots %lld", (int)(t->id.n ? t->id.n : 10),

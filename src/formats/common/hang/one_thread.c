@@ -1,7 +1,7 @@
 /*
- * Whether the rows below a thread's line can all be of that thread. A thread was seen once in a sample: where
- * roots have more samples than it has, or were seen in the same ones, the line of another thread is missing
- * between them.
+ * What the rows of a thread tell of each other before they are a tree: what calls a row; and whether all
+ * below a thread's line can be of that thread. A thread was seen once in a sample: where roots have more
+ * samples than it has, or were seen in the same ones, the line of another thread is missing between them.
  */
 #include "formats/common/hang/tree.h"
 
@@ -29,4 +29,22 @@ size_t sp_hang_rows_of_one_thread(const struct sp_hang_row *rows, size_t n, int6
             sum = INT64_MAX;
     }
     return n;
+}
+
+size_t sp_hang_caller(const struct sp_hang_row *rows, size_t i)
+{
+    uint32_t column = rows[i].column;
+    while (i-- > 0)
+        if (rows[i].column != SP_HANG_NO_COLUMN && rows[i].column < column)
+            return i;
+    return SIZE_MAX;
+}
+
+void sp_hang_say_end(const struct sp_hang_tree *t, uint64_t line, int64_t roots, int64_t untold)
+{
+    int64_t n = t->untold - untold + (roots < t->whole ? t->whole - roots : 0);
+    if (n > 0)
+        sp_emit(t->d, SP_L520, SP_AT_LINE(line, SP_NOWHERE),
+                "the text ends here, in the middle of a thread: rows of %lld sample%s may be missing",
+                (long long)n, n == 1 ? "" : "s");
 }

@@ -91,7 +91,9 @@ static bool hang_close_row(struct sp_hang_tree *t, const struct sp_hang_row *row
         sp_emit(t->d, t->excess, SP_AT_LINE(row->line, SP_NOWHERE), "%lld samples, its callees have %lld",
                 (long long)row->count, (long long)o->children);
     if (self > 0) {
-        o->stack = hang_row_stack(t, o->lacks_row ? SP_NONE : row->tag, t->open.n);
+        uint32_t tag = o->lacks_row ? SP_NONE : row->tag;
+        o->stack = hang_row_stack(t, tag, t->open.n);
+        t->untold = tag == SP_NONE && self < INT64_MAX - t->untold ? t->untold + self : t->untold;
         if (o->stack == SP_NONE || !sp_weight_add(t->p, o->stack, t->metric, self))
             return false;
     }

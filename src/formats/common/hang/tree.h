@@ -42,6 +42,7 @@ struct sp_hang_tree {
     void *who;
     enum sp_code excess; /* reported where callees have more than their caller */
     int64_t whole;       /* the thread's samples, as its line has them; negative: not stated */
+    int64_t untold;      /* samples of which it is not known what was done, so far */
     uint32_t *path;      /* frames of the open rows, leaf first at the end of the room */
     size_t room;
     SP_VEC(struct sp_hang_open) open;
@@ -58,6 +59,12 @@ spaa_status sp_hang_tree_build(struct sp_hang_tree *t, struct sp_hang_row *rows,
 /* one_thread.c: so many of the rows, from the first one on, can be of a thread of so many samples (negative:
  * not stated). */
 size_t sp_hang_rows_of_one_thread(const struct sp_hang_row *rows, size_t n, int64_t whole);
+/* one_thread.c: what calls a row, by its column; SIZE_MAX: nothing does. Of the last row of a text that is
+ * cut off there, that and what calls it may have had more rows. */
+size_t sp_hang_caller(const struct sp_hang_row *rows, size_t i);
+/* Reports that the text ends in the middle of a thread, after its tree was built, where anything tells:
+ * samples that its roots lack, or that rows have which may call more. `untold`: as it was before. */
+void sp_hang_say_end(const struct sp_hang_tree *t, uint64_t line, int64_t roots, int64_t untold);
 /* Keeps the segments as "x_…":{"ranges":[[1,37],[44,44]]} of their stacks. */
 bool sp_hang_keep_segments(struct sp_hang_tree *t, const char *key);
 
