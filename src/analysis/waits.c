@@ -74,6 +74,8 @@ static bool mark_asked(struct sp_waits *w, const int64_t *by_context)
             waits_add(&w->receiving, by_context[i]);
         else if (!known && state == SP_SHARE_SUSPENDED)
             waits_add(&w->suspended, by_context[i]);
+        else if (!known && state == SP_SHARE_IDLE)
+            waits_add(&w->idle, by_context[i]);
         else if (!known && off_cpu(state))
             waits_add(&w->unexplained, by_context[i]);
         if (p->contexts.v[i].tid == SP_ABSENT)

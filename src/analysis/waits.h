@@ -107,8 +107,8 @@ struct sp_waits {
     bool counts_samples; /* weights are numbers of samples, else of the selection's metric and scale */
     unsigned scale;
     /* Of the selection: all; with a reason; off the CPU without one; servers that waited for messages; what
-     * was suspended, for nobody that is named. */
-    int64_t weight, waiting, unexplained, receiving, suspended;
+     * was suspended, for nobody that is named; of threads for when there is nothing to do. */
+    int64_t weight, waiting, unexplained, receiving, suspended, idle;
     struct sp_map by_tid;
     struct sp_step_ranges ranges; /* of the threads, in their order; none where steps are not known */
     int64_t last;                 /* the last step that saw any; SP_ABSENT: not known */

@@ -13,6 +13,7 @@ static const struct sp_answer_column waits_facts[] = {
     SOMETIMES("waiting_for_nothing_named", SP_COL_WEIGHT, "of reports: weight off the CPU without a reason"),
     SOMETIMES("waiting_for_disk", SP_COL_WEIGHT, "of that: for the disk, by functions of the kernel"),
     SOMETIMES("receiving", SP_COL_WEIGHT, "of reports: weight of servers that waited for messages"),
+    SOMETIMES("idle_threads", SP_COL_WEIGHT, "of reports: weight of threads for when there is nothing to do"),
     SOMETIMES("suspended", SP_COL_WEIGHT, "of reports: weight that was suspended, with no holder named"),
     SOMETIMES("waiting_in_states", SP_COL_WEIGHT,
               "of samples with states of threads: weight in those that wait"),

@@ -138,6 +138,7 @@ static void say_sums(struct sp_reported *x, int64_t deadlocks)
     }
     say_part(x, b, x->w.receiving, " for messages");
     say_part(x, b, x->w.suspended, " suspended");
+    say_part(x, b, x->w.idle, " of idle threads");
     if (deadlocks == SP_ABSENT)
         sp_buf_puts(b, sp_go_is_deadlock(s->profile)
                            ? "; who has the locks is not named"
@@ -258,7 +259,7 @@ static spaa_status waits_select(struct sp_reported *x, struct sp_ask *q, struct 
 static bool say_switches_missing(struct sp_reported *x)
 {
     const struct sp_profile *p = x->a.s.profile;
-    if (x->w.waiting || x->w.unexplained || x->w.receiving || x->w.suspended || x->ws.chains.n ||
+    if (x->w.waiting || x->w.unexplained || x->w.receiving || x->w.suspended || x->w.idle || x->ws.chains.n ||
         !sp_sched_has(p, SP_SCHED_SWITCH) || sp_off_cpu_event(p) != SP_NONE)
         return false;
     sp_answer_line(x->a.out,
@@ -275,6 +276,7 @@ static void waits_put(struct sp_reported *x)
     sp_fact_weight(a, "waiting_for_nothing_named", x->a.measure, x->w.unexplained);
     sp_fact_weight(a, "waiting_for_disk", x->a.measure, x->disk);
     sp_fact_weight(a, "receiving", x->a.measure, x->w.receiving);
+    sp_fact_weight(a, "idle_threads", x->a.measure, x->w.idle);
     sp_fact_weight(a, "suspended", x->a.measure, x->w.suspended);
     sp_fact_count(a, "deadlocks", deadlocks);
     sp_buf_clear(&x->a.b);

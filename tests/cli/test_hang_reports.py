@@ -636,3 +636,19 @@ def test_a_deadlock_of_a_thread_that_lacks_rows_is_not_sure(tmp_path, timeline):
     first = ask("waits", path)["chains"][0]
     assert (first["kind"], first["sure"]) == ("deadlock", False) and "rows of its threads are missing" in first["evidence"]
     assert "SPAA-W516" in run("waits", path).out and "rows of its threads are missing" in brief(path)
+
+
+# ---- what waits for nobody ----
+
+
+def idle(tmp_path, program):
+    cpus = [thread(0x50 + i, [(100, "idle_thread", "running, p-core")]).replace("base 31)", "base 0)    idle time 0.9s").replace("priority 31", "priority 0")
+            for i in range(4)]
+    return report(tmp_path, [process("App", 100, [program]), process("kernel_task", 0, cpus)], steps=100)
+
+
+def test_idle_threads_are_no_waits_for_nothing_named(tmp_path):
+    path = idle(tmp_path, thread(0x10, [(100, "work", None)], queue=QUEUE))
+    answer = ask("waits", path)
+    assert (answer["waiting_for_nothing_named"], answer["idle_threads"]) == (100, 400)
+    assert "100 for nothing named, 400 of idle threads" in waits(path)
