@@ -106,13 +106,23 @@ void sp_caution_unchecked(struct sp_summary *x, struct sp_buf *b)
     sp_caution_add(x, "callers_unchecked", "CALLERS UNCHECKED", b, NULL);
 }
 
+/* Callers were recorded, of stacks that the view leaves out. */
+static bool data_have_callers(const struct sp_summary *x)
+{
+    const struct sp_profile *p = x->x.q->profiles[0];
+    for (size_t i = 0; x->hang.known && i < p->stacks.n; i++)
+        if (p->stacks.v[i].n > 1)
+            return true;
+    return false;
+}
+
 /* Stacks of one frame: nobody recorded who calls. */
 void sp_caution_no_callers(struct sp_summary *x)
 {
     struct sp_buf b, settle;
     if (x->memory.known ? x->memory.deepest != 1 : x->calls.deepest != 1) /* memory: the owner's part of it */
         return;
-    if (!x->x.s.whole || x->x.s.filters.len || x->x.s.cannot_add)
+    if (!x->x.s.whole || x->x.s.filters.len || x->x.s.cannot_add || data_have_callers(x))
         return;
     sp_buf_init(&b, 0);
     sp_buf_init(&settle, 0);

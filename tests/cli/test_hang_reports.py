@@ -652,3 +652,10 @@ def test_idle_threads_are_no_waits_for_nothing_named(tmp_path):
     answer = ask("waits", path)
     assert (answer["waiting_for_nothing_named"], answer["idle_threads"]) == (100, 400)
     assert "100 for nothing named, 400 of idle threads" in waits(path)
+
+
+def test_stacks_without_callers_are_not_said_of_a_report_whose_others_have_them(tmp_path):
+    path = report(tmp_path, [process("App", 100, [thread(0x10, [(100, "wait", None)], queue=QUEUE), """  Thread 0x60    7 samples (1-7)    priority 31 (base 31)
+   *7  vm_pageout + 8 (kernel + 35848) [0xfffffe0008008c08] (running) 1-7
+"""])], steps=100)
+    assert "NO CALLERS" not in brief(path)
