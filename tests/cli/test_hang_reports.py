@@ -659,3 +659,11 @@ def test_stacks_without_callers_are_not_said_of_a_report_whose_others_have_them(
    *7  vm_pageout + 8 (kernel + 35848) [0xfffffe0008008c08] (running) 1-7
 """])], steps=100)
     assert "NO CALLERS" not in brief(path)
+
+
+def test_the_holder_of_a_port_is_its_process(tmp_path):
+    path = report(tmp_path, [process("App", 100, [thread(0x10, [(100, "wait", "blocked by turnstile waiting for receive port held by Srv [200]")], queue=QUEUE)]),
+                             process("Srv", 200, [thread(0x30, [(100, "serve", "running")], queue=QUEUE)])], steps=100)
+    (wait,) = ask("waits", path)["waiters"][0]["waits"]
+    assert (wait["on"], wait["holder"]["process"], wait["holder"]["pid"]) == ("turnstile", "Srv", 200)
+    assert "held by Srv [200]" in brief(path) and "the main thread of Srv, 0x30, ran" in brief(path)

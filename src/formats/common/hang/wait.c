@@ -75,6 +75,7 @@ static bool wait_holder(struct sp_span s, struct sp_wait_fact *x, struct sp_span
 {
     static const char thread[] = "thread 0x";
     wait_tail(&s, x);
+    wait_cut(&s, "receive port held by ");
     if (sp_span_is(s, "this thread")) {
         x->flags |= SP_FACT_SELF;
         return true;
