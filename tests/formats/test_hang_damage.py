@@ -3,6 +3,7 @@
 What comes out is what the whole report says, or it is said what is missing.
 """
 import collections
+import quopri
 import random
 
 import pytest
@@ -490,3 +491,33 @@ Call graph:
     assert set(states(path)) == {None} or set(states(path)) == {"?"}
     path.write_text(text + "\n")
     assert "SPAA-L5" not in run("top", path).err
+
+
+# ---- reports out of mails ----
+
+
+def sampled(n=12):
+    rows = "".join("    +%s20 %s  (in a library of a long name.dylib) + 8  [0x%x]\n" % (" " * (2 * i + 1), "f%d" % i, 0x100000064 + i) for i in range(n))
+    return """Analysis of sampling app (pid 7) every 1 millisecond
+Process:         app [7]
+
+Call graph:
+    20 Thread_1   DispatchQueue_1: com.apple.main-thread  (serial)
+%s
+Total number in stack (recursive counted multiple, when >=5):
+""" % rows
+
+
+@pytest.mark.parametrize("text", (whole(False), whole(True), sampled()))
+@pytest.mark.parametrize("spaces", (True, False))
+def test_what_a_mail_encodes_is_refused_with_how_to_undo_it(text, spaces, tmp_path):
+    path = tmp_path / "mail.txt"
+    path.write_bytes(text.replace("  ", "\u00a0 ").encode() if spaces else quopri.encodestring(text.encode()))
+    said = " ".join(run("summary", path, code=3).err.split())
+    assert "SPAA-E500" in said and ("no-break spaces" in said and "s/\\xC2\\xA0/ /g" in said if spaces else "decode_qp" in said)
+
+
+def test_a_name_with_a_no_break_space_is_no_mail(tmp_path):
+    path = tmp_path / "name.txt"
+    path.write_text(whole().replace("App [100]", "My\u00a0App [100]").replace("serve +", "serve\u00a0it +"))
+    assert ask("top", path, "--by", "process", "--view", "all")["rows"]

@@ -1,6 +1,8 @@
 /* sample(1): what the format can do, and whether a text is of it. */
 #include "formats/sample/sample.h"
 
+#include "formats/common/hang/mail.h"
+
 #include <string.h>
 
 int sp_sample_report_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
@@ -13,7 +15,8 @@ int sp_sample_report_probe(const unsigned char *bytes, size_t n, bool whole, con
         (!begins && !memmem(p, n, "\nCall graph:", 12)))
         return 0;
     *reason = begins ? "begins with `Analysis of sampling`" : "an analysis of sampling and its call graph";
-    if (!sp_hang_is_report(bytes, n)) {
+    const char *advice;
+    if (!sp_hang_is_report(bytes, n) && !sp_hang_mail(p, n, &advice)) {
         *reason = "an analysis of sampling, but most lines are none of a report";
         return 30;
     }

@@ -20,6 +20,7 @@
  */
 #include "base/num.h"
 #include "formats/common/hang/fences.h"
+#include "formats/common/hang/mail.h"
 #include "formats/sample/report.h"
 #include "model/leaf_state.h"
 
@@ -583,6 +584,12 @@ spaa_status sp_sample_report_read(struct sp_input *in, const struct sp_read_opts
     sp_arena_init(&r.joined, 0);
     if (!st)
         r.tab = sp_hang_tab_width(r.start, r.end);
+    const char *advice,
+        *mail = st ? NULL : sp_hang_mail(r.start, n < SP_PROBE_BYTES ? n : SP_PROBE_BYTES, &advice);
+    if (mail) {
+        sp_emit_hint(d, SP_E500, SP_AT(0), advice, "%s", mail);
+        st = SPAA_ERR_INPUT;
+    }
     if (!st && !sample_prepare(&r))
         st = sp_nomem(d);
     if (!st)

@@ -1,6 +1,7 @@
 /* spindump: what the format can do, and whether a text is of it, or something that spindump must decode
  * first. */
 #include "formats/common/hang/fences.h"
+#include "formats/common/hang/mail.h"
 #include "formats/spindump/spindump.h"
 
 #include <string.h>
@@ -111,6 +112,13 @@ int sp_spindump_probe(const unsigned char *bytes, size_t n, bool whole, const ch
     if (report && memmem(p, n, "Use spindump -i to generate textual report", 42)) {
         *reason = "a report that only spindump can decode";
         return 90;
+    }
+    const char *advice;
+    if (!report && sp_probe_is_text(bytes, n) &&
+        (memmem(p, n, " format: stacks are sorted", 26) || memmem(p, n, "Report Version:", 15)) &&
+        sp_hang_mail(p, n, &advice)) {
+        *reason = "a report as a mail has it";
+        return 85;
     }
     struct sp_hang_fences fences = sp_hang_fences_of(p, n);
     while (p < end) {

@@ -22,6 +22,7 @@
  * profile (model/facts.h); what these have no field for, under `x_spindump` beside them.
  */
 #include "formats/common/hang/fences.h"
+#include "formats/common/hang/mail.h"
 #include "formats/spindump/report.h"
 
 #include <string.h>
@@ -307,8 +308,11 @@ static bool spindump_refused(struct spindump_reader *r)
     else if (memmem(r->start, n, "Use spindump -i to generate textual report", 42) &&
              !memmem(r->start, n, "\nProcess:", 9))
         what = "the report was saved in binary form";
+    const char *advice = ADVICE;
+    if (!what)
+        what = sp_hang_mail(r->start, n, &advice);
     if (what)
-        sp_emit_hint(r->d, SP_E500, SP_AT(0), ADVICE, "%s", what);
+        sp_emit_hint(r->d, SP_E500, SP_AT(0), advice, "%s", what);
     return what;
 }
 
