@@ -521,3 +521,35 @@ def test_a_name_with_a_no_break_space_is_no_mail(tmp_path):
     path = tmp_path / "name.txt"
     path.write_text(whole().replace("App [100]", "My\u00a0App [100]").replace("serve +", "serve\u00a0it +"))
     assert ask("top", path, "--by", "process", "--view", "all")["rows"]
+
+
+# ---- lines of images that are wrapped ----
+
+IMAGES = """  Binary Images:
+     0x100000000 - 0x100ffffff  App (1.0 (1))  <00000000-0000-0000-0000-000000000001>  /Applications/App.app/Contents/MacOS/App
+     0x180000000 -                ???  libsystem_kernel.dylib (12377)  <00000000-0000-0000-0000-000000000002>  /usr/lib/system/libsystem_kernel.dylib
+   *0xfffffe0180000000 - 0xfffffe0180ffffff  kernel (12377)  <00000000-0000-0000-0000-000000000003>__TEXT_EXEC  /System/Library/Kernels/kernel
+"""
+
+
+def images(text):
+    got = Profile(text)
+    return [{k: r.get(k) for k in ("start", "end", "name", "build_id", "path", "version")} for r in got.by["x_spaa_image"]], got.answer.err
+
+
+@pytest.mark.parametrize("n", (1, 2, 3))
+def test_the_line_of_an_image_broken_at_any_blank_is_put_together(n):
+    report = whole().split("Process:          B")[0]
+    want, _ = images(report + IMAGES)
+    lines = IMAGES.split("\n")
+    blanks = [i for i in range(10, len(lines[n])) if lines[n][i] == " " and lines[n][i - 1] != " "]
+    for at in blanks:
+        broken = lines[:n] + [lines[n][:at], lines[n][at:].lstrip()] + lines[n + 1:]
+        got, err = images(report + "\n".join(broken))
+        assert got == want and "SPAA-W523" in err and "SPAA-W515" not in err, lines[n][:at]
+
+
+def test_a_damaged_line_of_an_image_is_no_end_of_the_one_above():
+    report = whole().split("Process:          B")[0] + IMAGES
+    _, err = images(report.replace("     0x180000000 -", "     x180000000 -"))
+    assert "SPAA-W515" in err and "SPAA-W523" not in err

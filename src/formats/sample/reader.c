@@ -369,13 +369,25 @@ static bool sample_part_blocks(struct sample_reader *r)
     return true;
 }
 
+/* The line of an image that waits is over. */
+static bool sample_settle_image(struct sample_reader *r)
+{
+    struct sp_span text = r->image.text;
+    bool ok = true;
+    uint32_t i = text.n ? sp_hang_image(&r->images, text, r->stamp, &ok) : SP_NONE;
+    r->image.text.n = 0;
+    if (text.n && i == SP_NONE)
+        sp_hang_item(&r->tail, text);
+    return ok && (i == SP_NONE || sp_vec_push(&r->process_images, i));
+}
+
 static spaa_status sample_end_analysis(struct sample_reader *r)
 {
     spaa_status st = SPAA_OK;
     if (!r->open)
         return st;
     r->open = false;
-    if (!sp_sample_settle_row(r) || !sample_part_blocks(r))
+    if (!sp_sample_settle_row(r) || !sample_settle_image(r) || !sample_part_blocks(r))
         return sp_nomem(r->d);
     sp_buf_clear(&r->list);
     for (size_t i = 0; i < r->blocks.n && !st; i++) {
@@ -464,13 +476,15 @@ static bool sample_field(struct sample_reader *r, struct sp_span line)
 
 static bool sample_image_line(struct sample_reader *r, struct sp_span line, struct sp_span text)
 {
-    bool ok;
-    uint32_t i = sp_hang_image(&r->images, text, r->stamp, &ok);
-    if (i == SP_NONE) {
-        sp_hang_item(&r->tail, line);
-        return ok;
-    }
-    return sp_vec_push(&r->process_images, i);
+    bool taken;
+    if (!sp_hang_image_join(&r->image, line, text, &r->buf, &r->joined, r->d, &taken))
+        return false;
+    if (taken)
+        return true;
+    if (!sample_settle_image(r))
+        return false;
+    r->image = (struct sp_hang_image_line){text, r->line};
+    return true;
 }
 
 static spaa_status sample_read_line(struct sample_reader *r, struct sp_span line)
@@ -503,6 +517,7 @@ static spaa_status sample_read_line(struct sample_reader *r, struct sp_span line
             break;
         }
         r->zone = TAIL;
+        ok = sample_settle_image(r);
         sp_hang_item(&r->tail, line);
         break;
     case TAIL:

@@ -48,6 +48,7 @@ struct sample_reader {
     struct sp_context context; /* of the thread whose stacks are built; its state is the leaf's */
     SP_VEC(struct sample_meaning) meanings; /* by text */
     struct sample_wrapped wrapped;
+    struct sp_hang_image_line image;
     struct sp_arena joined; /* texts of lines that were put together, or had tabs */
     unsigned tab;           /* width */
     struct sp_hang_cut cut;

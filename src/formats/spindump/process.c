@@ -332,7 +332,8 @@ spaa_status sp_spindump_end_process(struct spindump_reader *r)
         r->blocks.v[i].notes_n =
             (i + 1 < r->blocks.n ? r->blocks.v[i + 1].notes : r->notes.n) - r->blocks.v[i].notes;
     sp_buf_clear(list);
-    if (!spindump_part_blocks(r) || !sp_spindump_number_blocks(r) || !sp_spindump_instance(r))
+    if (!sp_spindump_settle_image(r) || !spindump_part_blocks(r) || !sp_spindump_number_blocks(r) ||
+        !sp_spindump_instance(r))
         return sp_nomem(r->d);
     spaa_status st = spindump_threads(r, list);
     if (!st && (!spindump_image_dsos(r) || !spindump_process_record(r, list)))

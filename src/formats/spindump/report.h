@@ -75,7 +75,8 @@ struct spindump_reader {
     struct sp_hang_tree tree;
     uint32_t event;
     struct spindump_wrapped wrapped;
-    struct sp_arena joined;     /* texts of wrapped rows */
+    struct sp_arena joined; /* texts of wrapped rows, and of other lines */
+    struct sp_hang_image_line image;
     struct sp_span thread_line; /* that is right above, put together; n 0: none is */
     struct spindump_group group;
     unsigned tab;          /* width */
@@ -141,6 +142,8 @@ bool sp_spindump_is_field(struct sp_span line); /* one that processes have */
  */
 bool sp_spindump_is_key(struct sp_span line);
 
+/* reader.c: an image's line that waits for the one below it is over; false: no memory. */
+bool sp_spindump_settle_image(struct spindump_reader *r);
 /*
  * begin.c: lines of threads, and what is left of processes whose line is damaged.
  */
@@ -156,6 +159,8 @@ spaa_status sp_spindump_row_without_process(struct spindump_reader *r, struct sp
 void sp_spindump_note_group(struct spindump_reader *r, struct sp_span line);
 
 /* rows.c */
+/* A line that begins something cannot be the end of a row, or of another one. */
+bool sp_spindump_is_begun(struct sp_span line, struct sp_span text);
 bool sp_spindump_is_row(struct sp_span line); /* with an address, as rows of reports have it */
 /* A line that is a row: it waits. *taken false: it is none. */
 spaa_status sp_spindump_row(struct spindump_reader *r, struct sp_span line, bool *taken);

@@ -136,8 +136,7 @@ static int row_parts(struct sp_span s, bool *torn)
            (f.state.p && row_balances(f.state)) + sp_spindump_truncated(f.symbol);
 }
 
-/* A line that begins something cannot be the end of a row. */
-static bool row_is_begun(struct sp_span line, struct sp_span text)
+bool sp_spindump_is_begun(struct sp_span line, struct sp_span text)
 {
     struct sp_spindump_thread t;
     struct sp_span key, value;
@@ -199,7 +198,7 @@ spaa_status sp_spindump_row_end(struct spindump_reader *r, struct sp_span line, 
         return SPAA_OK;
     bool other = !text.n || sp_hang_wrapped_is_full(&w->is) ||
                  (row_split(r->tab, line, &row, &kernel, &frame) && row_stands_alone(r, &row, frame)) ||
-                 row_is_begun(line, text) || sp_spindump_is_annotation(text);
+                 sp_spindump_is_begun(line, text) || sp_spindump_is_annotation(text);
     if (other)
         return sp_spindump_settle_row(r);
     *taken = true;

@@ -1,12 +1,6 @@
 /*
- * `Binary Images:` of hang reports:
- *
- *        0x19df71000 -        0x19e010fff  dyld (1335)  <0975AFBA-C46B-364C-BD84-A75DAA9E455A>  /usr/lib/dyld
- *   *0xfffffe0008860000 - 0xfffffe00091cffff  kernel.release.t6041 (12377)  <…>__TEXT_EXEC  /System/…
- *
- * A report repeats most lines in every process, so distinct lines are parsed once. Frames name an image by
- * the base name of its file, by the name that stands here, or by <UUID>. The end and the name may be `???`;
- * version, UUID and path may be missing; sample(1) puts a `+` before names of the application's own.
+ * `Binary Images:` of hang reports. A report repeats most lines in every process, so distinct lines are
+ * parsed once. Frames name an image by the base name of its file, by the name that stands here, or by <UUID>.
  */
 #include "formats/common/hang/images.h"
 
@@ -24,99 +18,6 @@ void sp_hang_images_free(struct sp_hang_images *m)
     sp_map_free(&m->key_map);
     sp_vec_free(&m->keys);
     sp_vec_free(&m->ranges);
-}
-
-/* "0x1f" at the beginning of s; its length, or 0. */
-static size_t hang_hex_text(struct sp_span s, uint64_t *v)
-{
-    size_t n = sp_hang_starts(s, "0x") ? sp_parse_hex(s.p + 2, s.p + s.n, v) : 0;
-    return n && n <= 16 ? n + 2 : 0;
-}
-
-/* "name 1.0 (1)", "name (1)", "name 1.0", "name": the version is what follows the name. */
-static void hang_split_version(struct sp_hang_image *x, struct sp_span s)
-{
-    struct sp_span rest = s;
-    const char *group = sp_hang_group(s);
-    if (group && group > s.p && sp_hang_blank(group[-1]))
-        rest = sp_hang_trim((struct sp_span){s.p, (size_t)(group - s.p)});
-    size_t i = rest.n;
-    while (i && !sp_hang_blank(rest.p[i - 1]))
-        i--;
-    if (i && (sp_hang_digit(rest.p[i]) || (rest.p[i] == '?' && rest.n - i == 3)))
-        rest = sp_hang_trim((struct sp_span){rest.p, i});
-    x->name = rest;
-    if (rest.n < s.n)
-        x->version = sp_hang_trim(sp_hang_after(s, rest.n));
-}
-
-/* The length of a UUID that begins s: 16 to 64 digits, and dashes anywhere; 0: none. */
-static size_t hang_uuid_length(struct sp_span s)
-{
-    size_t n = 0, digits = 0;
-    for (; n < s.n && (sp_hang_hex(s.p[n]) || s.p[n] == '-'); n++)
-        digits += s.p[n] != '-';
-    return digits >= 16 && digits <= 64 ? n : 0;
-}
-
-/* The UUID of "<UUID>SUFFIX  path"; n 0: there is none. */
-static struct sp_span hang_find_uuid(struct sp_span s)
-{
-    for (const char *p = s.p, *end = s.p + s.n; (p = memchr(p, '<', (size_t)(end - p))); p++) {
-        size_t n = hang_uuid_length((struct sp_span){p + 1, (size_t)(end - p - 1)});
-        if (n && p + 1 + n < end && p[1 + n] == '>')
-            return (struct sp_span){p + 1, n};
-    }
-    return (struct sp_span){NULL, 0};
-}
-
-static void hang_parse_image_rest(struct sp_hang_image *x, struct sp_span s)
-{
-    x->uuid = hang_find_uuid(s);
-    if (x->uuid.n) {
-        struct sp_span rest = sp_hang_after(s, (size_t)(x->uuid.p + x->uuid.n + 1 - s.p));
-        size_t n = 0;
-        while (n < rest.n && !sp_hang_blank(rest.p[n]))
-            n++;
-        x->suffix = (struct sp_span){rest.p, n};
-        x->path = sp_hang_trim(sp_hang_after(rest, n));
-        s.n = (size_t)(x->uuid.p - 1 - s.p);
-    } else {
-        const char *path = memmem(s.p, s.n, " /", 2);
-        if (path) {
-            x->path = sp_hang_after(s, (size_t)(path + 1 - s.p));
-            s.n = (size_t)(path - s.p);
-        }
-    }
-    s = sp_hang_trim(s);
-    if (s.n && *s.p == '+') {
-        x->plus = true;
-        s = sp_hang_after(s, 1);
-    }
-    hang_split_version(x, s);
-}
-
-static bool hang_parse_image(struct sp_span s, struct sp_hang_image *x)
-{
-    *x = (struct sp_hang_image){.line = s, .next = {SP_NONE, SP_NONE, SP_NONE}};
-    if (s.n && *s.p == '*') {
-        x->kernel = true;
-        s = sp_hang_trim(sp_hang_after(s, 1));
-    }
-    size_t n = hang_hex_text(s, &x->start);
-    if (!n)
-        return false;
-    x->start_text = (struct sp_span){s.p, n};
-    s = sp_hang_trim(sp_hang_after(s, n));
-    if (!s.n || *s.p != '-')
-        return false;
-    s = sp_hang_trim(sp_hang_after(s, 1));
-    n = sp_hang_starts(s, "???") ? 3 : hang_hex_text(s, &x->end);
-    if (!n)
-        return false;
-    x->end_text = (struct sp_span){s.p, n};
-    hang_parse_image_rest(x, sp_hang_trim(sp_hang_after(s, n)));
-    return true;
 }
 
 /* The key with this text; SP_NONE. */
@@ -163,7 +64,7 @@ static uint32_t hang_add_image(struct sp_hang_images *m, struct sp_span line, ui
 {
     struct sp_hang_image x;
     uint32_t n = (uint32_t)m->v.n;
-    if (!hang_parse_image(line, &x))
+    if (!sp_hang_parse_image(line, &x))
         return SP_NONE;
     x.file = hang_image_file(&x);
     *ok = m->v.n < SP_NONE - 1 && sp_vec_push(&m->v, x) && sp_map_add(&m->lines, hash, n) &&
@@ -284,7 +185,7 @@ static uint32_t hang_build_id(struct sp_profile *p, struct sp_span uuid)
 {
     char t[64]; /* its digits are that many at most */
     size_t n = 0;
-    if (!uuid.n || hang_uuid_length(uuid) != uuid.n)
+    if (!uuid.n || sp_hang_uuid_length(uuid) != uuid.n)
         return SP_STR_NONE;
     for (size_t i = 0; i < uuid.n; i++)
         if (uuid.p[i] != '-')
@@ -321,7 +222,7 @@ static void hang_take_address(struct sp_buf *b, const char *key, struct sp_span 
     *out = SP_NO_ADDRESS;
     if (sp_span_is(text, "???"))
         return;
-    if (hang_hex_text(text, &v) == text.n && v != SP_NO_ADDRESS && hang_is_plain_address(text, v))
+    if (sp_hang_address_length(text, &v) == text.n && v != SP_NO_ADDRESS && hang_is_plain_address(text, v))
         *out = v;
     else
         sp_hang_member(b, key, text);

@@ -4,6 +4,8 @@
 #ifndef SP_HANG_IMAGES_H
 #define SP_HANG_IMAGES_H
 
+#include "base/arena.h"
+#include "base/diag.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "formats/common/hang/line.h"
@@ -52,6 +54,23 @@ void sp_hang_images_free(struct sp_hang_images *m);
  * now; SP_NONE: not one, or no memory (*ok false).
  */
 uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t stamp, bool *ok);
+/* image_line.c: the length of "0x1f", of a UUID that begins s; 0: none. */
+size_t sp_hang_address_length(struct sp_span s, uint64_t *v);
+size_t sp_hang_uuid_length(struct sp_span s);
+/* False: the line is none of an image. */
+bool sp_hang_parse_image(struct sp_span s, struct sp_hang_image *x);
+/*
+ * A line of an image that waits for the one below it, which may be its end where a mail client broke it.
+ */
+struct sp_hang_image_line {
+    struct sp_span text; /* trimmed; n 0: none waits */
+    uint64_t line;
+};
+bool sp_hang_image_begins(struct sp_span text);
+/* Whether a line, trimmed `text`, is the end of the one that waits; then that is put together, and it is
+ * said. False: no memory. */
+bool sp_hang_image_join(struct sp_hang_image_line *w, struct sp_span line, struct sp_span text,
+                        struct sp_buf *b, struct sp_arena *texts, struct sp_diags *d, bool *taken);
 /*
  * The image that a frame means by `name` (or "<UUID>") in the process with this stamp, best the one that
  * holds the address; SP_NONE: there is none, or no memory (*ok false).
