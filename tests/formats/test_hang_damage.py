@@ -553,3 +553,32 @@ def test_a_damaged_line_of_an_image_is_no_end_of_the_one_above():
     report = whole().split("Process:          B")[0] + IMAGES
     _, err = images(report.replace("     0x180000000 -", "     x180000000 -"))
     assert "SPAA-W515" in err and "SPAA-W523" not in err
+
+
+# ---- lines of processes and annotations that are wrapped ----
+
+
+@pytest.mark.parametrize("at", (1, 2, 3, 4))
+def test_the_line_of_a_process_broken_at_any_blank_is_put_together(at):
+    name = "Some App Helper (GPU) [100] (suspended)"
+    report = whole().replace("App [100]\nUUID", name + "\nUUID")
+    words = name.split(" ")
+    broken = report.replace(name, " ".join(words[:at]) + "\n" + " ".join(words[at:]), 1)
+    if at == 4:
+        broken = report
+    got, want = Profile(broken), Profile(report)
+    process = lambda x: [(r["pid"], r["name"]) for r in x.by["x_spaa_process"]]
+    assert process(got) == process(want) and got.stacks() == want.stacks()
+    assert ("SPAA-W523" in got.answer.err) == (at < 4) and "SPAA-W515" not in got.answer.err
+
+
+def test_a_wrapped_annotation_is_put_together():
+    note = "  <process frontmost, thread QoS user interactive (requested user interactive)>\n"
+    lines = whole().split("\n")
+    at = next(i for i, line in enumerate(lines) if "Thread 0x10" in line) + 1
+    text = "\n".join(lines[:at]) + "\n" + note + "\n".join(lines[at:])
+    got, want = Profile(text.replace("(requested user", "(requested\nuser")), Profile(text)
+    thread = lambda x: [r["x_spindump"].get("annotations") for r in x.by["thread"]]
+    assert thread(got) == thread(want) and any(thread(want)) and got.stacks() == want.stacks()
+    assert "SPAA-W523" in got.answer.err and "SPAA-L510" not in got.answer.err
+    assert got.by["x_spaa_process"][0]["frontmost"]

@@ -124,7 +124,7 @@ spaa_status sp_spindump_thread_end(struct spindump_reader *r, struct sp_span lin
     *taken = false;
     r->thread_line.n = 0;
     if (!head.n || !text.n || head.n + text.n > LONGEST || memmem(text.p, text.n, " [0", 3) ||
-        sp_spindump_is_annotation(text) || *text.p == '*' || sp_hang_starts(text, "Thread 0x"))
+        sp_spindump_begins_annotation(text) || *text.p == '*' || sp_hang_starts(text, "Thread 0x"))
         return SPAA_OK;
     sp_buf_clear(&r->buf);
     sp_buf_add(&r->buf, head.p, head.n);

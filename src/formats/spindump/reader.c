@@ -64,16 +64,32 @@ static spaa_status spindump_image_end(struct spindump_reader *r, struct sp_span 
     return ok ? SPAA_OK : sp_nomem(r->d);
 }
 
+/* The line below was read with this one. */
+static void spindump_say_joined(struct spindump_reader *r, struct sp_span line)
+{
+    r->ended = r->line + 1;
+    sp_emit(r->d, SP_W523, SP_AT_LINE(r->line, SP_NOWHERE), "\"%.*s\"", (int)(line.n > 60 ? 60 : line.n),
+            line.p);
+}
+
+static spaa_status spindump_process_begins(struct spindump_reader *r, struct sp_span line)
+{
+    bool joined, power = sp_hang_starts(line, "Powerstats for:");
+    if (!sp_spindump_whole_process(r, &line, &joined))
+        return sp_nomem(r->d);
+    if (joined)
+        spindump_say_joined(r, line);
+    return sp_spindump_begin_process(r, sp_hang_after(line, power ? 15 : 8), power);
+}
+
 /* Lines that begin something, in any zone before the tail. *taken: it was one. */
 static spaa_status spindump_section(struct spindump_reader *r, struct sp_span line, struct sp_span text,
                                     bool *taken)
 {
     *taken = true;
     if (text.p == line.p) {
-        if (sp_hang_starts(line, "Process:"))
-            return sp_spindump_begin_process(r, sp_hang_after(line, 8), false);
-        if (sp_hang_starts(line, "Powerstats for:"))
-            return sp_spindump_begin_process(r, sp_hang_after(line, 15), true);
+        if (sp_hang_starts(line, "Process:") || sp_hang_starts(line, "Powerstats for:"))
+            return spindump_process_begins(r, line);
         if (sp_spindump_tail_begins(line)) {
             spaa_status st = sp_spindump_end_process(r);
             r->zone = SPINDUMP_TAIL;
@@ -116,6 +132,11 @@ static bool spindump_heaviest_line(struct spindump_reader *r, struct sp_span lin
 static bool spindump_odd_thread_line(struct spindump_reader *r, struct sp_span line, struct sp_span text)
 {
     int n = line.n > 80 ? 80 : (int)line.n;
+    bool joined;
+    if (!sp_spindump_whole_annotation(r, &text, &joined))
+        return false;
+    if (joined)
+        spindump_say_joined(r, text);
     if (sp_spindump_is_annotation(text))
         return sp_vec_push(&r->notes, text);
     sp_emit(r->d, SP_L510, sp_spindump_here(r, line.p), "\"%.*s\"", n, line.p);
@@ -182,9 +203,9 @@ static bool spindump_is_second(struct spindump_reader *r, struct sp_span line)
 
 static spaa_status spindump_read_line(struct spindump_reader *r, struct sp_span line)
 {
-    bool taken = false;
+    bool taken = r->ended && r->line == r->ended;
     spaa_status st = SPAA_OK;
-    if (r->zone == SPINDUMP_IMAGES)
+    if (!taken && r->zone == SPINDUMP_IMAGES)
         st = spindump_image_end(r, line, &taken);
     if (st || taken)
         return st;

@@ -77,6 +77,7 @@ struct spindump_reader {
     struct spindump_wrapped wrapped;
     struct sp_arena joined; /* texts of wrapped rows, and of other lines */
     struct sp_hang_image_line image;
+    uint64_t ended;             /* this line was read with the one above */
     struct sp_span thread_line; /* that is right above, put together; n 0: none is */
     struct spindump_group group;
     unsigned tab;          /* width */
@@ -142,6 +143,12 @@ bool sp_spindump_is_field(struct sp_span line); /* one that processes have */
  */
 bool sp_spindump_is_key(struct sp_span line);
 
+/*
+ * wrapped.c: a line with the one below it, where a mail client broke it there: of a process (its number is
+ * missing), of an annotation (`>` is). It is `line` as it stands where nothing is missing; false: no memory.
+ */
+bool sp_spindump_whole_process(struct spindump_reader *r, struct sp_span *line, bool *joined);
+bool sp_spindump_whole_annotation(struct spindump_reader *r, struct sp_span *text, bool *joined);
 /* reader.c: an image's line that waits for the one below it is over; false: no memory. */
 bool sp_spindump_settle_image(struct spindump_reader *r);
 /*
@@ -167,6 +174,12 @@ spaa_status sp_spindump_row(struct spindump_reader *r, struct sp_span line, bool
 /* A line below a row that waits: its end (*taken), or else the row is added. */
 spaa_status sp_spindump_row_end(struct spindump_reader *r, struct sp_span line, bool *taken);
 spaa_status sp_spindump_settle_row(struct spindump_reader *r);
+/* "<process frontmost, …", perhaps without its end; not "<0.001s". */
+static inline bool sp_spindump_begins_annotation(struct sp_span s)
+{
+    return s.n > 2 && *s.p == '<' && (s.p[1] | 0x20) >= 'a' && (s.p[1] | 0x20) <= 'z' &&
+           !sp_spindump_truncated(s);
+}
 static inline bool sp_spindump_is_annotation(struct sp_span s)
 {
     return s.n > 2 && *s.p == '<' && s.p[s.n - 1] == '>' && !sp_spindump_truncated(s);

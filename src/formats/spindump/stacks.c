@@ -167,8 +167,11 @@ bool sp_spindump_count_processes(struct spindump_reader *r)
         dates += sp_hang_starts(line, "Date/Time:");
         if (sp_spindump_tail_begins(line) || dates > 1)
             break; /* what looks like a process there is none */
+        bool joined;
         if (!key)
             continue;
+        if (!sp_spindump_whole_process(r, &line, &joined))
+            return false;
         struct sp_spindump_process x;
         sp_spindump_parse_process(sp_hang_after(line, key), &x);
         struct spindump_twins *t = spindump_twins_of(r, &x, true);
