@@ -20,6 +20,8 @@ struct sp_held_rows {
 /* SPAA_ERR_NOMEM. `s`: all of the event, in any state. */
 spaa_status sp_held_rows_of(struct sp_selection *s, struct sp_diags *d, struct sp_held_rows *out);
 void sp_held_rows_free(struct sp_held_rows *r);
+size_t sp_held_first(const struct sp_held_rows *r,
+                     int64_t tid); /* the first row of a thread, or of the next one */
 
 enum sp_held_state {
     SP_HELD_RAN,

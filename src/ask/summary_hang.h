@@ -97,8 +97,11 @@ const char *sp_summary_hang_ran(struct sp_summary *x, int64_t but);
 /* summary_hang_event.c: e of the header's fields, a list of [key, value]. */
 void sp_hang_event_of(struct sp_summary *x, struct sp_span fields, struct sp_hang_event *e);
 
-/* summary_hang_words.c */
+/* summary_hang_head.c: lines; nothing where there is nothing to say. */
 void sp_summary_hang_head(struct sp_buf *b, const struct sp_summary *x);
+void sp_summary_hang_memory(struct sp_buf *b, const struct sp_summary *x);
+void sp_summary_hang_also_in_front(struct sp_buf *b, const struct sp_summary *x);
+/* summary_hang_words.c */
 size_t sp_summary_hang_details(struct sp_summary *x); /* lines beside what happened, and the verdict */
 /* At most so many details: the first are the weightiest. */
 void sp_summary_hang_lines(struct sp_summary *x, size_t details,

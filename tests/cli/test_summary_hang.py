@@ -173,7 +173,7 @@ def loop_and(events, other, ran=0, state=""):
             rows += ["    %s%d  %s" % ("  " * (i + 1), n, f) for i, f in enumerate(frames)]
     return ("Event: hang\nPID: 12\nSteps: 100 (10ms sampling interval)\n\nProcess:          X [12]\n\n"
             '  Thread 0xa    DispatchQueue "com.apple.main-thread"(1)    %d samples (1-%d)\n' % (events + other + ran, events + other + ran)
-            + "\n".join(rows) + "\n")
+            + "\n".join(rows) + "\n\n")
 
 
 @pytest.mark.parametrize("events, other, ran, verdict, said", [

@@ -67,4 +67,13 @@ bool sp_sample_graph_line(struct sample_reader *r, struct sp_span line);
 /* The row that waits is added: where the graph ends. */
 bool sp_sample_settle_row(struct sample_reader *r);
 
+/* stacks.c: before all; and the rows of one thread. */
+bool sp_sample_prepare(struct sample_reader *r);
+spaa_status sp_sample_block_stacks(struct sample_reader *r, const struct sample_block *b);
+
+/* process.c: the line of an image that waits is over, false: no memory; and the analysis at hand, if there is
+ * one. */
+bool sp_sample_settle_image(struct sample_reader *r);
+spaa_status sp_sample_end_analysis(struct sample_reader *r);
+
 #endif

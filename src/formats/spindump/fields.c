@@ -55,3 +55,13 @@ bool sp_spindump_is_key(struct sp_span line)
     return sp_spindump_is_field(line) ||
            ((column == KEY_COLUMN || column == KEY_COLUMN + 1) && *key.p >= 'A' && *key.p <= 'Z');
 }
+
+bool sp_spindump_is_begun(struct sp_span line, struct sp_span text)
+{
+    struct sp_spindump_thread t;
+    struct sp_span key, value;
+    return (sp_hang_starts(text, "Thread ") && sp_spindump_parse_thread(text, &t)) ||
+           sp_hang_starts(text, "Heaviest stack for") || sp_hang_starts(text, "Binary Images") ||
+           (line.p == text.p && (sp_spindump_tail_begins(line) ||
+                                 (sp_spindump_key_value(line, &key, &value) && sp_spindump_is_key(line))));
+}

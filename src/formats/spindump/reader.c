@@ -31,39 +31,6 @@
 
 /* ---- lines ---- */
 
-/* The line of an image that waits is over. */
-bool sp_spindump_settle_image(struct spindump_reader *r)
-{
-    struct sp_span text = r->image.text;
-    bool ok = true;
-    uint32_t i = text.n ? sp_hang_image(&r->images, text, r->stamp, &ok) : SP_NONE;
-    r->image.text.n = 0;
-    if (text.n && ok && i == SP_NONE)
-        sp_spindump_not_understood(r, text, &r->not_understood, "no binary image");
-    return ok && (i == SP_NONE || sp_vec_push(&r->process_images, i));
-}
-
-static bool spindump_image_line(struct spindump_reader *r, struct sp_span text)
-{
-    if (!sp_spindump_settle_image(r))
-        return false;
-    r->image = (struct sp_hang_image_line){text, r->line};
-    return true;
-}
-
-/* A line below that of an image: its end (*taken), or something else. */
-static spaa_status spindump_image_end(struct spindump_reader *r, struct sp_span line, bool *taken)
-{
-    struct sp_span text = sp_hang_trim(line);
-    *taken = false;
-    if (!r->image.text.n)
-        return SPAA_OK;
-    bool ok = sp_spindump_is_begun(line, text) ||
-              sp_hang_image_join(&r->image, line, text, &r->buf, &r->joined, r->d, taken);
-    ok = ok && (*taken || sp_spindump_settle_image(r));
-    return ok ? SPAA_OK : sp_nomem(r->d);
-}
-
 /* The line below was read with this one. */
 static void spindump_say_joined(struct spindump_reader *r, struct sp_span line)
 {
@@ -106,7 +73,7 @@ static spaa_status spindump_section(struct spindump_reader *r, struct sp_span li
     if (r->in_process && sp_hang_starts(text, "Binary Images")) {
         struct sp_span image = sp_hang_trim(sp_hang_after(text, sizeof "Binary Images:" - 1));
         r->zone = SPINDUMP_IMAGES; /* perhaps with the first one in its line */
-        return !image.n || spindump_image_line(r, image) ? SPAA_OK : sp_nomem(r->d);
+        return !image.n || sp_spindump_image_line(r, image) ? SPAA_OK : sp_nomem(r->d);
     }
     return sp_spindump_thread_line(r, line, text, taken);
 }
@@ -183,7 +150,7 @@ static spaa_status spindump_zone_line(struct spindump_reader *r, struct sp_span 
             return st;
         }
         ok = r->zone == SPINDUMP_THREAD ? spindump_odd_thread_line(r, line, text)
-                                        : spindump_image_line(r, text);
+                                        : sp_spindump_image_line(r, text);
         break;
     case SPINDUMP_TAIL:
         ok = sp_spindump_tail_line(r, line);
@@ -206,7 +173,7 @@ static spaa_status spindump_read_line(struct spindump_reader *r, struct sp_span 
     bool taken = r->ended && r->line == r->ended;
     spaa_status st = SPAA_OK;
     if (!taken && r->zone == SPINDUMP_IMAGES)
-        st = spindump_image_end(r, line, &taken);
+        st = sp_spindump_image_end(r, line, &taken);
     if (st || taken)
         return st;
     if (r->zone == SPINDUMP_THREAD || r->zone == SPINDUMP_PROCESS) {
@@ -227,7 +194,7 @@ static spaa_status spindump_read_line(struct spindump_reader *r, struct sp_span 
     if (st)
         return st;
     if (r->zone == SPINDUMP_IMAGES && text.p > line.p && text.n && (*text.p == '0' || *text.p == '*'))
-        return spindump_image_line(r, text) ? SPAA_OK : sp_nomem(r->d);
+        return sp_spindump_image_line(r, text) ? SPAA_OK : sp_nomem(r->d);
     if (r->zone == SPINDUMP_TAIL)
         return spindump_zone_line(r, line, text);
     if (text.n)

@@ -142,6 +142,8 @@ bool sp_spindump_is_field(struct sp_span line); /* one that processes have */
 /* Whether a line with a key has one that processes have, or one whose value stands where those of reports do.
  */
 bool sp_spindump_is_key(struct sp_span line);
+/* A line that begins something cannot be the end of a row, or of another one. */
+bool sp_spindump_is_begun(struct sp_span line, struct sp_span text);
 
 /*
  * wrapped.c: a line with the one below it, where a mail client broke it there: of a process (its number is
@@ -149,7 +151,9 @@ bool sp_spindump_is_key(struct sp_span line);
  */
 bool sp_spindump_whole_process(struct spindump_reader *r, struct sp_span *line, bool *joined);
 bool sp_spindump_whole_annotation(struct spindump_reader *r, struct sp_span *text, bool *joined);
-/* reader.c: an image's line that waits for the one below it is over; false: no memory. */
+/* A line of an image waits for the one below it, until that is its end (*taken) or something else. */
+bool sp_spindump_image_line(struct spindump_reader *r, struct sp_span text);
+spaa_status sp_spindump_image_end(struct spindump_reader *r, struct sp_span line, bool *taken);
 bool sp_spindump_settle_image(struct spindump_reader *r);
 /*
  * begin.c: lines of threads, and what is left of processes whose line is damaged.
@@ -166,8 +170,6 @@ spaa_status sp_spindump_row_without_process(struct spindump_reader *r, struct sp
 void sp_spindump_note_group(struct spindump_reader *r, struct sp_span line);
 
 /* rows.c */
-/* A line that begins something cannot be the end of a row, or of another one. */
-bool sp_spindump_is_begun(struct sp_span line, struct sp_span text);
 bool sp_spindump_is_row(struct sp_span line); /* with an address, as rows of reports have it */
 /* A line that is a row: it waits. *taken false: it is none. */
 spaa_status sp_spindump_row(struct spindump_reader *r, struct sp_span line, bool *taken);

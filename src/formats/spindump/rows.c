@@ -136,16 +136,6 @@ static int row_parts(struct sp_span s, bool *torn)
            (f.state.p && row_balances(f.state)) + sp_spindump_truncated(f.symbol);
 }
 
-bool sp_spindump_is_begun(struct sp_span line, struct sp_span text)
-{
-    struct sp_spindump_thread t;
-    struct sp_span key, value;
-    return (sp_hang_starts(text, "Thread ") && sp_spindump_parse_thread(text, &t)) ||
-           sp_hang_starts(text, "Heaviest stack for") || sp_hang_starts(text, "Binary Images") ||
-           (line.p == text.p && (sp_spindump_tail_begins(line) ||
-                                 (sp_spindump_key_value(line, &key, &value) && sp_spindump_is_key(line))));
-}
-
 /* Whether the line is a row of its own, where one is open above it: "12 (image + 24) [0x1]" and "2 hops)"
  * look like one, too. */
 static bool row_stands_alone(const struct spindump_reader *r, const struct sp_hang_row *row,

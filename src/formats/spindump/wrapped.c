@@ -57,3 +57,38 @@ bool sp_spindump_whole_annotation(struct spindump_reader *r, struct sp_span *tex
               !memmem(below.p, below.n, " [0x", 4);
     return !*joined || wrapped_join(r, text, below);
 }
+
+/* ---- images ---- */
+
+/* The line of an image that waits is over. */
+bool sp_spindump_settle_image(struct spindump_reader *r)
+{
+    struct sp_span text = r->image.text;
+    bool ok = true;
+    uint32_t i = text.n ? sp_hang_image(&r->images, text, r->stamp, &ok) : SP_NONE;
+    r->image.text.n = 0;
+    if (text.n && ok && i == SP_NONE)
+        sp_spindump_not_understood(r, text, &r->not_understood, "no binary image");
+    return ok && (i == SP_NONE || sp_vec_push(&r->process_images, i));
+}
+
+bool sp_spindump_image_line(struct spindump_reader *r, struct sp_span text)
+{
+    if (!sp_spindump_settle_image(r))
+        return false;
+    r->image = (struct sp_hang_image_line){text, r->line};
+    return true;
+}
+
+/* A line below that of an image: its end (*taken), or something else. */
+spaa_status sp_spindump_image_end(struct spindump_reader *r, struct sp_span line, bool *taken)
+{
+    struct sp_span text = sp_hang_trim(line);
+    *taken = false;
+    if (!r->image.text.n)
+        return SPAA_OK;
+    bool ok = sp_spindump_is_begun(line, text) ||
+              sp_hang_image_join(&r->image, line, text, &r->buf, &r->joined, r->d, taken);
+    ok = ok && (*taken || sp_spindump_settle_image(r));
+    return ok ? SPAA_OK : sp_nomem(r->d);
+}
