@@ -4,7 +4,7 @@
  * in futex, too, which is no lock.
  */
 #include "analysis/finding_private.h"
-#include "analysis/go_fatal.h"
+#include "model/go_fatal.h"
 
 enum { FREE, TAKEN };
 

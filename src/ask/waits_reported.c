@@ -4,8 +4,8 @@
  */
 #include "ask/waits_reported.h"
 
-#include "analysis/go_fatal.h"
 #include "base/num.h"
+#include "model/go_fatal.h"
 #include "model/off_cpu.h"
 
 enum { ROWS = 22, ROWS_BRIEF = 12, CHAINS_BRIEF = 4 };

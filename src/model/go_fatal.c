@@ -1,4 +1,4 @@
-#include "analysis/go_fatal.h"
+#include "model/go_fatal.h"
 
 #include "json/find.h"
 
