@@ -384,6 +384,7 @@ static void add_cpus(struct accounts *x, const struct sp_intervals *v)
         }
     }
     x->out.all_threads = v->all_threads;
+    x->out.some_cpus = v->some_cpus;
     x->out.cpus = v->all_threads ? v->cpus : 0;
     x->out.busy = busy;
 }

@@ -71,6 +71,7 @@ struct sp_off_cpu_accounts {
     int64_t begin, end; /* of what was looked at */
     uint32_t cpus;      /* 0: not all of the machine was recorded */
     bool all_threads;   /* of the machine, or of CPUs, are recorded */
+    bool some_cpus;     /* of CPUs: of time off them nothing is certain */
     int64_t busy;       /* on all these CPUs, whatever the selection */
     bool busy_at_least;
     int64_t unseen_later; /* of all.unseen, what did not begin before the recording: events were lost */

@@ -214,7 +214,8 @@ static void redact_header(struct redaction *x)
         struct sp_event *e = &x->p->events.v[i];
         struct sp_str extra = redact_str(x, e->extra_json);
         e->name = is_named(x, e->name) ? hashed(x, e->name, 'e') : e->name;
-        if (!sp_str_is(extra, "\"x_threads\":\"all\"") && !sp_str_is(extra, "\"x_threads\":\"some\""))
+        if (!sp_str_is(extra, "\"x_threads\":\"all\"") && !sp_str_is(extra, "\"x_threads\":\"some\"") &&
+            !sp_str_is(extra, "\"x_threads\":\"cpus\""))
             drop(x, &e->extra_json); /* the two are ours: whose time was recorded */
         drop(x, &e->sampling_extra_json);
     }

@@ -251,6 +251,10 @@ void sp_waits_unknown(const struct sp_waits_asked *x)
     if (x->bytes >= SP_WAITS_LITTLE && has_goroutines(x))
         say(x, "Go: threads do not show what goroutines wait for; its block and mutex profiles do "
                "(/debug/pprof/block, /debug/pprof/mutex)");
+    if (c->some_cpus)
+        say(x, "Recorded of some CPUs (perf record -C): what threads did on others is not known, so nothing "
+               "of their "
+               "waits is certain; perf record -a tells");
     if (c->has_intervals && !c->all_threads)
         say(x, "Recorded of some processes: who had the CPUs meanwhile is not known; perf record -a tells");
     if (c->contradictions) {

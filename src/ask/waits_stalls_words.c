@@ -173,10 +173,13 @@ static void say_head(struct stalls *x)
             sp_text_count(b, x->s.v.n, "episode");
     } else if (!x->s.v.n) {
         sp_buf_puts(b,
-                    x->s.unjudged.n
+                    x->v->some_cpus ? "STALLS: not known: threads ran on CPUs that were not recorded"
+                    : x->s.unjudged.n
                         ? "STALLS: none shown; long waits that may be one are not judged"
                         : "STALLS: none found: no several threads ≥ 20 ms at one place for a lock or a disk");
-        sp_buf_puts(b, x->v->losses && !x->s.unjudged.n ? ", as far as was recorded: events were lost" : "");
+        sp_buf_puts(b, x->v->losses && !x->s.unjudged.n && !x->v->some_cpus
+                           ? ", as far as was recorded: events were lost"
+                           : "");
     } else {
         sp_buf_puts(b, "STALLS > ");
         stalls_say_ns(b, threshold);

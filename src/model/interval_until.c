@@ -221,6 +221,10 @@ bool sp_interval_until_find(struct sp_intervals *v)
         struct sp_interval *i = &v->v.v[k];
         if (i->state != SP_RUN_RUNNING)
             i->until = off_until(v, i, quiet);
+        if (i->state != SP_RUN_RUNNING && v->some_cpus) {
+            i->until = i->start;
+            i->flags |= SP_INTERVAL_UNSURE | (i->flags & SP_INTERVAL_OPEN ? SP_INTERVAL_AT_MOST : 0);
+        }
     }
     for (size_t k = 0; k < v->v.n; k++) {
         if (v->v.v[k].state == SP_RUN_RUNNING)

@@ -551,7 +551,8 @@ static spaa_status walk(struct sp_walk *w, struct sp_sched_reader *r)
     /* Where all threads of a CPU are recorded, the one that leaves is the one that came. */
     enum sp_recorded_whom whom = sp_off_cpu_recorded(w->p);
     w->out->all_threads = whom == SP_RECORDED_UNTOLD ? s.idles || (w->switches && s.breaks * 20 <= s.switches)
-                                                     : whom == SP_RECORDED_ALL;
+                                                     : whom != SP_RECORDED_SOME;
+    w->out->some_cpus = whom == SP_RECORDED_CPUS;
     if (st || (!w->switches && !r->has[SP_SCHED_RECORD]))
         return st;
     w->off_metric = sp_metric_find(w->p, SP_OFF_CPU_NS, strlen(SP_OFF_CPU_NS));

@@ -21,6 +21,9 @@
  * Where the recorder lost events (PERF_RECORD_LOST), a thread may have come, run and left meanwhile, or
  * ended, and waited for something else: time off the CPU is certain until the first loss within it.
  *
+ * Where some of the machine's CPUs were recorded (`perf record -C`), threads ran on others unseen: what they
+ * did on these CPUs is certain, and nothing of the time between.
+ *
  * No two threads run on one CPU at one time: one whose leaving was not recorded had left when another came.
  * What a thread did before it was first seen is SP_TASK_UNKNOWN, but where it was woken, or is new.
  *
@@ -95,6 +98,7 @@ struct sp_intervals {
     bool has_waker_stacks;
     bool sampled;                         /* the recorder took only some switches: those are not used */
     bool all_threads;                     /* the recording is of all threads; else of some processes */
+    bool some_cpus;                       /* … of some of the machine's CPUs */
     bool has_stacks;                      /* where threads left the CPU was recorded */
     uint64_t contradictions;              /* places where the order of events cannot be */
     uint64_t losses;                      /* of them, places where the recorder says that it lost events */

@@ -26,7 +26,9 @@ static bool add_event(struct sp_profile *p, struct metrics *m)
         m->waits == SP_NONE || m->longest == SP_NONE || m->unfinished == SP_NONE)
         return false;
     static const char *const whose[] = {
-        [SP_RECORDED_ALL] = "\"x_threads\":\"all\"", [SP_RECORDED_SOME] = "\"x_threads\":\"some\""};
+        [SP_RECORDED_ALL] = "\"x_threads\":\"all\"",
+        [SP_RECORDED_SOME] = "\"x_threads\":\"some\"",
+        [SP_RECORDED_CPUS] = "\"x_threads\":\"cpus\""};
     if (p->recorded != SP_RECORDED_UNTOLD)
         e.extra_json = sp_profile_cstr(p, whose[p->recorded]);
     e.primary = m->off;

@@ -12,8 +12,8 @@
  * Where a thread left the CPU was not always seen: before the recording, or only PERF_RECORD_SWITCH tells of
  * it. Then the stack is one frame [unknown], so that the weights of the event are the sum of all intervals.
  *
- * `x_threads` of the event is "all" where all threads of the CPUs were recorded, "some" where it was some;
- * not there where the recording does not tell.
+ * `x_threads` of the event is "all" where all threads of the CPUs were recorded, "some" where it was some,
+ * "cpus" where it was all of some CPUs; not there where the recording does not tell.
  *
  * Where the profile keeps raw samples, each interval is one of this event: its time is when the interval
  * ended, its period how long it was; of one of which it is not known until when it was, what is certain.

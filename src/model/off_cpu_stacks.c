@@ -20,6 +20,7 @@ enum sp_recorded_whom sp_off_cpu_recorded(const struct sp_profile *p)
         return SP_RECORDED_UNTOLD;
     return raw.n == 5 && memcmp(raw.p, "\"all\"", 5) == 0    ? SP_RECORDED_ALL
            : raw.n == 6 && memcmp(raw.p, "\"some\"", 6) == 0 ? SP_RECORDED_SOME
+           : raw.n == 6 && memcmp(raw.p, "\"cpus\"", 6) == 0 ? SP_RECORDED_CPUS
                                                              : SP_RECORDED_UNTOLD;
 }
 

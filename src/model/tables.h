@@ -348,6 +348,7 @@ enum sp_recorded_whom {
     SP_RECORDED_UNTOLD,
     SP_RECORDED_ALL,  /* all threads of the CPUs */
     SP_RECORDED_SOME, /* some threads or processes */
+    SP_RECORDED_CPUS, /* all threads of some of the machine's CPUs: what they did on others is not known */
 };
 
 struct sp_profile {

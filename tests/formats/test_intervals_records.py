@@ -184,3 +184,23 @@ def test_a_machine_that_was_never_idle_is_all_recorded(tmp_path):
     answer = ask("waits", tmp_path / "x.data")
     assert (answer["cpus"], answer["busy"]) == (1, 398_000)
     assert "Recorded of some processes" not in run("waits", tmp_path / "x.data", code=0).out
+
+
+@pytest.mark.parametrize("online", [1, 2])
+def test_of_some_cpus_only_running_there_is_certain(tmp_path, online):
+    """perf record -C 0 on a machine of two: off CPU 0 a thread may run on the other."""
+    r = Recording().goes(0, 0).comes(0, 7).goes(100, 7).comes(100, 8).goes(300, 8).comes(300, 7).goes(500, 7).comes(500, 0).goes(900, 0)
+    r.features[7] = r.pack("II", online, online)
+    path, kept = tmp_path / "x.data", tmp_path / "x.spaa"
+    path.write_bytes(r.bytes())
+    run("convert", path, "--samples", "-o", kept, code=0)
+    sql = f"SELECT state, (start_time - {AT}) / 1000, ns / 1000, least_ns / 1000, unsure FROM intervals WHERE tid = 7 ORDER BY start_time"
+    for f in path, kept:
+        rows = ask("query", f, sql)["rows"]
+        least = 200 if online == 1 else 0
+        assert rows[:3] == [["running", 0, 100, 100, 0], ["blocked", 100, 200, least, online - 1], ["running", 300, 200, 200, 0]]
+        text = run("waits", f, code=0).out
+        assert ("Recorded of some CPUs (perf record -C)" in text) == (online == 2)
+        (row,) = [t for t in ask("waits", f, "--no-pool", "-n", "0")["threads"] if t["tid"] == 7]
+        assert row["running"] == 300_000 and (row["unknown"] > 0) == (online == 2)
+    assert run("validate", kept).code == 0

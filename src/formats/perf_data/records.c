@@ -450,13 +450,22 @@ static spaa_status pd_records_throttle_record(struct sp_pd *pd, const struct sp_
     return SPAA_OK;
 }
 
+/* An event is opened on each CPU that is recorded: on fewer than there are, `-C` chose some. */
+static bool pd_records_some_cpus(const struct sp_pd *pd)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < pd->attrs.n; i++)
+        most = pd->attrs.v[i].nids > most ? pd->attrs.v[i].nids : most;
+    return most && most < pd->cpus_online;
+}
+
 /* Whom was recorded: all threads of the CPUs, which is a single pid -1, or those that are listed. */
 static void pd_records_thread_map(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     if (r->size < 24)
         return;
     bool all = sp_pd_u64(r->p + 8, pd->swap) == 1 && (int32_t)sp_pd_u64(r->p + 16, pd->swap) == -1;
-    pd->p->recorded = all ? SP_RECORDED_ALL : SP_RECORDED_SOME;
+    pd->p->recorded = !all ? SP_RECORDED_SOME : pd_records_some_cpus(pd) ? SP_RECORDED_CPUS : SP_RECORDED_ALL;
 }
 
 static spaa_status pd_records_take_record(struct sp_pd *pd, const struct sp_pd_record *r)

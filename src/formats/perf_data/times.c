@@ -86,7 +86,7 @@ static bool is_plain(const struct sp_pd *pd)
         if (pd->attrs.v[i].plan.time != pd->attrs.v[0].plan.time ||
             pd->attrs.v[i].plan.cpu != pd->attrs.v[0].plan.cpu || pd->attrs.v[i].flags & BACKWARDS)
             return false;
-    return pd->attrs.n && pd->p->recorded == SP_RECORDED_ALL;
+    return pd->attrs.n && (pd->p->recorded == SP_RECORDED_ALL || pd->p->recorded == SP_RECORDED_CPUS);
 }
 
 static spaa_status walk(struct times *x, const struct sp_pd_range *range)
