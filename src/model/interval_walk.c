@@ -30,11 +30,38 @@ static uint32_t declared_of(const struct sp_walk *w, int64_t tid, int64_t t)
     return best;
 }
 
+/* The process whose main thread this is at t, as a number may be used again; NULL: it began unseen. */
+static const struct sp_process_fact *process_of(const struct sp_walk *w, int64_t tid, int64_t t)
+{
+    struct sp_probe at = sp_map_probe(&w->begun, sp_walk_key(tid, -1));
+    const struct sp_process_fact *best = NULL;
+    for (uint32_t i; (i = sp_map_next(&w->begun, &at)) != SP_MAP_NONE;) {
+        const struct sp_process_fact *x = &w->p->processes.v[i];
+        if (x->pid == tid && x->start_ns <= t && (!best || x->start_ns > best->start_ns))
+            best = x;
+    }
+    return best;
+}
+
+/* When the last one was over that had this tid; SP_ABSENT: there was none. */
+static int64_t over_at(const struct sp_walk *w, int64_t tid)
+{
+    struct sp_probe at = sp_map_probe(&w->by_tid, sp_walk_key(tid, -1));
+    int64_t last = SP_ABSENT;
+    for (uint32_t i; (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;) {
+        int64_t over = w->now.v[i].since > w->exits.v[i] ? w->now.v[i].since : w->exits.v[i];
+        if (w->out->threads.v[i].tid == tid && over > last)
+            last = over;
+    }
+    return last;
+}
+
 static uint32_t add_thread(struct sp_walk *w, int64_t tid, int32_t cpu, int64_t t)
 {
     struct sp_interval_thread x = {
         .pid = tid ? SP_ABSENT : 0, .tid = tid, .cpu = tid ? -1 : cpu, .start = SP_ABSENT};
     struct sp_walk_now now = {.woken = SP_ABSENT,
+                              .not_before = tid ? over_at(w, tid) : SP_ABSENT,
                               .early = SP_ABSENT,
                               .seen = SP_ABSENT,
                               .stack = SP_NONE,
@@ -52,6 +79,11 @@ static uint32_t add_thread(struct sp_walk *w, int64_t tid, int32_t cpu, int64_t 
         x.start = from->start_ns > w->out->begin ? from->start_ns : SP_ABSENT;
         exit = from->exit_ns;
     }
+    const struct sp_process_fact *process = tid ? process_of(w, tid, t) : NULL;
+    if (process && x.start == SP_ABSENT && exit == SP_ABSENT) {
+        x.start = process->start_ns > w->out->begin ? process->start_ns : SP_ABSENT;
+        exit = process->exit_ns;
+    }
     size_t n = w->out->threads.n;
     if (n >= SP_NONE - 1 || !sp_vec_push(&w->now, now) || !sp_vec_push(&w->exits, exit) ||
         !sp_vec_push(&w->out->threads, x) || !sp_map_add(&w->by_tid, sp_walk_key(tid, cpu), (uint32_t)n)) {
@@ -65,9 +97,11 @@ static uint32_t add_thread(struct sp_walk *w, int64_t tid, int32_t cpu, int64_t 
  * began. */
 static bool may_be_back(const struct sp_walk *w, uint32_t thread, int64_t t)
 {
-    uint32_t said = declared_of(w, w->out->threads.v[thread].tid, t);
-    return w->now.v[thread].maybe_over && said != SP_NONE &&
-           w->p->threads.v[said].exit_ns == w->exits.v[thread];
+    int64_t tid = w->out->threads.v[thread].tid, exit = w->exits.v[thread];
+    uint32_t said = declared_of(w, tid, t);
+    const struct sp_process_fact *process = process_of(w, tid, t);
+    return w->now.v[thread].maybe_over && ((said != SP_NONE && w->p->threads.v[said].exit_ns == exit) ||
+                                           (process && process->exit_ns == exit));
 }
 
 uint32_t sp_walk_thread(struct sp_walk *w, int64_t tid, int32_t cpu, int64_t t)
@@ -220,7 +254,7 @@ static bool push_first(struct sp_walk *w, uint32_t thread, int64_t t, int32_t cp
     bool born = th->start != SP_ABSENT;
     struct sp_interval i = nothing_yet();
     bool is_new = born && is_unborn(w, thread, t);
-    i.start = born ? th->start : w->out->begin;
+    i.start = born ? th->start : n->not_before != SP_ABSENT ? n->not_before : w->out->begin;
     i.state = is_new ? SP_RUN_RUNNABLE : SP_RUN_BLOCKED;
     i.flags = is_new ? 0 : SP_INTERVAL_BEFORE;
     if (n->woken != SP_ABSENT) {
@@ -248,6 +282,7 @@ static struct sp_walk_now fresh(const struct sp_walk_now *was, enum sp_walk_wher
 {
     return (struct sp_walk_now){.since = t,
                                 .woken = SP_ABSENT,
+                                .not_before = SP_ABSENT,
                                 .early = SP_ABSENT,
                                 .seen = SP_ABSENT,
                                 .stack = SP_NONE,

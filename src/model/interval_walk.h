@@ -18,8 +18,10 @@ enum sp_walk_where {
 struct sp_walk_now {
     int64_t since;
     int64_t woken; /* since `since`, or ever, of one that was not seen */
-    int64_t early; /* woken while it still seemed to run */
-    int64_t seen;  /* of recordings of some processes: it ran here at the latest */
+    int64_t
+        not_before; /* one that had its number before it was not over until then; SP_ABSENT: there was none */
+    int64_t early;  /* woken while it still seemed to run */
+    int64_t seen;   /* of recordings of some processes: it ran here at the latest */
     uint32_t stack, waker, waker_stack, early_waker, early_stack;
     int32_t cpu;      /* where it runs or left; -1: not known */
     int32_t last_cpu; /* 1 + where it ran last that is known; 0 */
@@ -54,6 +56,7 @@ struct sp_walk {
     SP_VEC(struct sp_walk_cpu) cpus;
     struct sp_map by_tid;   /* the last thread of a tid */
     struct sp_map declared; /* the profile's threads by tid */
+    struct sp_map begun;    /* the profile's processes whose start is known, by pid */
     /* By state and stack of a switch: 1 + the stack of off-cpu; 0: not asked yet. */
     SP_VEC(uint32_t) off[SP_TASK_UNKNOWN + 1];
     uint32_t off_metric; /* offcpu_ns */

@@ -511,6 +511,10 @@ static bool declare_threads(struct sp_walk *w)
         if (w->p->threads.v[i].tid > 0 &&
             !sp_map_add(&w->declared, sp_walk_key(w->p->threads.v[i].tid, -1), i))
             return false;
+    for (uint32_t i = 0; i < w->p->processes.n; i++)
+        if (w->p->processes.v[i].pid > 0 && w->p->processes.v[i].start_ns != SP_ABSENT &&
+            !sp_map_add(&w->begun, sp_walk_key(w->p->processes.v[i].pid, -1), i))
+            return false;
     return true;
 }
 
@@ -597,6 +601,7 @@ spaa_status sp_intervals_of(struct sp_profile *p, struct sp_diags *d, struct sp_
     sp_vec_free(&w.cpus);
     sp_map_free(&w.by_tid);
     sp_map_free(&w.declared);
+    sp_map_free(&w.begun);
     for (size_t i = 0; i < sizeof w.off / sizeof *w.off; i++)
         sp_vec_free(&w.off[i]);
     if (st)

@@ -204,3 +204,20 @@ def test_of_some_cpus_only_running_there_is_certain(tmp_path, online):
         (row,) = [t for t in ask("waits", f, "--no-pool", "-n", "0")["threads"] if t["tid"] == 7]
         assert row["running"] == 300_000 and (row["unknown"] > 0) == (online == 2)
     assert run("validate", kept).code == 0
+
+
+def test_a_number_that_is_used_again_was_nobody_before(tmp_path):
+    """Three processes of one number, one after the other: none has the time before it began."""
+    r = Recording().goes(0, 0).comes(0, 9)
+    for begun in (200, 500, 800):
+        r.record(files.FORK, 0, r.pack("iiiiQ", 50, 100, 50, 9, AT + 1000 * begun), r.trailer(100, 9, AT + 1000 * begun))
+        r.goes(begun + 10, 9).comes(begun + 10, 50, pid=50).goes(begun + 30, 50, pid=50).comes(begun + 30, 9)
+        r.goes(begun + 90, 9).comes(begun + 90, 50, pid=50)
+        time = AT + 1000 * (begun + 100)
+        r.record(files.EXIT, 0, r.pack("iiiiQ", 50, 100, 50, 9, time), r.trailer(50, 50, time))
+        r.goes(begun + 101, 50, pid=50).comes(begun + 101, 9)
+    r.goes(1000, 9)
+    rows = r.rows(tmp_path, 50)
+    assert min(start for _, start, *_ in rows) >= 200
+    assert sum(end - start for state, start, end, *_ in rows) == pytest.approx(3 * 101, abs=3)
+    assert not any("open" in row for row in rows)
