@@ -2,7 +2,7 @@
 
 const char *const sp_stall_by_names[] = {"unknown",   "woken",  "inferred",  "candidates", "nobody ran",
                                          "unknown",   "signal", "interrupt", "any",        "device",
-                                         "not ended", "none",   NULL};
+                                         "not ended", "last",   "timed",     "none",       NULL};
 
 void sp_stalls_free(struct sp_stalls *x)
 {

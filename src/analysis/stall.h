@@ -44,6 +44,8 @@ enum sp_stall_by {
     SP_STALL_BY_OTHER,     /* no lock of one process: elimination says nothing */
     SP_STALL_BY_DEVICE,    /* waits for a disk */
     SP_STALL_BY_NOT_ENDED, /* nobody was released */
+    SP_STALL_BY_LAST,      /* several may have had it at once; the candidate let go last */
+    SP_STALL_BY_TIMED,     /* the first wait may have given up by itself */
     SP_STALL_BY_NO_HOLDER, /* stopped, or no CPU: nothing is held */
     SP_STALL_BYS,
 };
@@ -113,7 +115,7 @@ struct sp_stall {
     bool at_resume;               /* inferred: others ran meanwhile, it alone when the first waiter went on */
     int64_t holder_waited;        /* INFERRED: ns that it waited there itself before: it had it after that */
     bool ring;          /* OPEN: by the history of wakings each waits for what another let go before */
-    bool at_most;       /* OPEN: some may have been over before `end`: that they were is not recorded */
+    bool at_most;       /* some may have been over before `end`: that they were is not recorded */
     uint32_t unsure;    /* threads that waited there, too; just until when is not recorded */
     uint32_t handovers; /* waiters that handed it on to the next one */
     int64_t idle;       /* CPU: ns in which CPUs were idle, of all CPUs, while all waited */

@@ -212,6 +212,7 @@ static bool add_episode(struct stall_work *w, const struct place *p, uint32_t fi
         const struct sp_interval *i = &v[o->waits.v[first + k]];
         s.start = i->start < s.start ? i->start : s.start;
         last_start = i->start > last_start ? i->start : last_start;
+        s.at_most |= i->until < i->end;
         s.end = i->end > s.end ? i->end : s.end;
         s.lost += stall_length(i);
         s.longest = stall_length(i) > s.longest ? stall_length(i) : s.longest;

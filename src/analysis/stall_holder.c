@@ -28,6 +28,16 @@ static void name_holder(struct sp_stall *s, const struct sp_stall_hold *h)
     s->split.to = h->to;
 }
 
+/* Of several that may have had it at once only who let go last is known: nothing of how long he had it. */
+static bool by_last(struct stall_work *w, struct sp_stall *s, uint32_t waker)
+{
+    struct sp_stall_candidate c = {waker, stall_ran(w->v, waker, s->start, s->released)};
+    s->by = SP_STALL_BY_LAST;
+    s->waker_stack = stall_wait_of(w, s, 0)->waker_stack;
+    s->candidates = (struct sp_stall_slice){(uint32_t)w->out->candidates.n, 1};
+    return sp_vec_push(&w->out->candidates, c);
+}
+
 /* The longest hold names the holder, unless one whose holder is not recorded may be longer. */
 static bool by_waking(struct stall_work *w, struct sp_stall *s, uint32_t waker)
 {
@@ -40,6 +50,8 @@ static bool by_waking(struct stall_work *w, struct sp_stall *s, uint32_t waker)
             name_holder(s, &all);
         return true;
     }
+    if (stall_why(w, first)->shared)
+        return by_last(w, s, waker);
     if (!stall_holds_of(w, s, &unknown))
         return false;
     const struct sp_stall_hold *h = w->out->holds.v + s->holds.first, *longest = h;
@@ -329,6 +341,11 @@ static bool find_holder(struct stall_work *w, struct sp_stall *s)
         s->by = SP_STALL_BY_DEVICE;
         return true;
     }
+    if (first->until <
+        first->end) { /* what ended it may have ended a later wait: events were lost within it */
+        s->by = SP_STALL_BY_UNKNOWN;
+        return true;
+    }
     uint32_t waker = stall_waker(w, first, &how);
     if (how != SP_STALL_WAKES_THREAD) {
         s->by = how == SP_STALL_WAKES_SIGNAL ? SP_STALL_BY_SIGNAL : SP_STALL_BY_INTERRUPT;
@@ -336,9 +353,16 @@ static bool find_holder(struct stall_work *w, struct sp_stall *s)
     }
     if (waker != SP_NONE && !by_waking(w, s, waker))
         return false;
-    if (s->holder != SP_NONE)
+    if (s->holder != SP_NONE || s->by == SP_STALL_BY_LAST)
         return true;
-    if (!sp_wait_is_lock(s->reason) || s->processes || w->v->threads.v[s->group].pid == SP_ABSENT) {
+    if (waker == SP_NONE && stall_why(w, first)->timed) {
+        s->by = SP_STALL_BY_TIMED;
+        return true;
+    }
+    /* Had a thread that is recorded let go, its waking would be, too. */
+    bool refuted = w->v->has_waking && !w->v->losses && first->waker == SP_NONE;
+    if (!sp_wait_is_lock(s->reason) || refuted || s->processes ||
+        w->v->threads.v[s->group].pid == SP_ABSENT) {
         s->by = w->v->has_wakes ? SP_STALL_BY_UNKNOWN : SP_STALL_BY_OTHER;
         return true;
     }

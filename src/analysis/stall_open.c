@@ -52,7 +52,8 @@ static bool has_ring(const struct stall_work *w, const int64_t *at, size_t from,
     return false;
 }
 
-/* A thread that waits alone is stalled, if it surely waits for a lock and did for a tenth of the recording. */
+/* A thread that waits alone is stalled, if it surely waits for a lock and did for a tenth of the recording.
+ */
 static bool is_enough(const struct stall_work *w, const struct sp_stall *s)
 {
     if (s->waits.n != 1)

@@ -83,8 +83,9 @@ struct looked {
     bool allocates;                  /* some function is an allocator's */
     bool parks;                      /* some function is one where threads wait for work */
     bool thread_of_kernel;
-    uint32_t first; /* the first named function above the kernel; SP_NONE */
-    size_t user;    /* the first frame that is not the kernel's */
+    bool shared, timed; /* as of sp_wait_why */
+    uint32_t first;     /* the first named function above the kernel; SP_NONE */
+    size_t user;        /* the first frame that is not the kernel's */
 };
 
 static size_t look_at_kernel(struct wait_classes *x, const uint32_t *frames, size_t n, struct looked *l)
@@ -104,6 +105,30 @@ static size_t look_at_kernel(struct wait_classes *x, const uint32_t *frames, siz
     return i;
 }
 
+static bool name_has(struct sp_str name, const char *const *words)
+{
+    for (; *words; words++)
+        if (memmem(name.p, name.n, *words, strlen(*words)))
+            return true;
+    return false;
+}
+
+/* What the name of a function that takes a lock says of the lock, and of how long it waits. */
+static void look_at_lock(struct sp_str name, struct looked *l)
+{
+    static const char *const shared[] = {
+        "rwlock",      "RwLock", "RWMutex",    "shared_mutex", "shared_timed_mutex",
+        "SharedMutex", "rwsem",  "down_write", "flock",        "lockf",
+        NULL};
+    static const char *const reads[] = {"rdlock",     "lock_shared", "lockShared", "RLock",
+                                        "ReaderLock", "lock_read",   "::read",     NULL};
+    static const char *const timed[] = {"timedlock",   "clocklock",   "timedrdlock",
+                                        "timedwrlock", "clockrdlock", "clockwrlock",
+                                        "lock_for",    "lock_until",  NULL};
+    l->shared |= name_has(name, shared) && !name_has(name, reads);
+    l->timed |= name_has(name, timed);
+}
+
 /* From the kernel up to the program's own function: an own one that a rule knows by name is a call, too. */
 static void look_at_code(struct wait_classes *x, const uint32_t *frames, size_t n, struct looked *l,
                          struct sp_wait_why *out)
@@ -111,6 +136,8 @@ static void look_at_code(struct wait_classes *x, const uint32_t *frames, size_t 
     for (size_t i = l->user; i < n; i++) {
         uint32_t function = x->p->frames.v[frames[i]].function;
         const struct sp_wait_rule *r = rule_of(x, frames[i]);
+        if (r && r->reason == SP_WAIT_LOCK)
+            look_at_lock(sp_pstr(x->p, x->p->functions.v[function].name), l);
         bool linked = sp_is_linked_allocator(sp_pstr(x->p, x->p->functions.v[function].name));
         if (x->own && !r && !linked && sp_is_own(x->own, function)) {
             out->function = function;
@@ -180,6 +207,8 @@ static bool wait_why_of(struct wait_classes *x, const uint32_t *frames, size_t n
     if (r) {
         out->reason = r->reason;
         out->unsure = r->unsure;
+        out->shared = l.shared;
+        out->timed = l.timed;
         /* Of the kernel's own locks it is not the allocator's that is waited for. */
         if (asks_code && l.allocates && (r->reason == SP_WAIT_LOCK || r->reason == SP_WAIT_FUTEX)) {
             out->reason = SP_WAIT_ALLOCATOR;

@@ -44,6 +44,8 @@ struct sp_wait_why {
     bool unseen;       /* its stack has no frame with a name: where it left the CPU was not recorded */
     bool at_least;     /* some of its waits are longer than what was seen (wait_bounds.h) */
     bool unsure;       /* the reason is the likely one: callers are missing that would tell */
+    bool shared;       /* a lock that several may have at once, and that is wanted for itself alone */
+    bool timed;        /* it may give up by itself after some time */
     uint32_t function; /* the program's own one that waited: the leafmost own frame; SP_NONE */
     uint32_t call; /* the function of a library or of the kernel that says why: pthread_mutex_lock; SP_NONE */
     uint32_t frame; /* that of `function` in the stack, which has its line; SP_NONE */

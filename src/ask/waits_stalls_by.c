@@ -127,6 +127,20 @@ static void say_several(const struct stalls *x, struct sp_buf *b, const struct s
     }
 }
 
+static void say_last(const struct stalls *x, struct sp_buf *b, const struct sp_stall *s)
+{
+    bool gap;
+    uint32_t own = stalls_own_of(x, s->waker_stack, &gap);
+    sp_buf_puts(b, "HOLDER not known: several may have had this lock at once; ");
+    stalls_say_thread(x, b, x->s.candidates.v[s->candidates.first].thread);
+    sp_buf_puts(b, " let go last");
+    if (own != SP_NONE) {
+        sp_buf_puts(b, ", in ");
+        stalls_say_function(x, b, own);
+        sp_buf_puts(b, gap ? " > …" : "");
+    }
+}
+
 static void say_no_cpu(const struct stalls *x, struct sp_buf *b, const struct sp_stall *s)
 {
     int64_t taken = 0;
@@ -174,6 +188,12 @@ void stalls_say_by(struct stalls *x, const struct sp_stall_set *set, const struc
         sp_buf_puts(b, s->reason == SP_WAIT_DISK ? "NO HOLDER: they waited for the disk"
                                                  : "HOLDER not known: they waited in the kernel");
         break;
+    case SP_STALL_BY_LAST:
+        say_last(x, b, s);
+        break;
+    case SP_STALL_BY_TIMED:
+        sp_buf_puts(b, "HOLDER not known: the wait has a limit of time, and may have given up by itself");
+        break;
     case SP_STALL_BY_NO_HOLDER:
         if (s->kind == SP_STALL_CPU)
             say_no_cpu(x, b, s);
@@ -189,8 +209,11 @@ void stalls_say_by(struct stalls *x, const struct sp_stall_set *set, const struc
                        : ": who holds it is not shown");
         break;
     default:
-        sp_buf_puts(b, x->v->has_wakes ? "HOLDER not known: who woke the first waiter is not recorded"
-                                       : "HOLDER not known: any process may end such a wait");
+        if (s->at_most && x->v->losses)
+            sp_buf_puts(b, "HOLDER not known: events were lost while the first one waited");
+        else
+            sp_buf_puts(b, x->v->has_wakes ? "HOLDER not known: who woke the first waiter is not recorded"
+                                           : "HOLDER not known: any process may end such a wait");
     }
     sp_answer_line_of(x->a->out, SP_LINE_STRONG, b);
 }

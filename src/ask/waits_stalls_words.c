@@ -23,8 +23,7 @@ static void say_times(const struct stalls *x, struct sp_buf *b, const struct sp_
         sp_buf_puts(b, k ? ", " : "  at ");
         say_at(x, b, s->start);
         sp_buf_ch(b, ' ');
-        if (s->by == SP_STALL_BY_NOT_ENDED)
-            sp_buf_puts(b, s->at_most ? "≤ " : "≥ ");
+        sp_buf_puts(b, s->at_most ? "≤ " : s->by == SP_STALL_BY_NOT_ENDED ? "≥ " : "");
         stalls_say_ns(b, s->end - s->start);
     }
     if (set->members.n > TIMES_SHOWN)

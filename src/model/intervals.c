@@ -551,6 +551,7 @@ static spaa_status walk(struct sp_walk *w, struct sp_sched_reader *r)
     w->switches = s.switches && !s.sampled;
     w->wakings = r->has[SP_SCHED_WAKING];
     w->out->sampled = s.sampled;
+    w->out->has_waking = w->wakings;
     w->out->has_wakes = w->wakings || r->has[SP_SCHED_WAKEUP];
     /* Where all threads of a CPU are recorded, the one that leaves is the one that came. */
     enum sp_recorded_whom whom = sp_off_cpu_recorded(w->p);
