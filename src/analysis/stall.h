@@ -161,6 +161,8 @@ struct sp_stalls {
     SP_VEC(uint32_t) order;                    /* of v, by set, start */
     SP_VEC(struct sp_stall_edge) edges;        /* longest waited first */
     SP_VEC(struct sp_stall_unjudged) unjudged; /* most waited first */
+    uint64_t
+        not_judged;  /* long waits of several threads that may be for a lock or idle, in `unjudged` or not */
     uint64_t unsure; /* waits that are not looked at, as when they ended is not recorded */
 };
 

@@ -299,8 +299,7 @@ static bool leave_unjudged(struct stall_work *w, const struct place *p)
     uint8_t reason = w->waits.v[p->from].reason;
     int64_t most = 0;
     bool asked = !w->in->selected;
-    if (u.threads < 2 || (reason != SP_WAIT_CONDITION && reason != SP_WAIT_FUTEX) ||
-        w->joined[w->waits.v[p->from].group])
+    if (u.threads < 2 || (reason != SP_WAIT_CONDITION && reason != SP_WAIT_FUTEX))
         return true;
     for (size_t k = p->from; k < p->to; k++) {
         const struct sp_interval *i = &w->v->v.v[w->waits.v[k].interval];
@@ -319,8 +318,30 @@ static bool leave_unjudged(struct stall_work *w, const struct place *p)
     }
     for (size_t k = p->from; k < p->to; k++)
         w->sum[w->v->v.v[w->waits.v[k].interval].thread] = 0;
-    bool much = u.waited * 2 >= w->v->end - w->v->begin;
+    bool much = u.waited * 2 >= w->v->end - w->v->begin && !w->joined[w->waits.v[p->from].group];
+    w->out->not_judged += asked ? u.waits : 0;
     return !asked || !much || sp_vec_push(&w->out->unjudged, u);
+}
+
+/*
+ * Waits of one thread for a lock make no episode where nothing shows that another thread ended them; none is
+ * not said of them where they are a tenth of the recording.
+ */
+static void leave_alone(struct stall_work *w, const struct place *p)
+{
+    uint64_t n = 0;
+    int64_t sum = 0, enough = (w->v->end - w->v->begin) / 10;
+    bool asked = !w->in->selected;
+    for (size_t k = p->from; k < p->to; k++) {
+        const struct sp_interval *i = &w->v->v.v[w->waits.v[k].interval];
+        if (stall_length(i) < SP_STALL_FLOOR)
+            continue;
+        asked = asked || (i->stack < w->in->stacks && w->in->selected[i->stack]);
+        sum += stall_length(i);
+        n++;
+    }
+    if (sp_wait_is_lock(w->waits.v[p->from].reason) && sum >= enough && asked)
+        w->out->not_judged += n;
 }
 
 static int by_waited(const void *va, const void *vb)
@@ -340,11 +361,12 @@ static bool look_at(struct stall_work *w, struct place *p, int64_t *length)
     for (size_t k = 0; k < n; k++)
         length[k] = stall_length(&w->v->v.v[w->waits.v[p->from + k].interval]);
     qsort(length, n, sizeof *length, descending);
-    bool alone = sp_wait_is_lock(reason) && w->v->has_wakes &&
-                 !(w->joined[w->waits.v[p->from].group] & STALL_JOINED_BY_NAME);
+    bool alone = sp_wait_is_lock(reason) && w->v->has_wakes;
     if (!find_limit(length, n, reason == SP_WAIT_STOPPED ? 1 : 2, &p->limit) &&
-        !(alone && find_limit(length, n, 1, &p->limit)))
+        !(alone && find_limit(length, n, 1, &p->limit))) {
+        leave_alone(w, p);
         return true;
+    }
     if (is_usual(reason, length, n, &p->limit))
         return leave_unjudged(w, p);
     size_t before = w->out->v.n;
@@ -355,6 +377,8 @@ static bool look_at(struct stall_work *w, struct place *p, int64_t *length)
     if (w->out->v.n > before)
         return true;
     p->alone = alone; /* a single thread may be what is stalled */
+    if (!p->strict && !alone)
+        leave_alone(w, p);
     if (p->strict || !alone)
         return !p->strict || leave_unjudged(w, p);
     sum_waits(w, p, true);

@@ -173,8 +173,8 @@ static void say_head(struct stalls *x)
     } else if (!x->s.v.n) {
         sp_buf_puts(b,
                     x->v->some_cpus ? "STALLS: not known: threads ran on CPUs that were not recorded"
-                    : x->s.unjudged.n
-                        ? "STALLS: none shown; long waits that may be one are not judged"
+                    : x->s.not_judged
+                        ? "STALLS: none shown; long waits that may be for locks are not judged"
                         : "STALLS: none found: no several threads ≥ 20 ms at one place for a lock or a disk");
         sp_buf_puts(b, x->v->losses && !x->s.unjudged.n && !x->v->some_cpus
                            ? ", as far as was recorded: events were lost"

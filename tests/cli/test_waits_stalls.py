@@ -358,7 +358,7 @@ def test_long_waits_that_may_be_for_a_lock_are_not_called_none(tmp_path):
     path.write_text(m.text())
     assert not ask("waits", path)["stalls"]
     text = unwrapped(run("waits", path).out)
-    assert "STALLS: none shown; long waits that may be one are not judged" in text
+    assert "STALLS: none shown; long waits that may be for locks are not judged" in text
     assert "and 3 more: 32 waits ≥ 20 ms, 2.54 s (condition" in text
 
 
@@ -482,3 +482,20 @@ def test_a_wait_that_nobody_is_seen_to_end(tmp_path, call, wakings):
     (s,) = ask("waits", path)["stalls"]
     assert (s["evidence"], s["holder"]["comm"]) == (("inferred", "refresher") if call == "pthread_mutex_lock" and not wakings else
                                                     ("unknown" if call == "pthread_mutex_lock" else "timed", None))
+
+
+@pytest.mark.parametrize("threads,waited,said", [(1, 120, "not judged"), (1, 10, "none found"), (2, 120, "1 episode")])
+def test_none_is_not_said_of_long_waits_for_locks_that_nothing_judges(tmp_path, threads, waited, said):
+    """Without wakings nothing shows who ended the waits of one thread: another process may have, or its own limit."""
+    m = Machine(False)
+    m.switch(0, 0, SPINNER)
+    for k in range(threads):
+        m.switch(100 + k, 1, WORKERS[k])
+        m.switch(101 + k, 1, None, "S", LOCK)
+    for k in range(threads):
+        m.switch(101 + threads + waited + k, 1, WORKERS[k], "S", [f.format("pause", "worker") for f in NAP])
+        m.switch(102 + threads + waited + k, 1, None, "S", [f.format("serve", "worker") for f in NAP])
+    m.switch(900, 0, None, "S", [])
+    path = tmp_path / "a.perf-script.txt"
+    path.write_text(m.text())
+    assert said in run("waits", path).out

@@ -199,7 +199,7 @@ def test_a_sleep_of_a_server_that_its_clients_rarely_had_to_wake_may_be_in_their
     assert verdict(row) == (True, True)
     assert [verdict(r) for r in answer["places"] if r["reason"] == "sleep"] == [(True, True)]
     text = unwrapped(run("waits", path).out)
-    assert "which may be idle (idle?" in text and "STALLS: none shown; long waits that may be one" in text, text
+    assert "which may be idle (idle?" in text and "STALLS: none shown; long waits that may be for locks" in text, text
     assert "Not judged, as idle ones wait so, too: client (tid 101) and 1 more: 18 waits ≥ 20 ms" in text, text
 
 
