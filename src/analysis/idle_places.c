@@ -76,7 +76,8 @@ bool sp_idle_places_add(struct sp_idle_places *x, unsigned side, const struct sp
         struct sp_str name = sp_str_at(&x->texts, place.who == SP_STR_FAIL ? SP_STR_NONE : place.who);
         if (place.who == SP_STR_FAIL || sp_intern(&x->names[side], name.p, name.n) == SP_STR_FAIL)
             return false;
-        bool unsure = w->idle_unsure && w->reason == SP_WAIT_SLEEP; /* it may be what changed */
+        bool unsure =
+            w->idle_unsure && !w->idle_unproven && w->reason == SP_WAIT_SLEEP; /* it may be what changed */
         if (w->reason == SP_WAIT_CPU || (w->idle && !unsure))
             continue;
         place.where = idle_places_where(x, p, w);

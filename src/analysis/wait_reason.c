@@ -262,18 +262,21 @@ static spaa_status prove(struct sp_wait_idle *idle, const struct sp_intervals *v
 }
 
 /*
- * Sums of intervals that are gone, as of a file without its samples: whether somebody waited for the end of a
- * sleep, intervals tell where they have wakings. Without them it is no surer than with them.
+ * Whether somebody waited for the end of a sleep, intervals tell where they have wakings: without these, or
+ * of sums of intervals that are gone, as of a file without its samples, nothing does.
  */
 static void doubt_sleeps(const struct sp_selection *s, struct sp_wait_why *of)
 {
     const struct sp_profile *p = s->profile;
     bool wakes = sp_sched_has(p, SP_SCHED_WAKING) || sp_sched_has(p, SP_SCHED_WAKEUP) ||
                  sp_sched_has(p, SP_SCHED_WAKEUP_NEW);
-    if (!wakes || s->event != sp_off_cpu_own(p))
+    if (s->event != sp_off_cpu_own(p))
         return;
-    for (size_t i = 0; i < s->rows.n; i++)
-        of[s->rows.v[i].stack].idle_unsure |= of[s->rows.v[i].stack].idle_judged;
+    for (size_t i = 0; i < s->rows.n; i++) {
+        struct sp_wait_why *w = &of[s->rows.v[i].stack];
+        w->idle_unproven = w->idle_judged && !w->idle_unsure && !wakes;
+        w->idle_unsure |= w->idle_judged;
+    }
 }
 
 static spaa_status why_of_rows(struct sp_selection *s, struct wait_classes *x, const struct sp_own *own,
@@ -304,7 +307,7 @@ static spaa_status why_of_rows(struct sp_selection *s, struct wait_classes *x, c
     }
     if (!st)
         st = sp_wait_idle_tell(&idle, out->of, d);
-    if (!st && !v->v.n)
+    if (!st && !(v->v.n && v->has_wakes))
         doubt_sleeps(s, out->of);
     if (!st)
         copy_to_kernel(s, out->of);

@@ -36,17 +36,18 @@ static inline bool sp_wait_is_lock(unsigned reason)
 }
 
 struct sp_wait_why {
-    uint8_t reason;    /* enum sp_wait_reason */
-    bool idle;         /* it waited for work: nobody would have been served sooner without this wait */
-    bool idle_unsure;  /* with idle: by what else the thread does; nothing shows that nobody worked for it */
-    bool idle_judged;  /* with idle: by what else the thread does, not by its stack alone */
-    bool gap;          /* between `function` and `call` callers are missing */
-    bool unseen;       /* its stack has no frame with a name: where it left the CPU was not recorded */
-    bool at_least;     /* some of its waits are longer than what was seen (wait_bounds.h) */
-    bool unsure;       /* the reason is the likely one: callers are missing that would tell */
-    bool shared;       /* a lock that several may have at once, and that is wanted for itself alone */
-    bool timed;        /* it may give up by itself after some time */
-    uint32_t function; /* the program's own one that waited: the leafmost own frame; SP_NONE */
+    uint8_t reason;     /* enum sp_wait_reason */
+    bool idle;          /* it waited for work: nobody would have been served sooner without this wait */
+    bool idle_unsure;   /* with idle: by what else the thread does; nothing shows that nobody worked for it */
+    bool idle_unproven; /* with idle_unsure: only as no wakings were recorded, which could have shown it */
+    bool idle_judged;   /* with idle: by what else the thread does, not by its stack alone */
+    bool gap;           /* between `function` and `call` callers are missing */
+    bool unseen;        /* its stack has no frame with a name: where it left the CPU was not recorded */
+    bool at_least;      /* some of its waits are longer than what was seen (wait_bounds.h) */
+    bool unsure;        /* the reason is the likely one: callers are missing that would tell */
+    bool shared;        /* a lock that several may have at once, and that is wanted for itself alone */
+    bool timed;         /* it may give up by itself after some time */
+    uint32_t function;  /* the program's own one that waited: the leafmost own frame; SP_NONE */
     uint32_t call; /* the function of a library or of the kernel that says why: pthread_mutex_lock; SP_NONE */
     uint32_t frame; /* that of `function` in the stack, which has its line; SP_NONE */
 };
