@@ -52,7 +52,7 @@ void sp_finding_command(struct sp_buf *b, const struct sp_asked *x, const struct
     struct sp_buf word;
     sp_buf_init(&word, 0);
     struct sp_next next = sp_finding_next(x, f, &word);
-    unsigned groups = strcmp(next.question, "info") == 0 ? G_READ : sp_next_groups(next.question);
+    uint64_t groups = strcmp(next.question, "info") == 0 ? G_READ : sp_next_groups(next.question);
     sp_command_text(b, &next, x->q->names, x->q->nnames, x->q->options, groups);
     b->failed |= word.failed;
     sp_buf_free(&word);

@@ -20,7 +20,7 @@ void sp_shell_word(struct sp_buf *b, const char *s)
 }
 
 void sp_command_text(struct sp_buf *out, const struct sp_next *next, const char *const *inputs,
-                     size_t ninputs, const struct sp_options *options, unsigned groups)
+                     size_t ninputs, const struct sp_options *options, uint64_t groups)
 {
     sp_buf_printf(out, "spaa %s", next->question);
     for (size_t i = 0; i < ninputs; i++) {
@@ -45,12 +45,12 @@ void sp_command_text(struct sp_buf *out, const struct sp_next *next, const char 
         sp_buf_printf(out, " %s", next->tail);
 }
 
-unsigned sp_next_groups(const char *command)
+uint64_t sp_next_groups(const char *command)
 {
     bool drawing = strcmp(command, "flamegraph") == 0; /* colours all functions alike */
     if (strcmp(command, "query") == 0)                 /* SQL has filters of its own */
         return G_READ;
-    return G_READ | G_EVENT | G_SELECT | G_TIME | (drawing ? 0u : (unsigned)G_OWN);
+    return G_READ | G_EVENT | G_SELECT | G_TIME | (drawing ? (uint64_t)0 : (uint64_t)G_OWN);
 }
 
 void sp_next_commands(const struct sp_ask *q, struct sp_answer *out)

@@ -30,7 +30,7 @@ static const char *option_word(const char **at, struct sp_arena *arena, struct s
     return *st ? NULL : text;
 }
 
-static const struct sp_option *option_find(const char *word, unsigned groups)
+static const struct sp_option *option_find(const char *word, uint64_t groups)
 {
     const char *name = word + strspn(word, "-");
     bool is_long = name - word == 2, is_letter = name - word == 1;
@@ -64,7 +64,7 @@ static const char *joined_words(struct sp_arena *arena, const char *first, const
     return text;
 }
 
-spaa_status sp_options_parse(struct sp_options *o, const char *text, unsigned groups, struct sp_arena *arena,
+spaa_status sp_options_parse(struct sp_options *o, const char *text, uint64_t groups, struct sp_arena *arena,
                              const char **argument, struct sp_diags *d)
 {
     spaa_status st = SPAA_OK;

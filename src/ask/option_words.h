@@ -11,7 +11,7 @@
  * option is *argument, several are one with blanks between (argument NULL: none is taken). Bad usage is
  * reported.
  */
-spaa_status sp_options_parse(struct sp_options *o, const char *text, unsigned groups, struct sp_arena *arena,
+spaa_status sp_options_parse(struct sp_options *o, const char *text, uint64_t groups, struct sp_arena *arena,
                              const char **argument, struct sp_diags *d);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum sp_option_group_number {
 #define SPAA_GROUP(name, title) G_NUMBER_##name,
@@ -18,7 +19,7 @@ enum sp_option_group_number {
 };
 
 enum sp_option_group {
-#define SPAA_GROUP(name, title) G_##name = 1u << G_NUMBER_##name, /* there is room for 32 */
+#define SPAA_GROUP(name, title) G_##name = (uint64_t)1 << G_NUMBER_##name, /* there is room for 64 */
 #include "groups.def"
 #undef SPAA_GROUP
 };
@@ -27,7 +28,7 @@ struct sp_option {
     const char *name;
     char letter;
     const char *value; /* NULL: a flag */
-    unsigned groups;
+    uint64_t groups;
     const char *help;
     size_t offset; /* of its field in struct sp_options */
 };

@@ -51,7 +51,7 @@ struct sp_ask {
 struct sp_question {
     const char *name;     /* "top" */
     const char *args;     /* "FILE…", for help */
-    unsigned groups;      /* of options it takes (ask/options.h), beside those that all have */
+    uint64_t groups;      /* of options it takes (ask/options.h), beside those that all have */
     const char *title;    /* what it answers */
     const char *examples; /* lines of "command # what for", each runs */
     bool argument;        /* the last word is none of the inputs, but q->argument */

@@ -15,7 +15,7 @@ bool sp_command_at(size_t i, struct sp_command *out)
     for (; sp_questions[n]; n++)
         if (n == i) {
             const struct sp_question *q = sp_questions[n];
-            unsigned groups = q->groups | G_QUESTION | G_ANSWER | G_BUDGET;
+            uint64_t groups = q->groups | G_QUESTION | G_ANSWER | G_BUDGET;
             *out = (struct sp_command){q->name, q->args, groups, q->title, q->examples, q, false};
             return true;
         }
@@ -36,7 +36,7 @@ bool sp_command_find(const char *name, struct sp_command *out)
 /* When a command hands an option of a format to it: SP_CAN_READ, SP_CAN_WRITE, both or neither. */
 static unsigned own_when(const struct sp_command *command)
 {
-    unsigned writing = G_CONVERT | G_MERGE | G_UPLOAD | G_SYMBOLIZE;
+    uint64_t writing = G_CONVERT | G_MERGE | G_UPLOAD | G_SYMBOLIZE;
     return (command->groups & G_READ ? SP_CAN_READ : 0u) | (command->groups & writing ? SP_CAN_WRITE : 0u);
 }
 
@@ -47,11 +47,11 @@ static const char *const group_titles[] = {
 };
 
 /* Option k of those of a group that are of no earlier one; *k goes down by how many there are. */
-static bool option_of_group(const struct sp_command *command, unsigned group, const char *title, size_t *k,
+static bool option_of_group(const struct sp_command *command, uint64_t group, const char *title, size_t *k,
                             struct sp_command_option *out)
 {
     for (const struct sp_option *o = sp_option_table; o->name; o++) {
-        unsigned mine = o->groups & (command->groups | G_ALL);
+        uint64_t mine = o->groups & (command->groups | G_ALL);
         if (!(mine & group) || mine & (group - 1))
             continue;
         if (!(*k)--) {
@@ -79,7 +79,7 @@ static bool option_of_formats(const struct sp_command *command, size_t k, struct
 bool sp_command_option(const struct sp_command *command, size_t k, struct sp_command_option *out)
 {
     for (size_t g = 0; g < sizeof group_titles / sizeof *group_titles; g++)
-        if (option_of_group(command, 1u << g, group_titles[g], &k, out))
+        if (option_of_group(command, (uint64_t)1 << g, group_titles[g], &k, out))
             return true;
     return option_of_formats(command, k, out);
 }

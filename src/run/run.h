@@ -34,7 +34,7 @@ enum sp_exit {
 struct sp_run;
 struct sp_command {
     const char *name, *args;
-    unsigned groups; /* of options (ask/options.h) */
+    uint64_t groups; /* of options (ask/options.h) */
     const char *title, *examples;
     const struct sp_question *question; /* NULL: it answers by itself */
     bool of_program;                    /* only the program `spaa` does it, not the library */

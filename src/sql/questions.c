@@ -228,7 +228,7 @@ static int question_close(sqlite3_vtab_cursor *base)
 static spaa_status question_options(struct asked_cursor *c, const struct asked_table *t, const char *text,
                                     const char **argument)
 {
-    unsigned groups = t->question->groups & ~(unsigned)G_READ;
+    uint64_t groups = t->question->groups & ~(uint64_t)G_READ;
     for (const struct sp_option *o = sp_option_table; o->name; o++) {
         const char *v = t->q->options
                             ? *(const char *const *)(const void *)((const char *)t->q->options + o->offset)
