@@ -261,7 +261,8 @@ static spaa_status dwarf_file_read_sections(struct source *src, Elf *elf)
     }
     if (st)
         return st;
-    return has_units(f) ? SPAA_OK : SPAA_ERR_NOT_FOUND;
+    bool strings = f->unlinked && !f->split && f->sec[DW_STR].n; /* all that dwz may find in common */
+    return has_units(f) || strings ? SPAA_OK : SPAA_ERR_NOT_FOUND;
 }
 
 /* SPAA_ERR_INPUT: it is no Mach-O file. */

@@ -166,6 +166,24 @@ def test_what_dwz_moved_elsewhere_is_found(tmp_path):
     assert answers([LINES, one], addresses) == before
 
 
+def test_a_common_file_of_dwz_may_hold_strings_alone(tmp_path):
+    if not shutil.which("dwz"):
+        pytest.skip("no dwz")
+    (tmp_path / "prog.c").write_text("int x; __attribute__((noinline)) int work_on(int i) { return x += i; }\nint main(void) { return work_on(2); }\n")
+    for name in ("one", "two"):
+        subprocess.run(["gcc", "-O1", "-g", "prog.c", "-o", name], cwd=tmp_path, check=True)
+    addresses, _ = code(tmp_path / "one")
+    before = answers([LINES, tmp_path / "one"], addresses)
+    subprocess.run(["dwz", "-m", "common", "one", "two"], cwd=tmp_path, capture_output=True, check=False)
+    if b".gnu_debugaltlink" not in (tmp_path / "one").read_bytes():
+        pytest.skip("dwz found nothing common")
+    said = subprocess.run(["readelf", "-SW", tmp_path / "common"], capture_output=True, text=True, check=True).stdout
+    assert ".debug_str" in said and ".debug_info" not in said
+    assert answers([LINES, tmp_path / "one"], addresses) == before
+    one_frame_profile(tmp_path / "p.spaa", tmp_path / "one", addresses)
+    assert "SPAA-W801" not in run("symbolize", tmp_path / "p.spaa", "--to", "spaa", code=0).err
+
+
 def test_the_answers_do_not_depend_on_threads(tmp_path):
     addresses, _ = code(SPAA)
     addresses = addresses[:: max(1, len(addresses) // 2000)]
