@@ -57,10 +57,10 @@ static void config_text(FILE *out, const struct config *x)
         const struct config_setting *s = config_of(x, k);
         char *value = NULL, *file = NULL;
         if (!s)
-            fprintf(out, "%-11s -  %s\n", k->name, k->what);
+            fprintf(out, "%-12s -  %s\n", k->name, k->what);
         else if (spaa_safe_text(s->value, 0, &value) == SPAA_OK &&
                  spaa_safe_text(s->file, 0, &file) == SPAA_OK)
-            fprintf(out, "%-11s %s  (%s:%u)\n", k->name, value, file, s->line);
+            fprintf(out, "%-12s %s  (%s:%u)\n", k->name, value, file, s->line);
         spaa_free(value);
         spaa_free(file);
     }

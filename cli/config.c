@@ -13,6 +13,7 @@ const struct config_key config_keys[] = {
     {"symfs", CONFIG_PATH, "symfs", "look for recorded files under this folder"},
     {"debug-dir", CONFIG_PATH, "debug-dir", "look for debug files here too"},
     {"dsym", CONFIG_PATH, "dsym", "look for Mach-O and .dSYM files below this folder"},
+    {"symbol-store", CONFIG_PLACE, "symbol-store", "where copies of binaries are kept, or none"},
     {"kallsyms", CONFIG_PATH, "kallsyms", "kernel symbols of the recorded boot"},
     {"debuginfod", CONFIG_YES, "debuginfod", "yes: ask the servers of DEBUGINFOD_URLS"},
     {"own", CONFIG_TEXT, "own", "what the program's own functions are: as --own"},
@@ -106,8 +107,9 @@ static int config_line(struct cli *c, struct config *x, const char *file, unsign
         return config_mistake(c, file, line, "a setting without a value", NULL);
     if (x->n >= SETTINGS)
         return config_mistake(c, file, line, "more settings than there are keys", NULL);
+    bool path = key->kind == CONFIG_PATH || (key->kind == CONFIG_PLACE && strcmp(value, "none") != 0);
     struct config_setting s = {.key = key,
-                               .value = key->kind == CONFIG_PATH ? config_path(file, value) : strdup(value),
+                               .value = path ? config_path(file, value) : strdup(value),
                                .file = strdup(file),
                                .line = line};
     x->v[x->n++] = s;

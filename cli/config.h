@@ -15,6 +15,7 @@
 enum config_kind {
     CONFIG_TEXT,
     CONFIG_PATH,
+    CONFIG_PLACE /* a path, or none */,
     CONFIG_YES /* yes: the flag is given */,
     CONFIG_NO /* no: it is */
 };

@@ -29,7 +29,8 @@ SANITIZERS = {"ASAN_OPTIONS": "exitcode=99:allocator_may_return_null=1",
 def run(*args, stdin=None, cwd=None, env=None, code=None, timeout=60):
     """Runs spaa; `code` is the exit code that must come. Fails on crashes and sanitizer reports."""
     environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "DEBUGINFOD_URLS")}
-    environment.update({**SANITIZERS, "SPAA_NO_CONFIG": "1", **(env or {})})
+    # No symbols that whoever runs this keeps for himself.
+    environment.update({**SANITIZERS, "SPAA_NO_CONFIG": "1", "XDG_CACHE_HOME": "/nonexistent/cache", **(env or {})})
     environment = {k: v for k, v in environment.items() if v is not None}
     if isinstance(stdin, str):
         stdin = stdin.encode()

@@ -83,6 +83,8 @@ struct spaa_open_options {
                          most, by which "leaks" knows what grows; 0: none */
     const char *dsym; /* directory to look for Mach-O images and .dSYM bundles in, by UUID */
     int trust_maps;   /* believe perf maps and jitdumps that belong to neither root nor this user */
+    const char *symbol_store; /* directory of copies of binaries, as `spaa symbols` keeps them; "none": none;
+                                 NULL: $XDG_CACHE_HOME/spaa/symbols or ~/.cache/spaa/symbols */
 };
 
 /*

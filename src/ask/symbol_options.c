@@ -6,6 +6,7 @@ struct sp_symbol_opts sp_symbol_options(const struct sp_options *o)
                                    .debug_dir = o->debug_dir,
                                    .dsym = o->dsym,
                                    .kallsyms = o->kallsyms,
+                                   .store = o->symbol_store,
                                    .no_symbols = o->no_symbols != NULL,
                                    .trust_maps = o->trust_maps != NULL,
                                    .debuginfod = o->debuginfod != NULL,

@@ -1,8 +1,9 @@
 /*
- * dwz's common file: looked for as named, from the binary's directory, and below debug_dir and /usr/lib/debug
- * in .dwz or by its build-id.
+ * dwz's common file: looked for as named, from the binary's directory, and below debug_dir, the store
+ * and /usr/lib/debug in .dwz or by its build-id.
  */
 #include "dwarf/private.h"
+#include "io/file.h"
 
 #include <limits.h>
 
@@ -29,7 +30,7 @@ static struct sp_dw_file *try_alt(struct sp_dwarf *d, const struct sp_dw_file *f
 static struct sp_dw_file *find_alt(struct sp_dwarf *d, struct sp_dw_file *f)
 {
     const char *name = f->altlink, *id = f->alt_id;
-    const char *roots[] = {d->debug_dir, "/usr/lib/debug"};
+    const char *roots[] = {d->debug_dir, d->store, "/usr/lib/debug"};
     struct sp_dw_file *alt = NULL;
     struct sp_buf b;
     sp_buf_init(&b, PATH_MAX);
@@ -39,12 +40,14 @@ static struct sp_dw_file *find_alt(struct sp_dwarf *d, struct sp_dw_file *f)
         alt = try_alt(d, f, name);
     if (!alt && name[0] != '/')
         alt = try_alt(d, f, sp_dw_path(&b, "%.*s%s", sp_dw_dir_length(f->path), f->path, name));
-    for (unsigned i = 0; i < 2 && !alt; i++) {
+    for (unsigned i = 0; i < 3 && !alt; i++) {
         if (roots[i])
             alt = try_alt(d, f, sp_dw_path(&b, "%s/.dwz/%s", roots[i], sp_dw_base_name(name)));
         if (!alt && roots[i] && strlen(id) > 2)
             alt = try_alt(d, f, sp_dw_path(&b, "%s/.build-id/%.2s/%s.debug", roots[i], id, id + 2));
     }
+    if (alt && d->store && !strncmp(alt->path, d->store, strlen(d->store)))
+        sp_file_used(alt->path);
     sp_dw_path_end(d, &b, alt);
     return alt;
 }
@@ -63,4 +66,11 @@ struct sp_dw_file *sp_dw_alt(struct sp_dwarf *d, struct sp_dw_file *f)
     struct sp_dw_file *alt = f->alt;
     pthread_mutex_unlock(&d->lock);
     return alt;
+}
+
+const char *sp_dwarf_common(struct sp_dwarf *d, const char **build_id)
+{
+    const struct sp_dw_file *alt = sp_dw_alt(d, d->main);
+    *build_id = alt ? alt->build_id : NULL;
+    return alt ? alt->path : NULL;
 }

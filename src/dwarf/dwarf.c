@@ -32,6 +32,7 @@ spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places
     pthread_mutex_init(&d->lock, NULL);
     d->root = dup_text(places ? places->root : NULL, &ok);
     d->debug_dir = dup_text(places ? places->debug_dir : NULL, &ok);
+    d->store = dup_text(places ? places->store : NULL, &ok);
     spaa_status st =
         ok ? sp_dw_file_open(path, false, places ? places->uuid : NULL, diags, &d->main) : SPAA_ERR_NOMEM;
     if (!st && d->main->unlinked)
@@ -69,6 +70,7 @@ void sp_dwarf_free(struct sp_dwarf *d)
     pthread_mutex_destroy(&d->lock);
     free(d->root);
     free(d->debug_dir);
+    free(d->store);
     free(d);
 }
 

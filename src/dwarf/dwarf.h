@@ -61,6 +61,7 @@ enum sp_dwarf_want {
 struct sp_dwarf_places {
     const char *root;      /* prefixed to absolute paths, tried first */
     const char *debug_dir; /* a directory like /usr/lib/debug */
+    const char *store;     /* another one, of copies by build-id */
     const char *uuid;      /* of the image that is meant of a Mach-O file; NULL: the first */
 };
 
@@ -72,6 +73,8 @@ struct sp_dwarf_places {
 spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places, struct sp_diags *diags,
                           struct sp_dwarf **out);
 void sp_dwarf_free(struct sp_dwarf *d); /* NULL is fine */
+/* dwz's common file of it, and its build-id; NULL: it has none, or it was not found. Lent. */
+const char *sp_dwarf_common(struct sp_dwarf *d, const char **build_id);
 /*
  * The frames at an address, innermost first, the physical function last. 0: nothing is known of it. When
  * only the line is known there is one frame without func. At most max (>= 1), the innermost ones left out

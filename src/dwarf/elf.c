@@ -102,6 +102,7 @@ static void elf_read_sections(struct sp_elf_file *f, struct sp_elf *out)
 {
     GElf_Shdr sh;
     unsigned notes = 0;
+    bool code = false, elsewhere = false;
     for (Elf_Scn *s = NULL; (s = elf_nextscn(f->elf, s));) {
         size_t i = elf_ndxscn(s);
         if (!gelf_getshdr(s, &sh))
@@ -132,6 +133,8 @@ static void elf_read_sections(struct sp_elf_file *f, struct sp_elf *out)
             out->has_symtab = true;
         if (sh.sh_type == SHT_PROGBITS && (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
             out->has_dwarf = true;
+        if (sh.sh_flags & SHF_EXECINSTR)
+            *(sh.sh_type == SHT_NOBITS ? &elsewhere : &code) = true;
         size_t length = strlen(name);
         out->go |= length >= 10 && !strcmp(name + length - 10, ".gopclntab");
         if (!strcmp(name, ".text"))
@@ -139,6 +142,7 @@ static void elf_read_sections(struct sp_elf_file *f, struct sp_elf *out)
         out->has_mini |= sh.sh_type == SHT_PROGBITS && !strcmp(name, ".gnu_debugdata");
     }
     out->has_mini = out->has_mini && !out->has_symtab;
+    out->codeless = elsewhere && !code;
 }
 
 static bool read_segments(struct sp_elf_file *f, struct sp_elf *out)

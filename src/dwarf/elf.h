@@ -23,6 +23,7 @@ struct sp_elf {
     bool has_symtab;      /* .symtab with something in it */
     bool has_dwarf;
     bool has_mini; /* .gnu_debugdata, and no .symtab */
+    bool codeless; /* its code is in another file: a separate debug file */
     bool macho;    /* an image of a Mach-O file: its UUID is the build-id, addresses count from its start */
     bool damaged;  /* Mach-O: not all that it should say is there */
     SP_VEC(struct sp_elf_load) loads;

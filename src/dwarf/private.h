@@ -246,7 +246,7 @@ struct sp_dw_function {
 
 struct sp_dwarf {
     struct sp_dw_file *main;
-    char *root, *debug_dir;
+    char *root, *debug_dir, *store;
     SP_VEC(struct sp_dw_cover) covers; /* by lo */
     struct sp_dw_file *dwp;            /* of the whole file; may be NULL */
     bool dwp_tried, walk_all;

@@ -40,6 +40,8 @@ spaa_status sp_file_slurp_own(const char *path, size_t max, bool any, struct sp_
  * there is none.
  */
 const char *sp_file_below(const char *root, struct sp_buf *path);
+/* A file of a cache was used: its time of last access is now, whatever the file system does about that. */
+void sp_file_used(const char *path);
 /* The CRC-32 of the whole file, as .gnu_debuglink has it. SPAA_ERR_NOT_FOUND, _IO (reported), _NOMEM. */
 spaa_status sp_file_crc32(const char *path, struct sp_diags *d, uint32_t *crc);
 

@@ -4,8 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Makes the folders above the last slash of a path, those that are missing. */
-static spaa_status folders_above(struct sp_run *run, char *path)
+spaa_status sp_run_folders(struct sp_run *run, char *path)
 {
     struct stat st;
     for (char *p = path + (*path == '/'); (p = strchr(p, '/')); p++) {
@@ -26,7 +25,7 @@ spaa_status sp_run_place(struct sp_run *run, char *path, const void *data, size_
 {
     struct sp_output *out = NULL;
     struct stat before;
-    spaa_status st = folders_above(run, path);
+    spaa_status st = sp_run_folders(run, path);
     bool there = !st && stat(path, &before) == 0;
     st = st ? st : sp_run_output_open(run, path, &out);
     if (!st) {

@@ -11,4 +11,7 @@
  */
 spaa_status sp_run_place(struct sp_run *run, char *path, const void *data, size_t n);
 
+/* Makes the folders above the last slash of a path, those that are missing. It is changed meanwhile. */
+spaa_status sp_run_folders(struct sp_run *run, char *path);
+
 #endif

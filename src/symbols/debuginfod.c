@@ -10,6 +10,7 @@
 #include "base/library.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef void *(*begin_fn)(void);
@@ -78,6 +79,31 @@ spaa_status sp_debuginfod_fetch(struct sp_symbols *s, const char *build_id, bool
     int fd =
         (executable ? c->executable : c->debuginfo)(c->client, (const unsigned char *)build_id, 0, &found);
     return keep_found(s, fd, found, path);
+}
+
+/* The folder, as elfutils' client chooses it. */
+static const char *cache_folder(const struct sp_symbols *s, struct sp_buf *b)
+{
+    const char *named = getenv("DEBUGINFOD_CACHE_PATH"), *cache = getenv("XDG_CACHE_HOME");
+    if (named && *named)
+        return sp_path(b, "%s", named);
+    if (s->home && *s->home && access(sp_path(b, "%s/.debuginfod_client_cache", s->home), F_OK) == 0)
+        return sp_buf_cstr(b);
+    if (cache && *cache == '/')
+        return sp_path(b, "%s/debuginfod_client", cache);
+    return s->home && *s->home ? sp_path(b, "%s/.cache/debuginfod_client", s->home) : "";
+}
+
+const char *sp_debuginfod_cached(const struct sp_symbols *s, struct sp_buf *b, const char *build_id,
+                                 bool executable)
+{
+    struct stat is;
+    if (s->opts.debuginfod || !sp_is_build_id(build_id) || !*cache_folder(s, b))
+        return "";
+    sp_buf_printf(b, "/%s/%s", build_id, executable ? "executable" : "debuginfo");
+    const char *path = b->failed ? "" : sp_buf_cstr(b);
+    /* An empty one says that no server had it. */
+    return *path && stat(path, &is) == 0 && is.st_size > 0 ? path : "";
 }
 
 spaa_status sp_debuginfod_source(struct sp_symbols *s, const char *build_id, const char *file,

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "io/file.h"
 #include "symbols/internal.h"
+#include "symbols/store.h"
 #include "symbols/windows.h"
 
 #include <limits.h>
@@ -108,6 +109,18 @@ static spaa_status find_offered(struct sp_module *m, bool *found)
     return st;
 }
 
+/* The copy of the build; a recording without its build-id has none. */
+static spaa_status in_store(struct sp_module *m, struct sp_buf *b, bool *found)
+{
+    const char *store = m->owner->store;
+    if (!store || !sp_is_build_id(m->key.build_id))
+        return SPAA_OK;
+    spaa_status st = try_file(m, sp_store_path(b, store, m->key.build_id, SP_STORE_FILE), found);
+    if (*found)
+        sp_file_used(m->file);
+    return st;
+}
+
 spaa_status sp_find_file(struct sp_module *m)
 {
     const struct sp_symbols *s = m->owner;
@@ -130,6 +143,10 @@ spaa_status sp_find_file(struct sp_module *m)
     }
     if (st == SPAA_OK && !found && sp_is_recorded_path(p))
         st = try_file(m, p, &found);
+    if (st == SPAA_OK && !found)
+        st = in_store(m, &b, &found);
+    if (st == SPAA_OK && !found)
+        st = try_file(m, sp_debuginfod_cached(s, &b, id, true), &found);
     const char *fetched = NULL;
     if (st == SPAA_OK && !found && id)
         st = sp_debuginfod_fetch(m->owner, id, true, &fetched);
@@ -243,6 +260,19 @@ static spaa_status by_link(struct sp_module *m, struct sp_buf *b)
     return st == SPAA_OK ? by_link_under(m, b, "/usr/lib/debug", "") : st;
 }
 
+static spaa_status debug_in_store(struct sp_module *m, struct sp_buf *b)
+{
+    const char *id = sp_module_wanted_id(m), *store = m->owner->store;
+    if (m->debug || !store || !sp_is_build_id(id))
+        return SPAA_OK;
+    spaa_status st = try_debug(m, sp_store_path(b, store, id, SP_STORE_DEBUG), false);
+    if (st == SPAA_OK) /* where the one that was found is stripped, and this is not */
+        st = try_debug(m, sp_store_path(b, store, id, SP_STORE_FILE), false);
+    if (m->debug)
+        sp_file_used(m->debug);
+    return st;
+}
+
 spaa_status sp_find_debug(struct sp_module *m)
 {
     const struct sp_symbols *s = m->owner;
@@ -258,6 +288,10 @@ spaa_status sp_find_debug(struct sp_module *m)
         st = by_id(m, &b, "/usr/lib/debug", "");
     if (st == SPAA_OK)
         st = by_link(m, &b);
+    if (st == SPAA_OK)
+        st = debug_in_store(m, &b);
+    if (st == SPAA_OK && !m->debug)
+        st = try_debug(m, sp_debuginfod_cached(s, &b, id, false), false);
     const char *fetched = NULL;
     if (st == SPAA_OK && !m->debug && id)
         st = sp_debuginfod_fetch(m->owner, id, false, &fetched);

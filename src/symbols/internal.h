@@ -100,6 +100,7 @@ enum { SP_MACHO_FOLDERS = 2 }; /* --dsym, --symfs */
 struct sp_symbols {
     struct sp_symbol_opts opts;
     const char *home;
+    const char *store;          /* NULL: there is none */
     const char *host, *release; /* of the recorded machine; NULL: not known */
     struct sp_diags *d;
     struct sp_arena arena;
@@ -180,6 +181,9 @@ spaa_status sp_debuginfod_fetch(struct sp_symbols *s, const char *build_id, bool
 /* A source file of a build, by its absolute path. */
 spaa_status sp_debuginfod_source(struct sp_symbols *s, const char *build_id, const char *file,
                                  const char **path);
+/* One that the client fetched before, asking nobody; "": there is none. Room in b. */
+const char *sp_debuginfod_cached(const struct sp_symbols *s, struct sp_buf *b, const char *build_id,
+                                 bool executable);
 void sp_debuginfod_end(struct sp_symbols *s);
 
 /* minidebug.c: the symbols of the file's .gnu_debugdata. SPAA_ERR_NOMEM, SPAA_ERR_IO. */

@@ -10,6 +10,7 @@
 #include "io/file.h"
 #include "symbols/internal.h"
 #include "symbols/kallsyms.h"
+#include "symbols/store.h"
 #include "symbols/windows.h"
 
 #include <limits.h>
@@ -107,6 +108,18 @@ static spaa_status try_running(struct sp_module *m, const char *id)
     return st == SPAA_OK && same ? try_kallsyms(m, SP_RUNNING_KALLSYMS, false) : st;
 }
 
+/* The store's, of the boot with this _text or of any (0). */
+static spaa_status try_stored(struct sp_module *m, struct sp_buf *b, const char *id, uint64_t text)
+{
+    const char *store = m->owner->store;
+    if (m->ksyms || !store || !id)
+        return SPAA_OK;
+    spaa_status st = try_kallsyms(m, sp_store_kallsyms(b, store, id, text), false);
+    if (m->ksyms)
+        sp_file_used(m->ksyms->path);
+    return st;
+}
+
 /* Whether the kernel itself was opened: what it does not use, its modules do not either. */
 static bool kernel_is_open(const struct sp_symbols *s)
 {
@@ -135,10 +148,14 @@ spaa_status sp_load_kernel(struct sp_module *m)
             if (s->modules.v[i]->key.kind == SP_MODULE_KERNEL && s->modules.v[i]->ksyms)
                 st = try_kallsyms(m, s->modules.v[i]->ksyms->path, false);
     }
+    if (st == SPAA_OK && m->key.kernel_text)
+        st = try_stored(m, &b, id, m->key.kernel_text);
     if (st == SPAA_OK && id && s->home)
         st = try_kallsyms(m, sp_path(&b, "%s/.debug/.build-id/%.2s/%s/kallsyms", s->home, id, id + 2), false);
     if (st == SPAA_OK && (m->key.kind == SP_MODULE_KERNEL || !kernel_is_open(s)))
         st = try_running(m, id);
+    if (st == SPAA_OK)
+        st = try_stored(m, &b, id, 0);
     if (st == SPAA_OK && id && !m->ksyms)
         st = sp_find_debug(m);
     if (st == SPAA_OK && m->debug)

@@ -11,8 +11,10 @@
 #include "io/file.h"
 #include "pdb/pdb.h"
 #include "symbols/internal.h"
+#include "symbols/store.h"
 #include "symbols/windows.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,7 +36,11 @@ spaa_status sp_symbols_new(const struct sp_symbol_opts *opts, struct sp_diags *d
     s->home = getenv("HOME");
     sp_arena_init(&s->arena, 0);
     const char **texts[] = {&s->opts.symfs, &s->opts.debug_dir, &s->opts.dsym, &s->opts.kallsyms, &s->home};
-    bool ok = sp_strtab_init(&s->names);
+    struct sp_buf b;
+    sp_buf_init(&b, PATH_MAX);
+    s->store = sp_store_folder(s->opts.store, &b);
+    bool ok = sp_strtab_init(&s->names) && (!s->store || symbols_copy_text(s, &s->store)) && !b.nomem;
+    sp_buf_free(&b);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         ok = (!*texts[i] || symbols_copy_text(s, texts[i])) && ok;
     if (!ok) {

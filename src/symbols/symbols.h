@@ -5,25 +5,26 @@
  * owned by the symbolizer and lives until sp_symbols_free. Not thread-safe.
  *
  * Where a file is looked for, in this order, each accepted only if its build-id equals the recorded
- * one (when one is recorded). The binary: symfs + path; ~/.debug/.build-id; the path itself. A separate
- * debug file, when the binary is stripped or missing: symfs + /usr/lib/debug/.build-id/xx/yyyy.debug;
- * debug_dir's .build-id; ~/.debug/.build-id; /usr/lib/debug/.build-id; by .gnu_debuglink beside the
- * binary, in .debug there and under the debug directories. It adds its .symtab to what the stripped file
- * has; without one, .gnu_debugdata does. The [vdso] is in no file but perf's copy: this process's serves,
- * too. A file of another build is not used, and reported (SP_W312). Inlined functions and lines come from the
- * binary's own DWARF, else from its debug file's (dwarf/dwarf.h). With debuginfod, what was found
- * nowhere is asked for by build-id.
+ * one (when one is recorded). The binary: symfs + path; ~/.debug/.build-id; the path itself; the symbol store
+ * (store.h); what debuginfod's client fetched before. A separate debug file, when the binary is stripped or
+ * missing: symfs + /usr/lib/debug/.build-id/xx/yyyy.debug; debug_dir's .build-id; ~/.debug/.build-id;
+ * /usr/lib/debug/.build-id; by .gnu_debuglink beside the binary, in .debug there and under the debug
+ * directories; the store, whose copy of the binary may be the one that is not stripped; what the client
+ * fetched. It adds its .symtab to what the stripped file has; without one, .gnu_debugdata does. The [vdso] is
+ * in no file but perf's copy: this process's serves, too. A file of another build is not used, and reported
+ * (SP_W312). Inlined functions and lines come from the binary's own DWARF, else from its debug file's
+ * (dwarf/dwarf.h). With debuginfod, what was found nowhere is asked for by build-id.
  *
  * Mach-O images, whose build-id is their UUID, are looked for at the same paths, then by UUID in the whole of
  * dsym and of symfs (macho_files.c); their .dSYM bundle beside the file, then likewise. One that has not the
  * recorded UUID is never used, nor any where none is recorded. Addresses as linked count from where the image
  * begins.
  *
- * The kernel and its modules: the kallsyms given; symfs + /proc/kallsyms; the copy in ~/.debug of
- * the recorded build-id; /proc/kallsyms if the running kernel has the recorded build-id, or there is none and
- * host, release and _text are the recorded ones; the kernel's debug file by build-id. A kernel that stood
- * elsewhere (KASLR) is relocated by _text; its modules then cannot be. Modules use what their kernel uses, so
- * open that first.
+ * The kernel and its modules: the kallsyms given; symfs + /proc/kallsyms; the copy in the store of the
+ * recorded build-id and boot; that in ~/.debug; /proc/kallsyms if the running kernel has the recorded
+ * build-id, or there is none and host, release and _text are the recorded ones; a copy in the store of
+ * another boot; the kernel's debug file by build-id. A kernel that stood elsewhere (KASLR) is relocated by
+ * _text; its modules then cannot be. Modules use what their kernel uses, so open that first.
  *
  * Windows: images (PE) below symfs, by the recorded path without its drive, or by their name alone; their
  * PDBs, by GUID and age (symbols/windows.h).
@@ -47,6 +48,7 @@ struct sp_symbol_opts {
     const char *debug_dir;     /* a directory like /usr/lib/debug */
     const char *dsym;          /* a directory that holds Mach-O images and .dSYM bundles, anywhere below it */
     const char *kallsyms;      /* a copy of /proc/kallsyms of the recorded boot */
+    const char *store;         /* the folder of copies by build-id (store.h); "none": none */
     const char *const *images; /* binaries and PDBs that were named: tried first, by their ids; borrowed */
     size_t nimages;
     bool takes_images; /* somebody can name some: hints tell of `--image` and `--map` */
@@ -170,6 +172,15 @@ const char *sp_module_debug(const struct sp_module *m);
 /* Appends why the file of a FILE module was not found; what helps, which may stand in `hint`, "" if nothing.
  */
 const char *sp_module_missing(const struct sp_module *m, struct sp_buf *why, struct sp_buf *hint);
+/* A file that a module is known by, and its place in a store (store.h). Lent of the module. */
+#define SP_MODULE_PARTS 4
+struct sp_module_part {
+    const char *path, *id;
+    char part[32];
+};
+/* FILE, KERNEL: the files that were found; looks for a debug file, too. SPAA_ERR_NOMEM, SPAA_ERR_IO:
+ * reported. */
+spaa_status sp_module_parts(struct sp_module *m, struct sp_module_part out[SP_MODULE_PARTS], size_t *n);
 /*
  * FILE: the symbol that covers an address as linked: where it begins and ends, and its name as in the file.
  * False: none does, or the lookup failed (sp_symbols_failed).

@@ -11,6 +11,7 @@
 #include "io/file.h"
 #include "pdb/pdb.h"
 #include "symbols/pe.h"
+#include "symbols/store.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -232,8 +233,11 @@ spaa_status sp_find_pdb(struct sp_module *m)
     sp_rsds_key(&x.want, true, x.key);
     sp_buf_init(&x.path, PATH_MAX);
     sp_buf_init(&x.name, PATH_MAX);
-    spaa_status st = SPAA_OK;
-    if (m->pdb_path && *m->pdb_path) {
+    const char *store = sp_is_build_id(x.id) ? m->owner->store : NULL;
+    spaa_status st = store ? windows_try(&x, sp_store_path(&x.path, store, x.id, SP_STORE_PDB)) : SPAA_OK;
+    if (m->has_pdb && store)
+        sp_file_used(m->debug);
+    if (!st && m->pdb_path && *m->pdb_path) {
         st = windows_both(&x, m->pdb_path, false);
         if (!st && m->pdb_path[0] == '/')
             st = windows_try(&x, m->pdb_path);

@@ -12,10 +12,10 @@ import pytest
 import gen_spt
 import pe_files
 import profiles
-from conftest import BIN, ask, at_terminal, parse, run
+from conftest import BIN, ROOT, ask, at_terminal, parse, run
 
 COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "function", "annotate", "stacks", "timeline", "whatif",
-            "flamegraph", "merge", "symbolize", "query", "upload", "dump", "spt", "waits", "sched", "leaks", "mcp", "formats",
+            "flamegraph", "merge", "symbolize", "symbols", "query", "upload", "dump", "spt", "waits", "sched", "leaks", "mcp", "formats",
             "skill", "demo", "config", "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
@@ -145,6 +145,8 @@ def example_files(tmp_path):
     shutil.copy(switches, tmp_path / "switch.data")
     shutil.copy(os.path.join(os.path.dirname(switches), "..", "shop", "shop.spaa.zst"), tmp_path / "waits.spaa")
     shutil.copy(os.path.join(os.path.dirname(recorded), "codeguru", "python-report-1.codeguru.json"), tmp_path / "profile.codeguru.json")
+    shutil.copytree(os.path.join(ROOT, "demo"), tmp_path / "demo")
+    (tmp_path / "cache").mkdir()
     (tmp_path / "requests.jsonl").write_text('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
     (tmp_path / "paths.txt").write_text("host-1.spaa\nhost-2.spaa\n")
     (tmp_path / "profile.spaa").write_text(profiles.text([(["f", "main"], 3, {"pid": 1, "tid": 1, "comm": "app"})]))
@@ -166,7 +168,8 @@ def test_every_example_runs(command, example_files):
     for line in lines:
         before = set(os.listdir(example_files))
         assert line.startswith("spaa ")
-        p = subprocess.run(["sh", "-c", '"$SPAA" ' + line[5:]], cwd=example_files, env={**os.environ, "SPAA": BIN},
+        p = subprocess.run(["sh", "-c", '"$SPAA" ' + line[5:]], cwd=example_files,
+                           env={**os.environ, "SPAA": BIN, "XDG_CACHE_HOME": str(example_files / "cache")},
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         err = p.stderr.decode()
         assert p.returncode == 0 and "Sanitizer" not in err and "runtime error" not in err, (line, err)

@@ -5,6 +5,7 @@
 #include "heap.h"
 #include "spaa/spaa.h"
 
+#include <elf.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,13 @@ static char in[] = "/tmp/spaa-sweep-XXXXXX", mem[] = "/tmp/spaa-sweep-XXXXXX";
 static char install[] = "-install=/tmp/spaa-sweep-XXXXXX", *const folder = install + sizeof "-install=" - 1;
 static char written[] = "-output=/tmp/spaa-sweep-XXXXXX", *const recordings = written + sizeof "-output=" - 1;
 
+static char elf[] = "/tmp/spaa-sweep-XXXXXX", built[] = "/tmp/spaa-sweep-XXXXXX";
+static char packed[] = "-output=/tmp/spaa-sweep-XXXXXX", *const archive = packed + sizeof "-output=" - 1;
+static char kept[] = "-symbol-store=/tmp/spaa-sweep-XXXXXX", *const store =
+                                                                 kept + sizeof "-symbol-store=" - 1;
+static char fresh[] = "-symbol-store=/tmp/spaa-sweep-XXXXXX", *const emptied =
+                                                                  fresh + sizeof "-symbol-store=" - 1;
+
 /* Words that begin with a dash are options, NAME=VALUE. */
 static const char *const commands[][6] = {
     {"top", in},
@@ -205,13 +213,30 @@ static const char *const commands[][6] = {
     {"convert", lbr, "-to=autofdo", "-output=-"},
     {"convert", lbr, "-to=fdata", "-output=-"},
     {"convert", lbr, "-to=spt", "-output=-"},
+    {"symbols", "add", elf, built, fresh},
+    {"symbols", "add", elf, built, in, kept},
+    {"symbols", "list", kept},
+    {"symbols", "gc", kept, "-max-size=0", "-json"},
+    {"symbols", "pack", built, "-output=-", "-symbol-store=none"},
+    {"symbols", "pack", built, packed, kept, "-json"},
+    {"symbols", "add", archive, fresh, "-json"},
+    {"symbolize", built, kept, "-output=-", "-to=spaa"},
 };
+
+static int gone(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
 
 /* The answer as a number. */
 static spaa_status once(size_t which, struct spaa_profile *given, uint64_t *hash)
 {
     const char *const *words = commands[which], *files[6];
     char names[6][16];
+    for (size_t i = 1; i < 6 && words[i]; i++)
+        if (words[i] == fresh)
+            nftw(emptied, gone, 8, FTW_DEPTH | FTW_PHYS);
     struct spaa_ask_option options[6];
     struct spaa_run_options o = {.size = sizeof o, .command = words[0], .files = files, .options = options};
     struct spaa_run_result result = {.size = sizeof result};
@@ -266,16 +291,55 @@ static int sweep(size_t which, struct spaa_profile *given)
     }
 }
 
-static int gone(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-    (void)st, (void)kind, (void)at;
-    return remove(path);
-}
-
 static bool put(char *name, const char *what)
 {
     int fd = mkstemp(name);
     return fd >= 0 && write(fd, what, strlen(what)) == (ssize_t)strlen(what) && !close(fd);
+}
+
+/* An ELF file of code and a build-id, and a profile of it. */
+static bool put_elf(void)
+{
+    struct {
+        Elf64_Ehdr head;
+        Elf64_Phdr code, note;
+        Elf64_Nhdr id;
+        char name[4];
+        unsigned char bytes[20];
+    } x = {.head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                    .e_type = ET_EXEC,
+                    .e_machine = EM_X86_64,
+                    .e_version = EV_CURRENT,
+                    .e_phoff = sizeof x.head,
+                    .e_ehsize = sizeof x.head,
+                    .e_phentsize = sizeof x.code,
+                    .e_phnum = 2},
+           .code = {.p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = sizeof x, .p_memsz = sizeof x},
+           .id = {4, sizeof x.bytes, NT_GNU_BUILD_ID},
+           .name = "GNU",
+           .bytes = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}};
+    x.note = (Elf64_Phdr){.p_type = PT_NOTE,
+                          .p_offset = offsetof(__typeof__(x), id),
+                          .p_filesz = sizeof x.id + sizeof x.name + sizeof x.bytes};
+    char profile[2000];
+    int fd = mkstemp(elf);
+    if (fd < 0 || write(fd, &x, sizeof x) != (ssize_t)sizeof x || close(fd))
+        return false;
+    snprintf(
+        profile, sizeof profile,
+        "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"t\",\"frame_order\":"
+        "\"leaf_to_root\",\"events\":[{\"name\":\"e\",\"kind\":\"software\",\"sampling\":{\"mode\":\"event\","
+        "\"primary_metric\":\"count\"}}],\"stack_id_mode\":\"local\"}\n"
+        "{\"type\":\"dso\",\"id\":1,\"name\":\"%s\",\"build_id\":"
+        "\"0102030405060708090a0b0c0d0e0f1011121314\","
+        "\"is_kernel\":false}\n{\"type\":\"dso\",\"id\":2,\"name\":\"/none\",\"is_kernel\":false}\n"
+        "{\"type\":\"frame\",\"id\":1,\"func\":\"0x10\",\"func_resolved\":false,\"dso\":1,\"ip\":\"0x10\","
+        "\"kind\":"
+        "\"user\"}\n{\"type\":\"frame\",\"id\":2,\"func\":\"f\",\"dso\":2,\"kind\":\"user\"}\n"
+        "{\"type\":\"stack\",\"id\":\"a\",\"frames\":[1,2],\"context\":{\"event\":\"e\"},\"weights\":[{"
+        "\"metric\":\"count\",\"value\":3}]}\n",
+        elf);
+    return put(built, profile);
 }
 
 int main(void)
@@ -285,7 +349,8 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!put(in, text) || !put(mem, memory) || !put(off, times) || !put(bt, maps) || !put(sched, switches) ||
         !put(ht, heap_events) || !put(hang, report) || !put(guru, wrong) || !put(calm, states) ||
-        !put(lbr, branches) || mkstemps(picture, 4) < 0 || !mkdtemp(folder) || !mkdtemp(recordings) ||
+        !put(lbr, branches) || !put_elf() || !mkdtemp(store) || !mkdtemp(emptied) || mkstemp(archive) < 0 ||
+        mkstemps(picture, 4) < 0 || !mkdtemp(folder) || !mkdtemp(recordings) ||
         spaa_profile_open(in, NULL, &given, NULL))
         return 1;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
@@ -305,6 +370,11 @@ int main(void)
     unlink(guru);
     unlink(calm);
     unlink(picture);
+    unlink(elf);
+    unlink(built);
+    unlink(archive);
+    nftw(emptied, gone, 8, FTW_DEPTH | FTW_PHYS);
+    bad += nftw(store, gone, 8, FTW_DEPTH | FTW_PHYS) != 0;
     bad += nftw(folder, gone, 8, FTW_DEPTH | FTW_PHYS) != 0;
     bad += nftw(recordings, gone, 8, FTW_DEPTH | FTW_PHYS) != 0;
     return bad > 0;
