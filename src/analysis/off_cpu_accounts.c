@@ -267,6 +267,12 @@ static bool add_off(struct accounts *x, uint32_t who, const struct looked_at *l)
     }
     if (i->state == SP_RUN_RUNNABLE)
         why.reason = SP_WAIT_CPU;
+    if (i->state == SP_RUN_BLOCKED && i->flags & SP_INTERVAL_NO_WAKE && x->out.has_wakes &&
+        !(i->flags & SP_INTERVAL_OPEN)) {
+        x->out.wakes_missing++;
+        x->out.wakes_missing_ns += ns;
+        x->out.who.v[who].at_least[SP_WAIT_CPU] = x->out.all.at_least[SP_WAIT_CPU] = true;
+    }
     if (!add_wait(x, who, &why, ns, l->at_least))
         return false;
     uint32_t place = place_of(x, who, &why);

@@ -74,8 +74,10 @@ struct sp_off_cpu_accounts {
     bool some_cpus;     /* of CPUs: of time off them nothing is certain */
     int64_t busy;       /* on all these CPUs, whatever the selection */
     bool busy_at_least;
-    int64_t unseen_later; /* of all.unseen, what did not begin before the recording: events were lost */
-    int64_t unsure;       /* of blocked and idle, with a reason that is only likely */
+    int64_t unseen_later;     /* of all.unseen, what did not begin before the recording: events were lost */
+    int64_t unsure;           /* of blocked and idle, with a reason that is only likely */
+    uint64_t wakes_missing;   /* where there are wakings: waits whose own one was not recorded, … */
+    int64_t wakes_missing_ns; /* … so that the wait for a CPU after them is in them */
     uint64_t contradictions;
     bool lost; /* events were: of `unknown`, threads may have ended meanwhile */
 };

@@ -37,6 +37,9 @@ static const struct sp_answer_column waits_facts[] = {
     SOMETIMES("busy", SP_COL_WEIGHT, "on these CPUs, of all threads, at least; null likewise"),
     SOMETIMES("intervals", SP_COL_BOOL, "single waits are known, not only sums"),
     SOMETIMES("wakeups", SP_COL_BOOL, "when threads were woken was recorded"),
+    SOMETIMES("wakes_missing", SP_COL_COUNT,
+              "where wakings were recorded: waits that end in one that was not, and so hold the wait for a "
+              "CPU after it"),
     SOMETIMES("contradictions", SP_COL_COUNT, "places where the order of events cannot be"),
     SOMETIMES("stacks_of", SP_COL_TEXT,
               "of what was measured off the CPU: `waiter`, or `holder` where stacks are of who released the "

@@ -47,6 +47,7 @@ void sp_waits_facts(const struct sp_waits_asked *x)
     fact_ns(a, m, "busy", c->cpus ? c->busy : SP_ABSENT);
     sp_fact_bool(a, "intervals", c->has_intervals);
     sp_fact_bool(a, "wakeups", c->has_wakes);
+    sp_fact_count(a, "wakes_missing", (int64_t)c->wakes_missing);
     sp_fact_count(a, "contradictions", (int64_t)c->contradictions);
 }
 
@@ -248,6 +249,16 @@ void sp_waits_unknown(const struct sp_waits_asked *x)
     else if (!c->has_wakes)
         say(x, "Not recorded: wakeups. A wait holds the wait for a CPU after it; -e "
                "sched:sched_switch,sched:sched_waking tells them apart");
+    if (c->wakes_missing_ns * 20 > c->all.blocked + c->all.idle + c->all.maybe_idle) {
+        sp_text_count(b, c->wakes_missing, "wait");
+        sp_buf_puts(b, " of ");
+        sp_waits_duration(b, c->wakes_missing_ns, false);
+        say(x,
+            c->all_threads
+                ? " end in a waking that was not recorded: the wait for a CPU after it is in them"
+                : " end in a waking that was not recorded, as by timers: the wait for a CPU after it is in "
+                  "them, means and longest ones, too; perf record -a has these wakings");
+    }
     if (x->bytes >= SP_WAITS_LITTLE && has_goroutines(x))
         say(x, "Go: threads do not show what goroutines wait for; its block and mutex profiles do "
                "(/debug/pprof/block, /debug/pprof/mutex)");

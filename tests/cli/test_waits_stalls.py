@@ -499,3 +499,23 @@ def test_none_is_not_said_of_long_waits_for_locks_that_nothing_judges(tmp_path, 
     path = tmp_path / "a.perf-script.txt"
     path.write_text(m.text())
     assert said in run("waits", path).out
+
+
+@pytest.mark.parametrize("missing", [0, 6])
+def test_wakings_that_are_missing_in_part_are_said(tmp_path, missing):
+    """Timers wake in other contexts: a recording of one process has the wakings by its threads alone."""
+    m = Machine(True)
+    m.switch(0, 0, SPINNER)
+    m.switch(1, 1, LOGGER)
+    for k in range(8):
+        m.switch(10 + 100 * k, 1, None, "S", [f.format("flush", "log_loop") for f in NAP])
+        if k >= missing:
+            m.wake(60 + 100 * k, 0, LOGGER, TIMER)
+        m.switch(90 + 100 * k, 1, LOGGER)
+    m.switch(900, 0, None, "S", [])
+    path = tmp_path / "a.perf-script.txt"
+    path.write_text(m.text())
+    answer, text = ask("waits", path), unwrapped(run("waits", path).out)
+    assert answer["wakes_missing"] == missing
+    assert ("6 waits of 480 ms end in a waking that was not recorded" in text) == bool(missing)
+    assert ("≥ 60.0 ms waiting for a CPU" in text) == bool(missing)
