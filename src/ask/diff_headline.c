@@ -47,6 +47,22 @@ bool sp_diff_either(const struct sp_diff *d)
 
 const char *const sp_diff_kind_words[] = {"SLOWER", "FASTER", "MOVED", "CHANGED"};
 
+static double headline_mean_cost(const struct sp_diff *d, const struct sp_diff_row *r, unsigned side)
+{
+    double sum = 0;
+    for (size_t i = 0; i < d->side[side].runs; i++)
+        sum += sp_diff_cost_at(d, r, SP_SELF, side, i);
+    return d->side[side].runs ? sum / (double)d->side[side].runs : 0;
+}
+
+/* Beside what else changed it went one way, and what a run took of it the other: neither word is right of it.
+ */
+static bool headline_both_ways(const struct sp_diff *d, const struct sp_diff_row *r, bool grew)
+{
+    double change = headline_mean_cost(d, r, SP_NEW) - headline_mean_cost(d, r, SP_BASE);
+    return grew ? change < 0 : change > 0;
+}
+
 enum diff_kind sp_diff_kind(const struct sp_diff *d, const struct sp_diff_row *r)
 {
     const struct sp_diff_test *t = r ? &r->share[SP_SELF] : &d->whole;
@@ -55,6 +71,8 @@ enum diff_kind sp_diff_kind(const struct sp_diff *d, const struct sp_diff_row *r
     if (r && sp_diff_either(d))
         return DIFF_EITHER;
     bool grew = r && !sp_diff_establishes(d->method) ? t->delta > 0 : t->change > 0;
+    if (r && headline_both_ways(d, r, grew))
+        return DIFF_EITHER;
     return grew ? DIFF_SLOWER : DIFF_FASTER;
 }
 

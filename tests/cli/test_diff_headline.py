@@ -325,3 +325,16 @@ def test_memory_has_its_new_functions_in_a_table():
     folder = os.path.join(ROOT, "tests", "fixtures", "heaptrack")
     text = run("diff", os.path.join(folder, "damaged.heaptrack"), os.path.join(folder, "interpreted.heaptrack")).out
     assert text.startswith("CHANGED: alloc_bytes") and "malloc_wrapper" in text.split("new functions")[1]
+
+
+@pytest.mark.parametrize("new,word", [(390, "CHANGED: g"), (150, "FASTER: g")])
+def test_what_takes_more_a_run_is_not_faster(tmp_path, new, word):
+    """All else doubled, so beside it g went down; each run took more of it."""
+    runs = []
+    for side, (others, g) in enumerate(((1000, 3000), (2000, new * 10))):
+        for k in range(4):
+            path = tmp_path / f"{side}{k}.folded"
+            path.write_text("".join(f"main;{f} {others + 7 * ((k + i) % 5)}\n" for i, f in enumerate("abcdefh")) + f"main;g {g + 5 * k}\n")
+            runs.append(path)
+    text = run("diff", *runs[:4], "--", *runs[4:]).out
+    assert word in text and (("FASTER" in text) == word.startswith("FASTER")), text
