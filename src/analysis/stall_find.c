@@ -295,18 +295,19 @@ static uint32_t count_threads(struct stall_work *w, const struct place *p, int64
 /* The place has long waits, that may be for a lock, and no episode. */
 static bool leave_unjudged(struct stall_work *w, const struct place *p)
 {
-    struct sp_stall_unjudged u = {.threads = count_threads(w, p, SP_STALL_FLOOR)};
+    struct sp_stall_unjudged u = {.threads = 0};
     uint8_t reason = w->waits.v[p->from].reason;
     int64_t most = 0;
-    bool asked = !w->in->selected;
-    if (u.threads < 2 || (reason != SP_WAIT_CONDITION && reason != SP_WAIT_FUTEX))
+    if (reason != SP_WAIT_CONDITION && reason != SP_WAIT_FUTEX)
         return true;
     for (size_t k = p->from; k < p->to; k++) {
         const struct sp_interval *i = &w->v->v.v[w->waits.v[k].interval];
         int64_t length = stall_length(i);
-        if (length < SP_STALL_FLOOR || (w->in->timed && (i->start >= w->in->to || i->end <= w->in->from)))
+        bool asked = !w->in->selected || (i->stack < w->in->stacks && w->in->selected[i->stack]);
+        if (!asked || length < SP_STALL_FLOOR ||
+            (w->in->timed && (i->start >= w->in->to || i->end <= w->in->from)))
             continue;
-        asked = asked || (i->stack < w->in->stacks && w->in->selected[i->stack]);
+        u.threads += !w->sum[i->thread];
         u.waits++;
         u.waited += length;
         w->sum[i->thread] += length;
@@ -318,9 +319,11 @@ static bool leave_unjudged(struct stall_work *w, const struct place *p)
     }
     for (size_t k = p->from; k < p->to; k++)
         w->sum[w->v->v.v[w->waits.v[k].interval].thread] = 0;
+    if (u.threads < 2)
+        return true;
     bool much = u.waited * 2 >= w->v->end - w->v->begin && !w->joined[w->waits.v[p->from].group];
-    w->out->not_judged += asked ? u.waits : 0;
-    return !asked || !much || sp_vec_push(&w->out->unjudged, u);
+    w->out->not_judged += u.waits;
+    return !much || sp_vec_push(&w->out->unjudged, u);
 }
 
 /*

@@ -235,10 +235,11 @@ static void say_no_processes(struct stalls *x)
     for (size_t t = 0; t < x->v->threads.n; t++)
         known |= x->v->threads.v[t].tid && x->v->threads.v[t].pid != SP_ABSENT;
     if (x->stacks && !known)
-        sp_answer_line(x->a->out,
-                       "Not recorded: processes (perf script -F +pid): threads that wait for locks in one "
-                       "function count as one program; no holder is inferred, and stalls at conditions, "
-                       "pipes and networks are not looked for");
+        sp_answer_line(
+            x->a->out,
+            "Not recorded: processes (perf script -F +pid,+ip,+sym,+dso): threads that wait for locks in one "
+            "function count as one program; no holder is inferred, and stalls at conditions, "
+            "pipes and networks are not looked for");
 }
 
 /* Those that waited for a CPU, or the others: how many were said. */

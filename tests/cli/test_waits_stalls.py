@@ -259,7 +259,7 @@ def test_who_handed_it_on_from_another_process_did_not_hold_it(tmp_path):
 def test_without_pids_threads_at_one_lock_are_looked_at_as_one(tmp_path):
     path = recording(tmp_path, True, pids=None)
     assert who_held(stall(path)) == ("woken", "refresher", 2, 8, 4)
-    assert "Not recorded: processes (perf script -F +pid)" in unwrapped(run("waits", path).out)
+    assert "Not recorded: processes (perf script -F +pid,+ip,+sym,+dso)" in unwrapped(run("waits", path).out)
     assert "-F +pid" not in run("waits", recording(tmp_path, True)).out
 
 
