@@ -592,6 +592,8 @@ def test_what_else_stands_there_is_kept_as_it_is(odd):
     assert places({"x_perf": odd}) == [{"x_perf": odd}]
     assert places({"x_spaa": odd}) == [{"x_spaa": odd}]
 
+
+@pytest.mark.skipif(not os.path.isdir(MADE), reason="no corpus")
 @pytest.mark.parametrize("name", ["fp", "period"])
 def test_top_reads_no_line_tables_and_knows_what_is_own_all_the_same(tmp_path, name):
     recording, symfs = os.path.join(MADE, name + ".perf.data.zst"), ["--symfs", os.path.join(MADE, "symfs")]
