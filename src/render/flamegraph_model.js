@@ -132,8 +132,23 @@ function bytes(v, scale) {
     return minus + (u ? t.slice(0, -2) + '.' + t.slice(-2) : grouped(h, 2)) + ' ' + names[u];
 }
 
-const weight = v => grouped(v, data.scale) + (data.unit && ' ' + data.unit) +
-    (data.unit === 'bytes' ? ' = ' + bytes(v, data.scale) : '');
+// Nanoseconds as src/answer/words.c writes them: "1.5 ms".
+function time(v) {
+    let m = BigInt(v);
+    const minus = m < 0n ? '-' : '', units = [[1000000000n, ' s'], [1000000n, ' ms'], [1000n, ' us']];
+    m = m < 0n ? -m : m;
+    const u = units.find(u => m >= u[0]);
+    return minus + grouped((m * 200n + u[0]) / (u[0] * 2n), 2).replace(/,/g, '') + u[1];
+}
+
+// The same with a larger unit, where there is one that people know.
+function short(v) {
+    if (data.unit === 'bytes')
+        return ' = ' + bytes(v, data.scale);
+    return data.unit === 'ns' && !data.scale && (BigInt(v) >= 1000n || BigInt(v) <= -1000n) ? ' = ' + time(v) : '';
+}
+
+const weight = v => grouped(v, data.scale) + (data.unit && ' ' + data.unit) + short(v);
 const plural = (n, word) => grouped(n, 0) + ' ' + word + (n === 1 ? '' : 's');
 
 // Columns of a monospaced font, as src/render/text.c counts them, roughly.

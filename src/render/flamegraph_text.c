@@ -1,5 +1,6 @@
 /* Words of flame graphs that the picture and the data of the script share, and the way to the output. */
 #include "answer/text.h"
+#include "answer/words.h"
 #include "base/num.h"
 #include "render/flamegraph_private.h"
 
@@ -33,9 +34,12 @@ void sp_flame_amount(struct sp_flame *f, int64_t v)
         sp_buf_ch(&f->b, ' ');
         sp_xml_text(&f->b, f->opts.unit, strlen(f->opts.unit));
     }
-    if (strcmp(f->opts.unit, "bytes") == 0) {
+    bool bytes = strcmp(f->opts.unit, "bytes") == 0;
+    bool time = strcmp(f->opts.unit, "ns") == 0 && !f->opts.scale && (v >= 1000 || v <= -1000);
+    if (bytes || time) { /* as the script says it: short() of flamegraph_model.js */
         sp_buf_puts(&f->b, " = ");
-        sp_text_bytes(&f->b, v, f->opts.scale);
+        sp_text_weight(&f->b, (struct sp_str){f->opts.unit, (uint32_t)strlen(f->opts.unit)}, f->opts.scale,
+                       v);
     }
 }
 

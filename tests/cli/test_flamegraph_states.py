@@ -246,7 +246,7 @@ def test_frames_of_one_state_have_its_pattern_and_others_a_strip(both):
             classes[tip.text.split(":")[0]] = ([e.get("class") for e in g.findall(SVG + "rect")],
                                                [e.get("class") for e in g.findall(SVG + "path")], tip.text)
     assert classes["worker"][0] == ["r0"] and classes["worker"][1] == ["um", "ym"]
-    assert "running 85,000,000 ns (85.00%), waiting for a CPU 15,000,000 ns (15.00%)" in classes["worker"][2]
+    assert "running 85,000,000 ns = 85 ms (85.00%), waiting for a CPU 15,000,000 ns = 15 ms (15.00%)" in classes["worker"][2]
     assert re.match("u", classes["[running, not sampled]"][0][0]) and classes["[running, not sampled]"][1] == []
     assert {e.get("id")[3:4] for e in root.iter(SVG + "pattern")} >= set("ylfsoz")
     assert "mixed: a strip tells the shares" in "".join(root.itertext())
@@ -286,7 +286,7 @@ def test_the_pointer_the_search_and_zoom(both):
         assert browser.js(strips) == 1
         assert browser.frames()["worker"][0][3] == "r0"
         browser.at("worker")
-        assert "running 85,000,000 ns (85.00% of it) · waiting for a CPU 15,000,000 ns (15.00% of it)" in browser.text("facts")
+        assert "running 85,000,000 ns = 85 ms (85.00% of it) · waiting for a CPU 15,000,000 ns = 15 ms (15.00% of it)" in browser.text("facts")
         browser.at("[running", click=True, nth=-1)
         assert browser.text("name") == "[running, not sampled]" and "running" in browser.text("facts")
         fills = browser.js("""return [...new Set([...document.querySelectorAll('#sp-frames rect')]
