@@ -52,6 +52,20 @@ def test_options_of_the_writer():
     run("convert", "-", "--to", "codeguru", "-o", "-", "--start", "soon", stdin=text, code=2)
 
 
+@pytest.mark.parametrize("start", [None, '"x"', "null", "0", "-5", "1", "1e3"])
+def test_a_start_that_is_none_does_not_make_a_profile_longer(start):
+    text = ON_CPU.replace('"start": 1711234567000,', '"start": %s,' % start if start else "")
+    for to, ms in (("2026-01-31T12:00:00Z", 1769860800000), ("1711234567000", 1711234567000)):
+        got, answer = written(text, "--start", to)
+        assert (got["start"], got["end"]) == (ms, ms + 10000) and "SPAA-I490" not in answer.err
+
+
+@pytest.mark.parametrize("day, is_one", [("2026-02-30", False), ("2025-02-29", False), ("2024-02-29", True), ("2026-04-31", False), ("2026-12-31", True)])
+def test_a_start_is_on_a_day_that_there_is(day, is_one):
+    answer = run("convert", "-", "--to", "codeguru", "-o", "-", "--start", day + "T12:00:00Z", stdin=ON_CPU, code=0 if is_one else 2)
+    assert is_one or "--start needs" in answer.err
+
+
 HEADER = {"type": "header", "format": "spaa", "version": "1.0", "source_tool": "perf", "frame_order": "leaf_to_root",
           "stack_id_mode": "content_addressable"}
 

@@ -11,6 +11,8 @@
 #define SP_CG_NODE "x_codeguru_node" /* type of the extension records */
 #define SP_CG_KEY  "x_codeguru"      /* what the tables have no field for, in the header and in frames */
 
+#define SP_CG_YEAR_1986 INT64_C(500000000000) /* milliseconds; times before count from another moment */
+
 /*
  * names.c: a node's key and place as a frame, and back.
  */
@@ -65,6 +67,13 @@ static inline bool sp_cg_is_zero(struct sp_span number)
         if (number.p[i] >= '1' && number.p[i] <= '9')
             return false;
     return true;
+}
+
+/* Whether times in milliseconds say how long a profile took: both since 1970, or both of another moment. A
+ * start of 0 beside an end of today is none. */
+static inline bool sp_cg_is_range(int64_t start, int64_t end)
+{
+    return start >= 0 && end > start && (start < SP_CG_YEAR_1986) == (end < SP_CG_YEAR_1986);
 }
 
 static inline struct sp_span sp_cg_span(struct sp_str s)

@@ -180,12 +180,16 @@ static int64_t codeguru_recorded_ms(const struct sp_profile *p, int64_t span)
     return ns / 1000000 + (ns % 1000000 != 0);
 }
 
-/* "2026-01-31T12:00:00Z" */
+/* "2026-01-31T12:00:00Z", on a day that there is: strptime takes 30 February. */
 static bool codeguru_iso_ms(const char *text, int64_t *ms)
 {
     struct tm tm = {0};
     const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
     if (!rest || *rest)
+        return false;
+    struct tm day = {.tm_year = tm.tm_year, .tm_mon = tm.tm_mon, .tm_mday = tm.tm_mday};
+    timegm(&day);
+    if (day.tm_mday != tm.tm_mday)
         return false;
     *ms = 1000 * (int64_t)timegm(&tm);
     return true;
@@ -196,7 +200,7 @@ static bool codeguru_iso_ms(const char *text, int64_t *ms)
 static bool codeguru_move(const char *to, int64_t length, int64_t *start, int64_t *end, struct sp_diags *d)
 {
     size_t n = strlen(to);
-    int64_t at, span = *end > *start ? *end - *start : length;
+    int64_t at, span = sp_cg_is_range(*start, *end) ? *end - *start : length;
     struct timespec now;
     if (strcmp(to, "now") == 0) {
         clock_gettime(CLOCK_REALTIME, &now);
@@ -218,8 +222,7 @@ static bool codeguru_move(const char *to, int64_t length, int64_t *start, int64_
 /* Recordings count from the start of the machine, or do not say when they were taken. */
 static void codeguru_say_when(const struct sp_profile *p, int64_t start, struct sp_diags *d)
 {
-    const int64_t year_1986 = INT64_C(500000000000);
-    if (start < year_1986)
+    if (start < SP_CG_YEAR_1986)
         sp_emit(d, SP_W477, SP_AT_NOTHING, "%s",
                 p->header.time_start ? "its times count from another moment than 1970"
                                      : "it has no time range");
@@ -244,6 +247,8 @@ spaa_status sp_cg_meta_begin(struct sp_cg_meta *m, const struct sp_cg_meta_opts 
         has_start = has_end = true;
     }
     if (o->start) {
+        if (!has_start || !has_end)
+            start = end = 0;
         if (!codeguru_move(o->start, codeguru_recorded_ms(p, 0), &start, &end, d))
             return SPAA_ERR_USAGE;
         has_start = has_end = true;

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #define SECOND       INT64_C(1000000000)
+#define MILLISECOND  INT64_C(1000000)
 #define PYTHON_AGENT "CodeGuruProfiler-python"
 #define THREADS_MAX  100 /* of which the Python agent takes stacks at a time */
 
@@ -432,7 +433,8 @@ static enum origin codeguru_origin_of(const struct report *r, const struct sp_pr
 static bool codeguru_range(const struct sp_profile *p, int64_t *start, int64_t *end)
 {
     struct sp_str a = sp_pstr(p, p->header.time_start), b = sp_pstr(p, p->header.time_end);
-    return a.n && b.n && sp_seconds_ns(a.p, a.n, start) && sp_seconds_ns(b.p, b.n, end) && *end > *start;
+    return a.n && b.n && sp_seconds_ns(a.p, a.n, start) && sp_seconds_ns(b.p, b.n, end) &&
+           sp_cg_is_range(*start / MILLISECOND, *end / MILLISECOND);
 }
 
 /* The Python agent forgets counts of frames that have one name; what it says of itself shows it. */
