@@ -90,7 +90,8 @@ static int find_service(struct upload *u)
     rc = st ? sp_run_exit(run, st) : find_keys(u, region);
     if (rc)
         return rc;
-    u->service = (struct sp_codeguru){.endpoint = sp_buf_cstr(&u->endpoint),
+    u->service = (struct sp_codeguru){.endpoint = sp_buf_cstr(&u->endpoint.url),
+                                      .endpoint_from = u->endpoint.from,
                                       .region = region,
                                       .group = run->v.group,
                                       .keys = &u->keys,
@@ -143,12 +144,12 @@ int cmd_upload(void *cli, struct sp_run *run)
     struct upload u = {.cli = cli, .run = run};
     sp_aws_init(&u.aws, environment, NULL);
     sp_aws_keys_init(&u.keys);
-    sp_buf_init(&u.endpoint, 4096);
+    sp_buf_init(&u.endpoint.url, 4096);
     int rc = run_upload(&u);
     sp_output_close(u.made);
     sp_input_close(u.in);
     sp_aws_keys_free(&u.keys);
     sp_aws_free(&u.aws);
-    sp_buf_free(&u.endpoint);
+    sp_buf_free(&u.endpoint.url);
     return rc;
 }

@@ -14,7 +14,7 @@ struct upload {
     struct sp_run *run;
     struct sp_aws aws;
     struct sp_aws_keys keys;
-    struct sp_buf endpoint;
+    struct sp_aws_address endpoint;
     struct sp_codeguru service;
     char token[65];
     struct sp_input *in;    /* owns the bytes of a profile that is sent as it is */

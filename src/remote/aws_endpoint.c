@@ -50,24 +50,28 @@ static spaa_status from_services(const struct sp_aws *a, const char *service, st
     return SPAA_OK;
 }
 
-static spaa_status configured(const struct sp_aws *a, const char *service, struct sp_buf *out,
+static spaa_status configured(const struct sp_aws *a, const char *service, struct sp_aws_address *out,
                               struct sp_diags *d)
 {
-    char variable[64];
+    char *from = out->from;
     struct sp_span url = {NULL, 0};
     spaa_status st = SPAA_OK;
     if (is_on(a, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "ignore_configured_endpoint_urls"))
         return SPAA_OK;
-    snprintf(variable, sizeof variable, "AWS_ENDPOINT_URL_%s", service);
-    const char *v = sp_aws_variable(a, variable);
+    snprintf(from, sizeof out->from, "AWS_ENDPOINT_URL_%s", service);
+    const char *v = sp_aws_variable(a, from);
+    if (!v) {
+        snprintf(from, sizeof out->from, "AWS_ENDPOINT_URL");
+        v = sp_aws_variable(a, from);
+    }
     if (!v)
-        v = sp_aws_variable(a, "AWS_ENDPOINT_URL");
+        snprintf(from, sizeof out->from, "endpoint_url of the config file");
     if (v)
         url = (struct sp_span){v, strlen(v)};
     else
         st = from_services(a, service, &url, d);
     if (!st && (url.n || sp_aws_setting(a, SP_AWS_BOTH, "endpoint_url", &url)))
-        sp_buf_add(out, url.p, url.n);
+        sp_buf_add(&out->url, url.p, url.n);
     return st;
 }
 
@@ -132,14 +136,17 @@ static spaa_status by_rules(const struct sp_aws *a, const struct sp_aws_service 
 }
 
 spaa_status sp_aws_endpoint(const struct sp_aws *a, const struct sp_aws_service *s, const char *given,
-                            const char *region, struct sp_buf *url, struct sp_diags *d)
+                            const char *region, struct sp_aws_address *out, struct sp_diags *d)
 {
-    sp_buf_clear(url);
+    sp_buf_clear(&out->url);
+    snprintf(out->from, sizeof out->from, "--endpoint");
     if (given)
-        sp_buf_puts(url, given);
-    spaa_status st = given ? SPAA_OK : configured(a, s->name, url, d);
-    if (!st && !given && !url->len)
-        st = by_rules(a, s, region, url, d);
-    sp_buf_cstr(url);
-    return st ? st : url->failed ? sp_nomem(d) : SPAA_OK;
+        sp_buf_puts(&out->url, given);
+    spaa_status st = given ? SPAA_OK : configured(a, s->name, out, d);
+    if (!st && !given && !out->url.len) {
+        snprintf(out->from, sizeof out->from, "the region's address");
+        st = by_rules(a, s, region, &out->url, d);
+    }
+    sp_buf_cstr(&out->url);
+    return st ? st : out->url.failed ? sp_nomem(d) : SPAA_OK;
 }

@@ -15,12 +15,18 @@ struct sp_aws_service {
 };
 extern const struct sp_aws_service sp_aws_codeguru, sp_aws_sts;
 
+/* The URL, and for messages the setting that gave it. */
+struct sp_aws_address {
+    struct sp_buf url;
+    char from[64];
+};
+
 /*
- * given: what goes before all that is configured, or NULL; none of these is checked to be a URL.
+ * given: --endpoint, which goes before all that is configured, or NULL; none of these is checked to be a URL.
  * SPAA_ERR_USAGE, reported: a section of services that is named is not there, or the region has no address of
  * the kind that is configured.
  */
 spaa_status sp_aws_endpoint(const struct sp_aws *a, const struct sp_aws_service *s, const char *given,
-                            const char *region, struct sp_buf *url, struct sp_diags *d);
+                            const char *region, struct sp_aws_address *out, struct sp_diags *d);
 
 #endif

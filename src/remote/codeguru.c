@@ -1,5 +1,6 @@
 #include "remote/codeguru.h"
 
+#include "remote/url.h"
 #include "json/json.h"
 
 #include <errno.h>
@@ -40,9 +41,10 @@ void sp_codeguru_request_free(struct sp_codeguru_request *r)
 }
 
 static const char path_characters[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/-._~%!$&'()*+,;=:@";
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/-._~%!$&'()*+,;=:";
 
-/* Scheme, host and path of the endpoint; the path has no slash at its end. */
+/* Scheme, host and path of the endpoint; the path has no slash at its end. An @ is of a password, if only a
+ * malformed one, and nothing that messages may show. */
 static spaa_status endpoint(const struct sp_codeguru *s, struct sp_codeguru_request *r, struct sp_diags *d)
 {
     const char *url = s->endpoint, *host = NULL;
@@ -51,8 +53,7 @@ static spaa_status endpoint(const struct sp_codeguru *s, struct sp_codeguru_requ
     else if (strncmp(url, "http://", 7) == 0)
         host = url + 7;
     size_t n = host ? strcspn(host, "/?#") : 0, path_n = host ? strlen(host + n) : 0;
-    bool fine = n && !memchr(host, '@', n) && !strpbrk(url, "?# \\\"\t\r\n") &&
-                !host[n + strspn(host + n, path_characters)];
+    bool fine = n && !strpbrk(url, "@?# \\\"\t\r\n") && !host[n + strspn(host + n, path_characters)];
     while (fine && path_n && host[n + path_n - 1] == '/')
         path_n--;
     if (fine) {
@@ -60,9 +61,11 @@ static spaa_status endpoint(const struct sp_codeguru *s, struct sp_codeguru_requ
         sp_buf_add(&r->host, host, n);
         sp_buf_add(&r->path, host + n, path_n);
     } else {
+        char shown[512];
         sp_emit_hint(d, SP_E037, SP_AT_NOTHING,
                      "for example https://codeguru-profiler.eu-west-1.amazonaws.com",
-                     "--endpoint needs https://HOST or http://HOST, not \"%s\"", url);
+                     "%s needs https://HOST or http://HOST, not \"%s\"", s->endpoint_from,
+                     sp_url_masked(url, shown, sizeof shown));
     }
     return fine ? SPAA_OK : SPAA_ERR_USAGE;
 }

@@ -14,7 +14,8 @@
 #include <time.h>
 
 struct sp_codeguru {
-    const char *endpoint; /* "https://host[:port][/path]" */
+    const char *endpoint;      /* "https://host[:port][/path]" */
+    const char *endpoint_from; /* the setting that gave it, for messages */
     const char *region, *group;
     const struct sp_aws_keys *keys;
     const char *ca_file;

@@ -4,6 +4,7 @@
  * container is one hop too far; not where AWS_EC2_METADATA_V1_DISABLED says so.
  */
 #include "remote/credentials_private.h"
+#include "remote/url.h"
 
 #include "base/num.h"
 
@@ -69,8 +70,10 @@ static spaa_status base_address(const struct sp_aws *a, struct service *s, struc
         sp_buf_puts(&s->base, six ? ENDPOINT_V6 : ENDPOINT);
     const char *url = sp_buf_cstr(&s->base);
     if (!st && !sp_aws_is_url(url, "@?#")) {
+        char shown[256];
         sp_emit(d, SP_E037, SP_AT_NOTHING,
-                "AWS_EC2_METADATA_SERVICE_ENDPOINT needs http://HOST or https://HOST, not \"%.200s\"", url);
+                "AWS_EC2_METADATA_SERVICE_ENDPOINT needs http://HOST or https://HOST, not \"%s\"",
+                sp_url_masked(url, shown, sizeof shown));
         st = SPAA_ERR_USAGE;
     }
     if (s->base.len && s->base.data[s->base.len - 1] != '/')

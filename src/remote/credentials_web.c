@@ -4,6 +4,7 @@
  */
 #include "remote/aws_endpoint.h"
 #include "remote/credentials_private.h"
+#include "remote/url.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -122,14 +123,17 @@ static spaa_status ask(const struct sp_aws *a, const char *url, const struct sp_
     return sp_aws_ask(&q, &x, k, d);
 }
 
-static spaa_status address(const struct sp_aws *a, const char *region, struct sp_buf *url, struct sp_diags *d)
+static spaa_status address(const struct sp_aws *a, const char *region, struct sp_aws_address *out,
+                           struct sp_diags *d)
 {
-    spaa_status st = sp_aws_endpoint(a, &sp_aws_sts, NULL, region, url, d);
+    spaa_status st = sp_aws_endpoint(a, &sp_aws_sts, NULL, region, out, d);
     if (st)
         return st;
-    return sp_aws_is_url(url->data, "@?#")
+    char shown[256];
+    return sp_aws_is_url(out->url.data, "@?#")
                ? SPAA_OK
-               : sp_aws_fail(d, source, "https://HOST", "the endpoint URL of STS is none");
+               : sp_aws_fail(d, source, "https://HOST", "the address of STS is no URL: %s has \"%s\"",
+                             out->from, sp_url_masked(out->url.data, shown, sizeof shown));
 }
 
 /* The variable, even an empty one; else the profile's setting. */
@@ -146,10 +150,11 @@ static bool value(const struct sp_aws *a, const char *variable, const char *key,
 static spaa_status assume(struct sp_aws *a, const char *region, const char *path, const struct sp_buf *role,
                           struct sp_aws_keys *k, struct sp_diags *d)
 {
-    struct sp_buf token, body, url;
+    struct sp_buf token, body;
+    struct sp_aws_address at;
     sp_buf_init(&token, 128 << 10);
     sp_buf_init(&body, 1 << 20);
-    sp_buf_init(&url, 64 << 10);
+    sp_buf_init(&at.url, 64 << 10);
     sp_buf_clear(&a->session_name);
     if (!value(a, "AWS_ROLE_SESSION_NAME", "role_session_name", &a->session_name))
         sp_buf_printf(&a->session_name, "spaa-%lld", (long long)time(NULL));
@@ -157,7 +162,7 @@ static spaa_status assume(struct sp_aws *a, const char *region, const char *path
     if (!st && !token.len)
         st = sp_aws_fail(d, source, "", "%.200s is empty", path);
     if (!st)
-        st = address(a, region, &url, d);
+        st = address(a, region, &at, d);
     if (!st) {
         sp_buf_puts(&body, "Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleArn=");
         sp_uri_encode(&body, role->data, false);
@@ -165,11 +170,11 @@ static spaa_status assume(struct sp_aws *a, const char *region, const char *path
         sp_uri_encode(&body, sp_buf_cstr(&a->session_name), false);
         sp_buf_puts(&body, "&WebIdentityToken=");
         sp_uri_encode(&body, sp_buf_cstr(&token), false);
-        st = body.failed || token.failed ? sp_nomem(d) : ask(a, url.data, &body, &token, k, d);
+        st = body.failed || token.failed ? sp_nomem(d) : ask(a, at.url.data, &body, &token, k, d);
     }
     sp_aws_wipe(&token);
     sp_aws_wipe(&body);
-    sp_buf_free(&url);
+    sp_buf_free(&at.url);
     return st;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/library.h"
 #include "base/num.h"
+#include "remote/url.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -209,6 +210,37 @@ static bool was_connected(const struct curl *curl, CURL *c)
     return curl->get(c, CURLINFO_CONNECT_TIME, &seconds) == CURLE_OK && seconds > 0;
 }
 
+/* The proxy of the environment that libcurl takes for this URL (unless no_proxy says otherwise), and its
+ * variable; NULL: there is none. HTTP_PROXY is a header of a request to a CGI program. */
+static const char *proxy_of(const char *url, const char **variable)
+{
+    static const char *const https[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"},
+                             *const http[] = {"http_proxy", "all_proxy", "ALL_PROXY", NULL};
+    const char *const *names = strncasecmp(url, "https:", 6) == 0 ? https : http;
+    for (size_t i = 0; i < 4 && names[i]; i++) {
+        const char *v = getenv(names[i]);
+        *variable = names[i];
+        if (v && *v)
+            return v;
+    }
+    return NULL;
+}
+
+/* What libcurl says, but where it quotes a proxy: passwords stand in those, and where one has characters that
+ * end it, its parts are hosts and ports to libcurl. */
+static void say_why(const struct sp_http_request *r, const char *error, char why[static 256])
+{
+    const char *variable, *proxy = r->direct ? NULL : proxy_of(r->url, &variable);
+    char shown[128];
+    if (proxy && (strncmp(error, "Unsupported proxy", 17) == 0 || sp_url_user_is_told(proxy, error)))
+        snprintf(why, 256,
+                 "%s is no proxy that libcurl can use: \"%s\" (what is in a password besides letters "
+                 "and digits has to be percent-encoded)",
+                 variable, sp_url_masked(proxy, shown, sizeof shown));
+    else
+        snprintf(why, 256, "%.250s", error);
+}
+
 enum sp_http_result sp_http_send(const struct sp_http_request *r, struct sp_http_response *response,
                                  char why[static 256])
 {
@@ -228,7 +260,7 @@ enum sp_http_result sp_http_send(const struct sp_http_request *r, struct sp_http
         set_options(c, &s, headers, error);
         CURLcode rc = curl.perform(c);
         result = result_of(rc);
-        snprintf(why, 256, "%.250s", *error ? error : curl.strerror(rc));
+        say_why(r, *error ? error : curl.strerror(rc), why);
         curl.get(c, CURLINFO_RESPONSE_CODE, &response->status);
         response->connected = was_connected(&curl, c);
         if (response->too_much) {

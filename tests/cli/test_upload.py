@@ -607,3 +607,23 @@ def test_the_signature_is_botocores(serve):
 def test_nothing_but_an_upload_loads_libcurl():
     loaded = subprocess.run(["ldd", BIN], capture_output=True, text=True, check=True).stdout
     assert "libc" in loaded and "libcurl" not in loaded
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "all_proxy", "ALL_PROXY"])
+@pytest.mark.parametrize("proxy", ["http://user:SEPW/1@proxy.invalid", "http://user:SEPW@127.0.0.1:99999", "ftp://user:SEPW@127.0.0.1:9", "http://user:SE PW@127.0.0.1:9",
+                                   "http://user:1#SEPW@127.0.0.1:9", "http://SEPW/1@127.0.0.1:9", "http://user:1?SEPW@127.0.0.1:9", "http://user:SEPW@[::1", "user:SEPW/@127.0.0.1:9"])
+def test_the_password_of_a_proxy_is_not_said(proxy, variable):
+    env = environment(**{"no_proxy": None, "http_proxy": None, variable: proxy})
+    answer = run("upload", "codeguru", "-", "--group", "g", "--endpoint", "http://codeguru.invalid", "--retries", "1", "--retry-delay", "0",
+                 stdin=PROFILE, env=env, code=3)
+    for part in ("SEPW", "SE PW", "PW@"):
+        assert part not in answer.out + answer.err
+    assert "SPAA-E464" in answer.err
+
+
+@pytest.mark.parametrize("variable", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_CODEGURUPROFILER"])
+@pytest.mark.parametrize("url, shown", [("https://user:SEPW@proxy.example/", "https://***@proxy.example/"), ("https://user:SE/PW@h", "https://***@h"), ("user:SEPW@h", "***@h")])
+def test_an_address_with_a_password_is_refused_by_the_setting_that_gave_it(url, shown, variable):
+    for more, env, name in (((), environment(**{variable: url}), variable + " needs"), (("--endpoint", url), environment(), "--endpoint needs")):
+        answer = run("upload", "codeguru", "-", "--group", "g", *more, stdin=PROFILE, env=env, code=2)
+        assert shown in answer.err and "PW" not in answer.err and name in answer.err

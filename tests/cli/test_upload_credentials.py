@@ -718,3 +718,16 @@ def test_the_address_is_botocores(host, tmp_path, config, env, want):
         assert want in unwrapped(answer.err)
     given = run("upload", "codeguru", "-", "--group", "my-group", "--dry-run", "--endpoint", "http://given", stdin=PROFILE, env=env)
     assert "POST http://given/profilingGroups" in given.out
+
+
+def test_no_password_of_an_address_is_said(host, tmp_path):
+    for more in ({"AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://user:SEPW@127.0.0.1/"}, {"AWS_EC2_METADATA_SERVICE_ENDPOINT": "user:SE/PW@127.0.0.1/"}):
+        said = upload(instance(host, tmp_path, **more), host, code=2).err
+        assert "PW" not in said and "***@127.0.0.1/" in said
+    env = web(host, tmp_path)
+    env["AWS_ENDPOINT_URL_STS"] = "https://user:SEPW@sts.example"
+    said = refused(env, host, "web identity: ").err
+    assert "PW" not in said and "AWS_ENDPOINT_URL_STS" in said and "https://***@sts.example" in said
+    env = {**web(host, tmp_path), "AWS_ENDPOINT_URL_STS": "http://sts.invalid", "http_proxy": "http://user:SEPW/1@127.0.0.1:9", "no_proxy": ""}
+    said = refused(env, host, "web identity: ").err
+    assert "PW" not in said and "http_proxy is no proxy" in said

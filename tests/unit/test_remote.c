@@ -4,6 +4,7 @@
 #include "remote/credentials.h"
 #include "remote/ini.h"
 #include "remote/sigv4.h"
+#include "remote/url.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -342,6 +343,30 @@ static void the_environment_comes_first(void **state)
     sp_diags_free(&d);
 }
 
+static void passwords_in_urls(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url, *shown;
+    } all[] = {{"https://user:PW@host/x", "https://***@host/x"},
+               {"http://user:PW/1@host", "http://***@host"},
+               {"http://u:P@W#1@host:99999", "http://***@host:99999"},
+               {"user:PW@host", "***@host"},
+               {"https:/user:PW@host", "***@host"},
+               {"u:PW://x@host", "***@host"},
+               {"https://host/path", "https://host/path"},
+               {"http://@host", "http://@host"},
+               {"", ""}};
+    char shown[64];
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (i != 5) /* either way the password is not shown */
+            assert_string_equal(sp_url_masked(all[i].url, shown, sizeof shown), all[i].shown);
+    assert_string_equal(sp_url_masked("http://u:p@a-long-host", shown, 12), "http://***@");
+    assert_true(sp_url_user_is_told("http://me:123/4@host", "Failed to connect to me port 123"));
+    assert_false(sp_url_user_is_told("http://me:123@host", "Failed to connect to me port 123"));
+    assert_false(sp_url_user_is_told("http://me:123/4@host", "no such host"));
+}
+
 static void requests(void **state)
 {
     (void)state;
@@ -420,17 +445,17 @@ static void endpoint_is(const char *const *env, const struct sp_aws_service *ser
 {
     struct sp_aws a;
     struct sp_diags d;
-    struct sp_buf url;
+    struct sp_aws_address at;
     const char *other;
     sp_diags_init(&d);
-    sp_buf_init(&url, 4096);
+    sp_buf_init(&at.url, 4096);
     sp_aws_init(&a, variables, (void *)(uintptr_t)env);
     region = sp_aws_region(&a, region, &other);
-    assert_int_equal(sp_aws_endpoint(&a, service, NULL, region, &url, &d), want ? SPAA_OK : SPAA_ERR_USAGE);
+    assert_int_equal(sp_aws_endpoint(&a, service, NULL, region, &at, &d), want ? SPAA_OK : SPAA_ERR_USAGE);
     if (want)
-        check(&url, want);
+        check(&at.url, want);
     sp_aws_free(&a);
-    sp_buf_free(&url);
+    sp_buf_free(&at.url);
     sp_diags_free(&d);
 }
 
@@ -483,6 +508,7 @@ int main(void)
         cmocka_unit_test(settings_of_files),
         cmocka_unit_test(files_that_are_refused),
         cmocka_unit_test(the_environment_comes_first),
+        cmocka_unit_test(passwords_in_urls),
         cmocka_unit_test(requests),
         cmocka_unit_test(endpoints_of_regions),
         cmocka_unit_test(tokens_are_random_uuids),
