@@ -262,6 +262,23 @@ def test_children_that_stand_twice_are_merged():
     assert back(raw) == answer.out
 
 
+@pytest.mark.parametrize("kids, want", [
+    ('"a":{"counts":{"X":1}},"a":{"counts":{"X":2},"file":"a.c","line":[3,5]}', '{"a":{"counts":{"X":3},"file":"a.c","line":[3,5]}}'),
+    ('"a":{"counts":{"X":1},"file":"a.c","line":[3,5]},"a":{"counts":{"X":2},"file":"b.c","line":[7]},"a":{"counts":{"X":4}}',
+     '{"a":{"counts":{"X":7},"file":"a.c","line":[3,5]}}'),
+    ('"a":{"children":{"b":{"counts":{"X":1}}}},"a":{"file":"a.c","children":{"b":{"counts":{"X":2},"line":[7]},"c":{"counts":{"X":4}}}}',
+     '{"a":{"file":"a.c","children":{"b":{"counts":{"X":3},"line":[7]},"c":{"counts":{"X":4}}}}}'),
+    ('"a":{"counts":{"X":1}},"a":{"file":"a.c"}', '{"a":{"counts":{"X":1},"file":"a.c"}}'),
+    ('"a":{"file":"a.c"},"a":{"counts":{"X":1}}', '{"a":{"counts":{"X":1},"file":"a.c"}}'),
+    ('"a":{"file":"a.c"},"a":{"file":"a.c"}', '{"a":{"file":"a.c"}}')])
+def test_of_children_that_stand_twice_the_first_place_is_kept(kids, want):
+    text = '{"start":0,"end":1,"agentMetadata":{},"callgraph":{"children":{%s}}}' % kids
+    answer = run("convert", "-", "--to", "codeguru", "-o", "-", stdin=text, code=0)
+    assert json.loads(answer.out)["callgraph"]["children"] == json.loads(want) and "SPAA-W475" in answer.err
+    assert back(to_spaa(text)[1]) == answer.out
+    assert back(answer.raw) == answer.out
+
+
 def test_members_that_stand_twice():
     text = '{"agentMetadata":{},"callgraph":{"children":{"a":{"counts":{"X":1}}},"counts":{"X":1,"X":2},"children":{"a":{"counts":{"X":4}}},"counts":{"X":5}}}'
     answer = run("convert", "-", "--to", "codeguru", "-o", "-", stdin=text, code=0)

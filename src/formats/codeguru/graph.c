@@ -17,8 +17,12 @@
  */
 #include "formats/codeguru/codeguru.h"
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/num.h"
 #include "json/unique.h"
+
+#include <stdlib.h>
 
 #define LEVELS_MAX  ((size_t)1 << 22)
 #define FRAMES_FREE ((size_t)64 << 20) /* stack frames of any file; beyond, one per byte of input */
@@ -32,7 +36,8 @@ struct name {
 
 struct node {
     uint32_t parent; /* SP_NONE: the root, which is no frame */
-    uint32_t frame;  /* SP_NONE: it has not ended, or nothing was counted in it */
+    uint32_t name;
+    uint32_t frame; /* SP_NONE: it has not ended, or nothing was counted in it */
 };
 
 /* An open node. */
@@ -60,6 +65,7 @@ struct graph {
     struct sp_json *j;
     struct sp_profile *p;
     struct sp_diags *d;
+    bool twins; /* a child stood twice */
     struct sp_strtab names;
     struct sp_strtab places; /* name, file and line as they stand */
     SP_VEC(struct name) of_name;
@@ -284,7 +290,7 @@ static spaa_status codeguru_open_node(struct graph *x, uint32_t name)
         return SPAA_ERR_LIMIT;
     }
     if (name != SP_NONE) {
-        struct node n = {x->levels.v[x->levels.n - 1].node, SP_NONE};
+        struct node n = {x->levels.v[x->levels.n - 1].node, name, SP_NONE};
         l.node = (uint32_t)x->nodes.n;
         if (x->nodes.n >= SP_NONE || !sp_vec_push(&x->nodes, n))
             return sp_nomem(x->d);
@@ -343,8 +349,10 @@ static void codeguru_find_duplicates(struct graph *x, const struct level *l)
     for (size_t i = l->children; i < x->children.n; i++) {
         const struct child *c = &x->children.v[i];
         struct sp_span t = codeguru_name_text(x, c->name);
-        if (x->of_name.v[c->name].seen == search)
+        if (x->of_name.v[c->name].seen == search) {
+            x->twins = true;
             sp_emit(x->d, SP_W475, SP_AT(c->at), "`%.*s`", (int)(t.n < 100 ? t.n : 100), t.p);
+        }
         x->of_name.v[c->name].seen = search;
     }
 }
@@ -427,6 +435,47 @@ static bool codeguru_abandon(struct graph *x)
     return true;
 }
 
+/* ---- nodes that stand several times ---- */
+
+/* The first node with this path, of which `first` has the number for all nodes before. */
+static bool codeguru_first_of(struct graph *x, struct sp_map *map, uint32_t *first, uint32_t n)
+{
+    const struct node *v = x->nodes.v;
+    uint32_t parent = v[n].parent == SP_NONE ? SP_NONE : first[v[n].parent];
+    uint64_t hash = sp_hash_mix((uint64_t)parent + 1, v[n].name);
+    struct sp_probe at = sp_map_probe(map, hash);
+    for (uint32_t i; (i = sp_map_next(map, &at)) != SP_MAP_NONE;) {
+        uint32_t up = v[i].parent == SP_NONE ? SP_NONE : first[v[i].parent];
+        if (up == parent && v[i].name == v[n].name) {
+            first[n] = i;
+            return true;
+        }
+    }
+    first[n] = n;
+    return sp_map_add_at(map, &at, n);
+}
+
+/* They are one node, with the file and lines of the first that has them. False: out of memory. */
+static bool codeguru_share_places(struct graph *x)
+{
+    struct node *v = x->nodes.v;
+    struct sp_map map = {0};
+    uint32_t *first = calloc(x->nodes.n + 1, sizeof *first);
+    bool ok = first && sp_map_grow(&map, x->nodes.n);
+    for (uint32_t n = 0; ok && n < x->nodes.n; n++) {
+        ok = codeguru_first_of(x, &map, first, n);
+        uint32_t nowhere = x->of_name.v[v[n].name].frame, *frame = &v[first[n]].frame;
+        if (ok && (*frame == SP_NONE || *frame == nowhere) && v[n].frame != SP_NONE)
+            *frame = v[n].frame;
+    }
+    for (uint32_t n = 0; ok && n < x->nodes.n; n++)
+        if (v[n].frame != SP_NONE)
+            v[n].frame = v[first[n]].frame;
+    sp_map_free(&map);
+    free(first);
+    return ok;
+}
+
 /* ---- stacks ---- */
 
 static spaa_status codeguru_add_stack(struct graph *x, const struct cell *c)
@@ -481,7 +530,7 @@ spaa_status sp_cg_read_graph(struct sp_cg_graph *g, struct sp_json *j)
     if (damaged && !codeguru_abandon(&x))
         st = sp_nomem(x.d);
     if (!st || st == SPAA_ERR_INPUT) {
-        st = SPAA_OK;
+        st = !x.twins || codeguru_share_places(&x) ? SPAA_OK : sp_nomem(x.d);
         for (size_t i = 0; !st && i < x.cells.n; i++)
             st = codeguru_add_stack(&x, &x.cells.v[i]);
     }
