@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import random
+import re
 
 import pytest
 
@@ -370,6 +371,22 @@ def test_a_file_that_is_cut_off_is_used_as_far_as_it_goes(cut):
     whole = gen.cells(top)
     got = stacks(records)
     assert got and all(whole[k] == v for k, v in got.items())
+
+
+ONE = '{"callgraph":{"children":{"a":{"counts":{"RUNNABLE":1}},"b":{"counts":{"RUNNABLE":1000,"WAITING":20},"file":"b.c","children":{"c":{"counts":{"IDLE":300}}}}}}}'
+
+
+@pytest.mark.parametrize("end, total", [('"b":{"counts":{"RUNNABLE":1000', 1), ('"b":{"counts":{"RUNNABLE":1000,', 1001), ('"b":{"counts":{"RUNNABLE":1000,"WAI', 1001),
+                                        ('"b":{"counts":{"RUNNABLE":1000,"WAITING"', 1001), ('"WAITING":20', 1001), ('"WAITING":20}', 1021), ('"WAITING":20},"fi', 1021),
+                                        ('"file":"b.c', 1021), ('"b.c","children":{', 1021), ('"c":{"counts":{"IDLE":300', 1021), ('"IDLE":300}', 1321), ('"IDLE":300}}}', 1321)])
+@pytest.mark.parametrize("damage", ["", "oops"])
+def test_every_whole_count_before_the_damage_counts(end, total, damage):
+    head = ONE[:ONE.index(end) + len(end)]
+    answer = run("convert", "-", "--to", "codeguru", "-o", "-", "--from", "codeguru", stdin=head + damage, code=0)
+    assert sum(int(n) for n in re.findall(r'[A-Z]":(\d+)', answer.out)) == total
+    assert ("SPAA-L301" if not damage else "SPAA-L30") in answer.err
+    one = run("info", "-", "--from", "codeguru", stdin='{"callgraph":{"children":{"b":{"counts":{"RUNNABLE":1000},"fi' + damage, code=0)
+    assert "SPAA-L301" in one.err and "SPAA-E010" not in one.err
 
 
 def test_damage_in_the_middle():

@@ -75,7 +75,7 @@ struct graph {
     SP_VEC(struct node) nodes;
     SP_VEC(struct cell) cells;
     SP_VEC(uint32_t) path;     /* frames of the stack at hand, leaf first */
-    size_t complete;           /* cells of nodes whose counts were read to their end */
+    size_t complete;           /* cells behind whose numbers the text went on as JSON does */
     size_t shared;             /* levels of the last record's path that still are open */
     uint32_t searches;         /* for children and counters that stand twice */
     SP_VEC(uint32_t) counters; /* by context: the search that met it last */
@@ -239,7 +239,14 @@ static bool codeguru_read_count(struct graph *x, struct sp_span key, bool *open)
     codeguru_judge_count(x, &c);
     if (!codeguru_find_counter_again(x, &c))
         return sp_json_fail(j, "out of memory");
-    return sp_vec_push(&x->cells, c) || sp_json_fail(j, "out of memory");
+    if (!sp_vec_push(&x->cells, c))
+        return sp_json_fail(j, "out of memory");
+    const char *behind = j->p;
+    while (behind < j->end && strchr(" \t\r\n", *behind) && *behind)
+        behind++;
+    if (behind < j->end && (*behind == ',' || *behind == '}'))
+        x->complete = x->cells.n;
+    return true;
 }
 
 static bool codeguru_read_counts(struct graph *x)
@@ -268,7 +275,6 @@ static bool codeguru_read_member(struct graph *x, struct sp_span key)
     if (sp_span_is(key, "counts") && sp_json_type(x->j) == SP_JSON_OBJECT)
         return codeguru_read_counts(x);
     if (sp_span_is(key, "children") && sp_json_type(x->j) == SP_JSON_OBJECT) {
-        x->complete = x->cells.n;
         l->in_children = true;
         return sp_json_object(x->j);
     }
@@ -361,7 +367,6 @@ static spaa_status codeguru_close_node(struct graph *x)
 {
     struct level *l = &x->levels.v[x->levels.n - 1];
     bool live = x->cells.n > l->cells, root = l->name == SP_NONE;
-    x->complete = x->cells.n;
     if (live && !root && !codeguru_resolve(x, l))
         return sp_nomem(x->d);
     if (x->children.n > l->children + 1)
@@ -429,9 +434,13 @@ static spaa_status codeguru_walk(struct graph *x)
 static bool codeguru_abandon(struct graph *x)
 {
     x->cells.n = x->complete;
-    for (size_t i = x->levels.n; i-- > 1;)
-        if (x->cells.n > x->levels.v[i].cells && !codeguru_resolve(x, &x->levels.v[i]))
+    for (size_t i = x->levels.n; i-- > 0;) {
+        const struct level *l = &x->levels.v[i];
+        codeguru_find_duplicates(x, l);
+        x->children.n = l->children;
+        if (i && x->cells.n > l->cells && !codeguru_resolve(x, l))
             return false;
+    }
     return true;
 }
 
