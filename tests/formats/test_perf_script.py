@@ -398,3 +398,32 @@ def test_text_that_ends_within_the_line_of_an_event_says_so(tmp_path):
     path.write_text(whole + "app 7 [000] 2.000000: 100 cyc")
     answer = run("info", path, "--json", code=0)
     assert "SPAA-L301" in answer.err and [e["name"] for e in json.loads(answer.out)["events"]] == ["cycles"]
+
+
+def states_of(answer):
+    return {r["context"]["x_state"]: int(w["value"]) for r in map(json.loads, answer.out.splitlines()) if r["type"] == "stack"
+            for w in r["weights"] if w["metric"] == "samples"}
+
+
+def test_a_switch_says_the_state_of_its_thread():
+    """The text of sched_switch; threads have any name, also one that looks like it."""
+    said = {"R": 5, "R+": 1, "S": 7, "D": 2, "D|K": 1, "T": 1, "I": 2, "X": 1, "Z": 1, "0": 1, "1": 1, "2": 1}
+    line = "worker  7/8  [000]  %d.000000: %s\n\t ffffffff81000001 f+0x1 ([kernel.kallsyms])\n\n"
+    switch = "sched:sched_switch: prev_comm=a prev_state=Z prev_pid=8 prev_prio=120 prev_state=%s ==> next_comm=b prev_state=Z next_pid=9 next_prio=120"
+    text = line % (1, "cycles:")
+    for i, (state, n) in enumerate(said.items()):
+        text += "".join(line % (10 + 20 * i + k, switch % state) for k in range(n))
+    text += line.replace("worker  7/8", "swapper  0/0") % (900, switch % "R")
+    got = states_of(run("convert", "-", "--to", "spaa", "-o", "-", "--group-by", "state", stdin=text, code=0))
+    assert got.pop("RUNNABLE") == 1
+    assert got == {"RUN_QUEUE": 7, "WAITING": 8, "BLOCKED": 4, "SUSPENDED": 1, "IDLE": 3, "UNKNOWN": 2}
+    none = run("convert", "-", "--to", "spaa", "-o", "-", "--group-by", "state", stdin=line % (1, "cycles:"), code=0)
+    assert "x_state" not in none.out
+
+
+@needs_corpus
+@pytest.mark.parametrize("more", [("--event", "sched:sched_switch"), ("--event", "sched:sched_wakeup")])
+def test_states_of_the_text_are_those_of_the_recording(more):
+    both = [os.path.join(CORPUS, "made", "tracepoint.perf-script.txt.zst"), os.path.join(CORPUS, "..", "perf-data", "made", "tracepoint.perf.data.zst")]
+    a, b = ([(r["key"], r["total"]) if "key" in r else r for r in json.loads(run("top", path, "--by", "state", "--json", *more, code=0).out)["rows"]] for path in both)
+    assert a == b and len(a) > 1

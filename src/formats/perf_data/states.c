@@ -10,11 +10,15 @@
 
 const char *sp_pd_state_name(enum sp_pd_state s)
 {
-    static const char *const names[] = {
-        [SP_PD_ON_CPU] = "RUNNABLE", [SP_PD_QUEUED] = "RUN_QUEUE",  [SP_PD_WAITING] = "WAITING",
-        [SP_PD_BLOCKED] = "BLOCKED", [SP_PD_STOPPED] = "SUSPENDED", [SP_PD_IDLE] = "IDLE",
-        [SP_PD_GONE] = "UNKNOWN"};
-    return s < sizeof names / sizeof *names ? names[s] : NULL;
+    static const enum sp_task_state off[] = {[SP_PD_QUEUED] = SP_TASK_RUNNABLE,
+                                             [SP_PD_WAITING] = SP_TASK_SLEEPING,
+                                             [SP_PD_BLOCKED] = SP_TASK_UNINTERRUPTIBLE,
+                                             [SP_PD_STOPPED] = SP_TASK_STOPPED,
+                                             [SP_PD_IDLE] = SP_TASK_IDLE,
+                                             [SP_PD_GONE] = SP_TASK_DEAD};
+    if (s == SP_PD_ON_CPU)
+        return "RUNNABLE";
+    return s >= SP_PD_QUEUED && s < sizeof off / sizeof *off ? sp_task_state_name(off[s]) : NULL;
 }
 
 bool sp_pd_is_offcpu(const struct sp_pd_attr *a)

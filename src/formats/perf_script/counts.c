@@ -216,6 +216,18 @@ void sp_ps_counts_free(struct sp_ps_counts *c)
     sp_map_free(&c->who_map);
 }
 
+/* The state that a sample of sched_switch says its thread is in from then on; SP_STR_NONE: it is of another
+ * event, or states are not asked for. */
+static uint32_t perf_script_state_of(struct sp_ps_counts *c, const struct sp_ps_event *e,
+                                     const struct sp_ps_sample *s)
+{
+    if (e->sched != SP_SCHED_SWITCH || !(c->group_by & SP_BY_STATE))
+        return SP_STR_NONE;
+    c->any_state = true;
+    enum sp_task_state state = s->tid ? sp_ps_switch_state(s->rest) : SP_TASK_IDLE; /* 0: a CPU's idle task */
+    return sp_profile_cstr(c->p, sp_task_state_name(state));
+}
+
 spaa_status sp_ps_context(struct sp_ps_counts *c, const struct sp_ps_sample *s, uint32_t *event,
                           uint32_t *context)
 {
@@ -225,11 +237,16 @@ spaa_status sp_ps_context(struct sp_ps_counts *c, const struct sp_ps_sample *s, 
     const struct sp_ps_who *w = &c->whos.v[who];
     unsigned by = c->group_by;
     int64_t cpu = by & SP_BY_CPU ? s->cpu : SP_ABSENT;
-    if (c->context_number == SP_NONE || who != c->last_who || e != c->last_event || cpu != c->last.cpu) {
+    uint32_t state = perf_script_state_of(c, &c->events.v[e], s);
+    if (state == SP_STR_FAIL)
+        return sp_nomem(c->d);
+    if (c->context_number == SP_NONE || who != c->last_who || e != c->last_event || cpu != c->last.cpu ||
+        state != c->last.state) {
         c->last = (struct sp_context){.pid = by & SP_BY_PID ? w->pid : SP_ABSENT,
                                       .tid = by & SP_BY_TID ? w->tid : SP_ABSENT,
                                       .cpu = cpu,
                                       .event = c->events.v[e].number,
+                                      .state = state,
                                       .comm = by & SP_BY_COMM ? w->comm : SP_STR_NONE};
         c->context_number = sp_context_intern(c->p, &c->last);
         c->last_who = who;
@@ -424,7 +441,34 @@ static bool perf_script_finish_header(struct sp_ps_counts *c, enum sp_granularit
     return ok && h->extra_json != SP_STR_FAIL;
 }
 
+/* As far as the grouping keeps who it was. */
+static bool perf_script_is_idle_task(const struct sp_profile *p, const struct sp_context *c)
+{
+    if (c->tid != SP_ABSENT)
+        return !c->tid;
+    return !c->pid || (c->pid == SP_ABSENT && sp_str_is(sp_pstr(p, c->comm), "swapper"));
+}
+
+/* Where some samples say how threads left the CPU, all others were taken on one, of the idle task where it
+ * had nothing to do, as in the reader of perf.data; which of the two it is shows when all were seen. */
+static bool perf_script_finish_states(struct sp_ps_counts *c)
+{
+    if (!c->any_state)
+        return true;
+    uint32_t on = sp_profile_cstr(c->p, "RUNNABLE"),
+             idle = sp_profile_cstr(c->p, sp_task_state_name(SP_TASK_IDLE));
+    for (size_t i = 0; i < c->p->contexts.n; i++) {
+        struct sp_context *x = &c->p->contexts.v[i];
+        if (x->state == SP_STR_NONE)
+            x->state = perf_script_is_idle_task(c->p, x) ? idle : on;
+    }
+    return on != SP_STR_FAIL && idle != SP_STR_FAIL;
+}
+
 spaa_status sp_ps_finish(struct sp_ps_counts *c, enum sp_granularity frames)
 {
-    return perf_script_finish_stacks(c) && perf_script_finish_header(c, frames) ? SPAA_OK : sp_nomem(c->d);
+    return perf_script_finish_states(c) && perf_script_finish_stacks(c) &&
+                   perf_script_finish_header(c, frames)
+               ? SPAA_OK
+               : sp_nomem(c->d);
 }

@@ -179,6 +179,7 @@ struct sp_ps_counts {
     struct sp_context last;
     uint32_t context_number;
     bool any, any_time, any_pid, any_cpu, any_switch;
+    bool any_state; /* contexts of sched_switch have one */
     int64_t first_ns, last_ns;
     unsigned first_digits, last_digits;
 };
@@ -203,6 +204,9 @@ spaa_status sp_ps_finish(struct sp_ps_counts *c, enum sp_granularity frames);
  * `x_labels`; false: the text is none.
  */
 bool sp_ps_trace_fields(enum sp_sched_kind kind, struct sp_ps_text text, struct sp_buf *b);
+
+/* Why a thread left the CPU, by the text of sched_switch. */
+enum sp_task_state sp_ps_switch_state(struct sp_ps_text text);
 
 /* probe.c */
 int sp_ps_probe(const unsigned char *p, size_t n, bool whole, const char **reason);

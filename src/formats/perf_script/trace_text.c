@@ -8,25 +8,28 @@
  */
 #include "formats/perf_script/perf_script.h"
 
+#include "base/num.h"
 #include "json/json.h"
 
 #include <string.h>
 
-#define FIELDS 7u
+#define FIELDS     7u
+#define PREV_STATE 3u
+
+static const char *const change_keys[] = {"prev_comm", "prev_pid", "prev_prio", "prev_state",
+                                          "next_comm", "next_pid", "next_prio", NULL};
 
 /* In the order in which they are printed; NULL ends. */
 static const char *const *trace_text_keys(enum sp_sched_kind kind)
 {
-    static const char *const change[] = {"prev_comm", "prev_pid", "prev_prio", "prev_state",
-                                         "next_comm", "next_pid", "next_prio", NULL},
-                             *const wake[] = {"comm", "pid", "prio", "success", "target_cpu", NULL},
+    static const char *const wake[] = {"comm", "pid", "prio", "success", "target_cpu", NULL},
                              *const migrate[] = {"comm", "pid", "prio", "orig_cpu", "dest_cpu", NULL},
                              *const fork[] = {"comm", "pid", "child_comm", "child_pid", NULL},
                              *const leave[] = {"comm", "pid", "prio", "group_dead", NULL},
                              *const exec[] = {"filename", "pid", "old_pid", NULL}, *const none[] = {NULL};
     switch (kind) {
     case SP_SCHED_SWITCH:
-        return change;
+        return change_keys;
     case SP_SCHED_WAKING:
     case SP_SCHED_WAKEUP:
     case SP_SCHED_WAKEUP_NEW:
@@ -87,14 +90,10 @@ static void trace_text_record(enum sp_sched_kind kind, struct sp_ps_text text, s
                                         : "in");
 }
 
-bool sp_ps_trace_fields(enum sp_sched_kind kind, struct sp_ps_text text, struct sp_buf *b)
+/* The values of the keys in the text, p NULL: it has none; false: the text is another. */
+static bool trace_text_split(const char *const *keys, struct sp_ps_text text,
+                             struct sp_ps_text values[static FIELDS])
 {
-    if (kind == SP_SCHED_RECORD || kind == SP_SCHED_LOST) {
-        trace_text_record(kind, text, b);
-        return true;
-    }
-    const char *const *keys = trace_text_keys(kind);
-    struct sp_ps_text values[FIELDS] = {{0}};
     size_t n = 0, found = 0;
     while (keys[n])
         n++;
@@ -111,10 +110,32 @@ bool sp_ps_trace_fields(enum sp_sched_kind kind, struct sp_ps_text text, struct 
         text.n = (size_t)(at - text.p);
         found++;
     }
-    if (!found || text.n) /* something stands in front: it is another text */
+    return found && !text.n; /* something may stand in front */
+}
+
+enum sp_task_state sp_ps_switch_state(struct sp_ps_text text)
+{
+    struct sp_ps_text values[FIELDS] = {{0}}, state;
+    int64_t bits;
+    if (!trace_text_split(change_keys, text, values) || !(state = values[PREV_STATE]).p)
+        return SP_TASK_UNKNOWN;
+    if (state.n && sp_parse_i64(state.p, state.p + state.n, &bits) == state.n)
+        return sp_task_state_of_bits((uint64_t)bits);
+    return sp_task_state_of_text(state.p, state.n);
+}
+
+bool sp_ps_trace_fields(enum sp_sched_kind kind, struct sp_ps_text text, struct sp_buf *b)
+{
+    if (kind == SP_SCHED_RECORD || kind == SP_SCHED_LOST) {
+        trace_text_record(kind, text, b);
+        return true;
+    }
+    const char *const *keys = trace_text_keys(kind);
+    struct sp_ps_text values[FIELDS] = {{0}};
+    if (!trace_text_split(keys, text, values))
         return false;
     sp_buf_puts(b, "\"trace_fields\":{");
-    for (size_t i = 0, put = 0; i < n; i++) {
+    for (size_t i = 0, put = 0; keys[i]; i++) {
         if (!values[i].p)
             continue;
         sp_buf_printf(b, "%s\"%s\":", put++ ? "," : "", keys[i]);
