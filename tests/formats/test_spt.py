@@ -565,3 +565,9 @@ def test_merged_weights_add(tmp_path):
     assert counts(run("convert", tmp_path / "c.spt", "--to", "spaa", "-o", "-", "--no-symbols").out) == wanted
     run("merge", *paths[::-1], "-o", tmp_path / "d.spt", code=0)
     assert (tmp_path / "c.spt").read_bytes() == (tmp_path / "d.spt").read_bytes()
+
+
+def test_samples_of_an_unknown_program_are_samples(tmp_path):
+    path = write(tmp_path / "x.spt", segment(lambda f: (f.segments.clear(), f.segment(9).ip(spt.ETW_INSTR, 0x1000)))(small().bytes()))
+    said = run("validate", path, code=1).err
+    assert "SPAA-E407" in said and "SPAA-I450" in said and "SPAA-W446" not in said and "not in the table: nothing for SPDConvert" in said

@@ -43,8 +43,13 @@ static void spt_judge(const struct sp_spt *f, const struct sp_spt_tallies *t, st
 {
     bool ip = spt_has(f, t, 0, SP_SPT_IP_KINDS - 1), lbr = spt_has(f, t, SP_SPT_KIND_LBR, SP_SPT_KIND_LBR),
          stacks = spt_has(f, t, SP_SPT_KIND_CALLSTACK, SP_SPT_KIND_CALLSTACK);
+    bool kept = false;
+    for (uint32_t i = 0; i < t->used; i++)
+        for (int k = 0; k < SP_SPT_KINDS; k++)
+            kept |= t->v[i].hits[k].low || t->v[i].hits[k].high;
     if (!ip && !lbr && !stacks)
-        sp_emit(d, SP_W446, SP_AT_NOTHING, " ");
+        sp_emit(d, kept ? SP_I451 : SP_W446, SP_AT_NOTHING, "%s",
+                kept ? "all samples are of programs that are not in the table: nothing for SPDConvert" : " ");
     else
         sp_emit(d, SP_I451, SP_AT_NOTHING, "%s; %s; %s",
                 ip ? "samples for SPDConvert /mode:IP" : "no samples: nothing for SPDConvert /mode:IP",
