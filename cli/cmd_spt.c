@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const verdicts[] = {"match",   "age differs", "GUID differs",    "not in the trace",
                                        "no RSDS", "cut off",     "not a PE or PDB", "unreadable"};
@@ -27,9 +28,10 @@ struct matcher {
     SP_VEC(struct sp_spt_binary) found;
     SP_VEC(struct walk) folders; /* whose paths are used */
     size_t matches;
+    bool unread; /* a file that was named */
 };
 
-/* A file; what is in a folder and has no id is passed over, but not what is a part of something. */
+/* A file; what is in a folder and is no image or PDB is passed over, but not what is a part of something. */
 static spaa_status cmd_spt_judge(struct matcher *m, const char *path, bool named)
 {
     struct sp_spt_binary x;
@@ -40,9 +42,13 @@ static spaa_status cmd_spt_judge(struct matcher *m, const char *path, bool named
         sp_emit_hint(m->d, SP_W312, SP_AT_NOTHING, "whether it is of the trace cannot be told",
                      "%s is an image that was cut off at byte %llu: its headers say that it has %llu", path,
                      (unsigned long long)x.size, (unsigned long long)x.reach);
-    if (!named && x.verdict >= SP_SPT_NO_RSDS && x.verdict != SP_SPT_CUT)
+    if (!named && x.verdict > SP_SPT_NO_RSDS && x.verdict != SP_SPT_CUT)
         return SPAA_OK;
     m->matches += x.verdict == SP_SPT_MATCH;
+    if (named && x.verdict == SP_SPT_UNREADABLE) {
+        m->unread = true;
+        sp_emit(m->d, access(path, F_OK) ? SP_E001 : SP_E002, SP_AT_NOTHING, "%s", path);
+    }
     return sp_vec_push(&m->found, x) ? SPAA_OK : sp_nomem(m->d);
 }
 
@@ -254,6 +260,8 @@ int cmd_spt(void *cli, struct sp_run *run)
         rc = run->form == SP_FORM_JSON ? cmd_spt_answer_json(run, &m) : cmd_spt_answer_rows(run, &m);
     if (!rc && run->form != SP_FORM_JSON)
         answer_unmatched(run, &m);
+    if (!rc && m.unread)
+        rc = SP_EXIT_IO;
     if (!rc && !m.matches)
         rc = SP_EXIT_NO;
     sp_spt_tallies_free(&m.tallies);

@@ -129,6 +129,8 @@ def test_match(tmp_path):
     first = answer["binaries"][0]
     assert first["guid"] == "{0F8FAD5B-D9CB-469F-A165-70867728950E}" and first["machine"] == "x64"
     assert first["pdb"] == "C:\\build\\app.pdb" and first["program"]["hits"] == 19
+    folder = {os.path.basename(b["path"]): b["verdict"] for b in ask("spt", "match", path, tmp_path)["binaries"]}
+    assert folder == {os.path.basename(b["path"]): b["verdict"] for b in answer["binaries"] if b["verdict"] != "not_pe"}
     text = run("spt", "match", path, *paths.values(), code=0).out
     assert all(str(p) in text for p in paths.values()) and "C:" not in text # whole, for scripts
     long = tmp_path / ("a-folder-with-a-long-name-" * 5)
@@ -137,7 +139,9 @@ def test_match(tmp_path):
     assert str(long / "app.exe") in run("spt", "match", path, long / "app.exe", code=0).out
     assert "match" in text and "age differs" in text and "without a match:\n  ntoskrnl.exe" in text
     run("spt", "match", path, paths["older.exe"], paths["text"], code=1)
-    run("spt", "match", path, tmp_path / "missing", code=1)
+    for more in ((), (paths["app.exe"],)): # an input that failed, whatever the others are
+        missing = run("spt", "match", path, tmp_path / "missing", *more, code=3)
+        assert "missing" in missing.err and "unreadable" in missing.out
     run("spt", "match", path, code=2)
     run("spt", "mach", path, paths["app.exe"], code=2)
 
