@@ -312,7 +312,8 @@ static spaa_status select_gather(struct sp_selection *s, const struct sp_select_
     struct sp_str name = sp_pstr(p, p->metrics.v[s->metric].name);
     if (s->capped)
         sp_emit_hint(d, SP_L304, SP_AT_NOTHING, "shares are no longer right: filter for less",
-                     "the values of %.*s add up to more; what is beyond was left out", (int)name.n, name.p);
+                     "the values of %.*s, alone or added up, are more; what is beyond was left out",
+                     (int)name.n, name.p);
     if (s->inexact && !s->capped)
         sp_emit(d, SP_I322, SP_AT_NOTHING, "values of %.*s were rounded to %u decimals", (int)name.n, name.p,
                 s->scale);

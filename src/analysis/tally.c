@@ -13,12 +13,13 @@ int64_t sp_scale_weight(struct sp_selection *s, int64_t v, struct sp_str text)
     unsigned scale = 0;
     if (v == SP_DECIMAL && (!sp_parse_scaled(text.p, text.n, &m, &scale) || scale > s->scale)) {
         double x = sp_text_double(text.p, text.n) * pow(10, (double)s->scale);
-        s->inexact = true;
-        return x >= 9.2e18 ? INT64_MAX : x <= -9.2e18 ? -INT64_MAX : llround(x);
+        bool beyond = fabs(x) >= 9.2e18; /* no rounding, but a loss */
+        *(beyond ? &s->capped : &s->inexact) = true;
+        return !beyond ? llround(x) : x > 0 ? INT64_MAX : -INT64_MAX;
     }
     for (; scale < s->scale; scale++) {
         if (__builtin_mul_overflow(m, 10, &m)) {
-            s->inexact = true;
+            s->capped = true;
             return v > 0 ? INT64_MAX : -INT64_MAX;
         }
     }

@@ -571,3 +571,11 @@ def test_samples_of_an_unknown_program_are_samples(tmp_path):
     path = write(tmp_path / "x.spt", segment(lambda f: (f.segments.clear(), f.segment(9).ip(spt.ETW_INSTR, 0x1000)))(small().bytes()))
     said = run("validate", path, code=1).err
     assert "SPAA-E407" in said and "SPAA-I450" in said and "SPAA-W446" not in said and "not in the table: nothing for SPDConvert" in said
+
+
+@pytest.mark.parametrize("n", [2**63 - 1, 2**63 + 5, 2**64 - 2]) # and once more
+def test_hits_beyond_64_bits_are_a_loss_in_views(n, tmp_path):
+    path = write(tmp_path / "x.spt", segment(lambda f: (f.segments.clear(), f.segment(0).repeat(n).ip(spt.ETW_INSTR, 0x1000)))(small().bytes()))
+    said = run("top", path, code=0)
+    assert "SPAA-L304" in said.err and "rounded" not in said.err and "9,223,372,036,854,775,807" in said.out
+    assert str(n + 1) in run("convert", path, "--to", "spaa", "-o", "-", code=0).out
