@@ -287,3 +287,8 @@ def test_now_is_when_a_recording_ended(tmp_path):
     spaa.write_text(json.dumps(profile(start=1000, end=61000)))
     moved = json.loads(run("convert", spaa, "-o", "-", "--to", "codeguru", "--start", "now", code=0).out)
     assert moved["end"] - moved["start"] == 60000 and abs(moved["end"] / 1000 - time.time()) < 60
+
+
+def test_what_a_code_says_needs_no_text():
+    said = run("validate", "--from", "codeguru", "-", stdin='{"agentMetadata":{}}', code=1).err
+    assert "no call graph in the input, line 1, field callgraph [SPAA-E460]" in said

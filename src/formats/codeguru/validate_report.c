@@ -30,6 +30,8 @@ void sp_cg_find(struct sp_cg_check *c, enum sp_code code, const char *at, const 
     }
     if (hint)
         sp_emit_hint(c->d, code, where, hint, "%s", text);
+    else if (strcmp(text, " ") == 0) /* the code says it all */
+        sp_emit(c->d, code, where, " ");
     else
         sp_emit(c->d, code, where, "%s", text);
 }
