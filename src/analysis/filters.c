@@ -20,15 +20,23 @@ static void filters_note(struct sp_selection *s, const char *name, const char *v
         sp_buf_printf(&s->filters, "%s--%s%s%s", s->filters.len ? " " : "", name, *value ? " " : "", value);
 }
 
+/* The next of a list with commas, without blanks around it; false: there is none. */
+static bool next_in_list(const char **list, struct sp_str *item)
+{
+    const char *s = *list + strspn(*list, " ,");
+    size_t n = strcspn(s, ",");
+    *list = s + n;
+    while (n && s[n - 1] == ' ')
+        n--;
+    *item = (struct sp_str){s, (uint32_t)n};
+    return n != 0;
+}
+
 static bool filters_in_list(const char *list, struct sp_str s)
 {
-    while (*list) {
-        size_t n = strcspn(list, ",");
-        if (n == s.n && memcmp(list, s.p, n) == 0)
+    for (struct sp_str item; next_in_list(&list, &item);)
+        if (sp_str_cmp(item, s) == 0)
             return true;
-        list += n;
-        list += *list == ',';
-    }
     return false;
 }
 
@@ -385,11 +393,32 @@ static bool no_such_label(const struct sp_selection *s, const struct sp_select_o
     return false;
 }
 
+static bool has_state(const struct sp_profile *p, struct sp_str state)
+{
+    for (size_t i = 0; i < p->contexts.n; i++)
+        if (sp_str_cmp(sp_pstr(p, p->contexts.v[i].state), state) == 0)
+            return true;
+    return false;
+}
+
+/* Of several states those that are nowhere; where none of them is, nothing is left, which is said then. */
+static void warn_of_states(const struct sp_profile *p, const char *states, struct sp_diags *d)
+{
+    struct sp_str item;
+    bool any = false;
+    for (const char *list = states; list && next_in_list(&list, &item);)
+        any |= has_state(p, item);
+    for (const char *list = states; any && next_in_list(&list, &item);)
+        if (!has_state(p, item))
+            sp_emit(d, SP_W611, SP_AT_NOTHING, "--state %.*s", (int)(item.n < 100 ? item.n : 100), item.p);
+}
+
 void sp_warn_idle_filters(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d)
 {
     filters_no_match(p, "ignore", SP_W611, o->ignore, false, d);
     filters_no_match(p, "hide", SP_W611, o->hide, false, d);
     filters_no_match(p, "allocators", SP_W611, o->allocators, false, d);
+    warn_of_states(p, o->state, d);
 }
 
 static bool any_kind(const struct sp_profile *p, bool kernel)

@@ -98,3 +98,12 @@ def test_labels_that_can_be_asked_for_are_named(tmp_path):
     assert hint in run("top", tmp_path / "m.spaa", "--by", "label:fleet_instance", code=1).err
     run("merge", *paths, *hint.split(), "-o", tmp_path / "m.spaa", code=0)
     assert {r["name"] for r in ask("top", tmp_path / "m.spaa", "--by", "label:fleet_instance")["rows"]} == {"i-0", "i-1"}
+
+
+def test_a_state_of_several_that_is_nowhere_is_told():
+    text = '{"start":1,"end":2,"agentMetadata":{},"callgraph":{"children":{"f":{"counts":{"RUNNABLE":1,"WAITING":2}}}}}'
+    said = run("top", "-", "--state", "RUNNABLE,NOPE", stdin=text, code=0)
+    assert "a filter fits nothing: --state NOPE" in said.out and said.out.count("SPAA-W611") == 1
+    both = run("top", "-", "--state", " RUNNABLE , WAITING", stdin=text, code=0)
+    assert "W611" not in both.out + both.err and "keeps all" in both.out
+    assert "W611" not in run("top", "-", "--state", "NOPE,NONE", stdin=text, code=1).err
