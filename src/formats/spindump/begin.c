@@ -116,6 +116,15 @@ static bool begin_goes_on(struct sp_span head, struct sp_span text)
     return false;
 }
 
+/* A count, and apart from it a name: "391  h (app)" is a row of the tree, though 391 h would be a time. */
+static bool begin_counts(struct sp_span text)
+{
+    size_t n = 0;
+    while (n < text.n && text.p[n] >= '0' && text.p[n] <= '9')
+        n++;
+    return n && n + 1 < text.n && text.p[n] == ' ' && text.p[n + 1] == ' ';
+}
+
 spaa_status sp_spindump_thread_end(struct spindump_reader *r, struct sp_span line, bool *taken)
 {
     enum { LONGEST = 4096 };
@@ -124,7 +133,8 @@ spaa_status sp_spindump_thread_end(struct spindump_reader *r, struct sp_span lin
     *taken = false;
     r->thread_line.n = 0;
     if (!head.n || !text.n || head.n + text.n > LONGEST || memmem(text.p, text.n, " [0", 3) ||
-        sp_spindump_begins_annotation(text) || *text.p == '*' || sp_hang_starts(text, "Thread 0x"))
+        sp_spindump_begins_annotation(text) || *text.p == '*' || begin_counts(text) ||
+        sp_hang_starts(text, "Thread 0x"))
         return SPAA_OK;
     sp_buf_clear(&r->buf);
     sp_buf_add(&r->buf, head.p, head.n);
