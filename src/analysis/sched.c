@@ -103,9 +103,11 @@ static void take_off(struct sp_sched_row *r, const struct sp_sched *x, const str
 {
     bool unseen = sp_interval_came_unseen(i),
          cut = unseen || i->flags & (SP_INTERVAL_BEFORE | SP_INTERVAL_OPEN);
-    if (sp_interval_not_seen(i))
-        return;
     int64_t unknown = within(x, i->until, i->end);
+    if (sp_interval_not_seen(i)) {
+        r->unknown_ns += unknown;
+        return;
+    }
     r->unknown_ns += unknown;
     r->unknown_runs += unknown > 0 && unseen && !(i->flags & SP_INTERVAL_OPEN);
     if (i->state == SP_RUN_BLOCKED) {

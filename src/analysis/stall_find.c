@@ -385,6 +385,11 @@ static bool look_at(struct stall_work *w, struct place *p, int64_t *length)
     if (p->strict || !alone)
         return !p->strict || leave_unjudged(w, p);
     sum_waits(w, p, true);
+    for (size_t k = p->from; k < p->to; k++) { /* nobody is seen to have ended it, as one that gave up */
+        const struct sp_interval *i = &w->v->v.v[w->waits.v[k].interval];
+        if (stall_length(i) > p->limit.next && !stall_not_ended(w, i) && !is_victim(w, i))
+            p->limit.next = stall_length(i);
+    }
     bool ok = cluster(w, p);
     sum_waits(w, p, false);
     return ok;

@@ -50,7 +50,9 @@ static void waits_by_reason(struct sp_summary *x, const struct sp_off_cpu_accoun
         sp_buf_puts(&b, "; another ");
         sp_waits_duration(&b, all->unknown, false);
         sp_buf_printf(&b, " %s%s", sp_waits_unknown_words(acc),
-                      acc->lost ? "" : " (perf record --switch-events)");
+                      acc->lost        ? ""
+                      : acc->some_cpus ? " (perf record -a)"
+                                       : " (perf record --switch-events)");
     }
     if (all->idle + all->maybe_idle > 0) {
         sp_buf_puts(&b, "; idle ");

@@ -201,7 +201,8 @@ void stalls_say_by(struct stalls *x, const struct sp_stall_set *set, const struc
             sp_buf_puts(b, "NO HOLDER: a signal or a debugger stopped them");
         break;
     case SP_STALL_BY_NOT_ENDED:
-        sp_buf_puts(b, s->at_most ? "NOT SEEN TO END (perf record --switch-events records it)"
+        sp_buf_puts(b, s->at_most ? x->v->losses ? "NOT SEEN TO END: events were lost"
+                                                 : "NOT SEEN TO END (perf record --switch-events records it)"
                                   : "NOT ENDED when the recording was, or the process");
         sp_buf_puts(
             b, s->ring ? ": fits a deadlock, not proven: of each place's waiters some were let go before by "

@@ -55,6 +55,19 @@ static void say_takers(const struct stalls *x, struct sp_buf *b, const struct sp
     }
 }
 
+/* What else it was blocked by for a fifth of the hold or more: ", sleep 350 ms". */
+static void say_other_waits(struct stalls *x, const struct sp_stall_split *p)
+{
+    struct sp_buf *b = &x->a->b;
+    uint8_t most = stalls_blocked_by(p);
+    for (unsigned i = 0; i < SP_WAIT_REASONS; i++) {
+        if (i == most || p->reason[i] * 5 < p->to - p->from)
+            continue;
+        sp_buf_printf(b, ", %s ", sp_wait_reason_names[i]);
+        stalls_say_ns(b, p->reason[i]);
+    }
+}
+
 /* Locks have no names: one that it waited for itself may be the one that it let go of afterwards. */
 static bool may_be_same_lock(const struct sp_stall *s)
 {
@@ -102,6 +115,11 @@ static void say_split(struct stalls *x, const struct sp_stall_set *set, const st
             sp_buf_puts(b, " in ");
             stalls_say_function(x, b, why->function);
         }
+        if (p->reason[stalls_blocked_by(p)] < p->blocked) {
+            sp_buf_ch(b, ' ');
+            stalls_say_ns(b, p->reason[stalls_blocked_by(p)]);
+            say_other_waits(x, p);
+        }
         if (may_be_same_lock(s))
             sp_buf_puts(b, " (if that is the same lock, it did not have it meanwhile)");
     }
@@ -129,7 +147,7 @@ static void say_links(struct stalls *x, const struct sp_stall *s)
         uint32_t stack = x->v->v.v[l->interval].stack;
         uint8_t reason = stack < x->why->n ? x->why->of[stack].reason : SP_WAIT_OTHER;
         sp_buf_printf(b, ", blocked (%s) ", sp_wait_reason_names[reason]);
-        stalls_say_ns(b, l->split.blocked);
+        stalls_say_ns(b, l->split.reason[reason]);
     }
     sp_answer_line_of(x->a->out, SP_LINE_ITEM, b);
 }
@@ -182,8 +200,11 @@ static void say_so(struct stalls *x, const struct sp_stall_set *set, const struc
                                          : "room on the machine, or a higher priority for the holder");
     }
     if (p->blocked * 5 >= held) {
-        sp_buf_printf(b, "%sno waiting (%s) under the lock", n++ ? ", " : "",
-                      sp_wait_reason_names[stalls_blocked_by(p)]);
+        sp_buf_printf(b, "%sno waiting (%s", n++ ? ", " : "", sp_wait_reason_names[stalls_blocked_by(p)]);
+        for (unsigned i = 0; i < SP_WAIT_REASONS; i++)
+            if (i != stalls_blocked_by(p) && p->reason[i] * 5 >= held)
+                sp_buf_printf(b, ", %s", sp_wait_reason_names[i]);
+        sp_buf_puts(b, ") under the lock");
     }
     sp_buf_puts(b, n > 1 ? "; each counts" : "");
     if (n)

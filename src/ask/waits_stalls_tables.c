@@ -172,7 +172,7 @@ enum { LINK_WHO, LINK_REASON = LINK_WHO + THREAD_N, LINK_BLOCKED, LINK_IN, LINK_
 static const struct sp_answer_column link_columns[] = {
     THREAD_COLUMNS(LINK_WHO, "", "a thread; the first is the holder, each next one woke the one before"),
     [LINK_REASON] = {"reason", SP_COL_TEXT, .doc = "what it was blocked by longest; null: it was not"},
-    [LINK_BLOCKED] = {"blocked_ns", SP_COL_TIME, .doc = "how long, while the one before waited"},
+    [LINK_BLOCKED] = {"blocked_ns", SP_COL_TIME, .doc = "how long so, while the one before waited"},
     [LINK_IN] = {"blocked_in", SP_COL_NAME, .doc = "own function that was"},
     [LINK_RUNNING] = {"running_ns", SP_COL_TIME, .doc = "how long it ran meanwhile"},
     [LINK_RUNNABLE] = {"runnable_ns", SP_COL_TIME, .doc = "how long it waited for a CPU meanwhile"},
@@ -351,7 +351,7 @@ static void put_links(struct stalls *x, struct sp_answer_table *candidates, stru
         put_thread(x, links, LINK_WHO, i->thread);
         sp_put_int(links, LINK_RUNNING, i->split.running);
         sp_put_int(links, LINK_RUNNABLE, i->split.runnable);
-        sp_put_int(links, LINK_BLOCKED, i->split.blocked);
+        sp_put_int(links, LINK_BLOCKED, i->split.reason[stalls_blocked_by(&i->split)]);
         if (i->interval == SP_NONE)
             continue;
         uint32_t stack = x->v->v.v[i->interval].stack;

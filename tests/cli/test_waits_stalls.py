@@ -519,3 +519,28 @@ def test_wakings_that_are_missing_in_part_are_said(tmp_path, missing):
     assert answer["wakes_missing"] == missing
     assert ("6 waits of 480 ms end in a waking that was not recorded" in text) == bool(missing)
     assert ("≥ 60.0 ms waiting for a CPU" in text) == bool(missing)
+
+
+def test_a_hold_says_all_that_it_was_blocked_by(tmp_path):
+    """Of 150 ms the refresher sleeps 60 and waits 50 for a lock of the logger: both are under the lock."""
+    m = Machine(True)
+    m.switch(0, 0, SPINNER)
+    m.switch(99, 0, REFRESHER, "R+", BUSY)
+    m.switch(100, 1, WORKERS[0])
+    m.switch(100.5, 1, None, "S", LOCK)
+    m.switch(110, 0, SPINNER, "S", [f.format("settle", "refresher") for f in NAP])
+    m.wake(170, 0, REFRESHER, TIMER)
+    m.switch(170.1, 0, REFRESHER, "R+", BUSY)
+    m.switch(180, 0, LOGGER, "S", [f.replace("handle", "note") for f in LOCK])
+    m.wake(230, 0, REFRESHER, UNLOCK + ["log (/opt/server)"])
+    m.switch(230.1, 0, REFRESHER, "S", [f.format("flush", "log_loop") for f in NAP])
+    m.wake(250, 0, WORKERS[0], in_refresh(UNLOCK))
+    m.switch(250.1, 1, WORKERS[0])
+    m.switch(252, 1, None, "S", [f.format("serve", "worker") for f in NAP])
+    m.switch(260, 0, SPINNER, "S", [f.format("pause", "refresher") for f in NAP])
+    m.switch(700, 0, None, "S", [])
+    path = tmp_path / "a.perf-script.txt"
+    path.write_text(m.text())
+    text = unwrapped(run("waits", path).out)
+    assert "blocked by sleep in settle 60.0 ms, lock 50.0 ms" in text
+    assert "no waiting (sleep, lock) under the lock" in text or "no waiting (lock, sleep) under the lock" in text
