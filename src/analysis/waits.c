@@ -16,6 +16,7 @@ void sp_waits_free(struct sp_waits *w)
     sp_vec_free(&w->chains);
     sp_vec_free(&w->steps);
     sp_map_free(&w->by_tid);
+    sp_vec_free(&w->ways);
     sp_step_ranges_free(&w->ranges);
 }
 
@@ -215,8 +216,8 @@ spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection 
         st = sp_waits_learn_steps(&w, d);
         if (!st)
             settle_holders(&w);
-        ok = !st && sp_waits_find_heaviest(&w) && sp_waits_find_stuck(&w) && sp_waits_find_chains(&w) &&
-             sp_waits_find_rings(&w);
+        ok = !st && sp_waits_learn_ways(&w) && sp_waits_find_heaviest(&w) && sp_waits_find_stuck(&w) &&
+             sp_waits_find_chains(&w) && sp_waits_find_rings(&w);
         if (ok)
             sp_waits_sort_chains(&w);
     }

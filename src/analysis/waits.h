@@ -40,6 +40,8 @@ struct sp_wait {
     bool receive;        /* of a server, for messages */
     bool reported;       /* the profiler itself calls it a part of a deadlock */
     uint32_t context;    /* that it is of */
+    uint64_t way;        /* what stands for its stacks (waits_ended.c) */
+    bool several_ways;   /* they differ */
     int64_t begin, last; /* the first and the last step that may have seen it; SP_ABSENT: not known */
     bool by_time;        /* of the holders that it may have, only those are meant that were there then */
     uint32_t among; /* so many processes of its number may be the holder's, SP_AMONG_MOST: or more; then it is
@@ -94,6 +96,7 @@ struct sp_wait_chain {
     int64_t
         gone; /* the step after which its threads were not seen, others were; SP_ABSENT: they were there */
     bool lacks_rows; /* of one of them */
+    bool ended;      /* a wait of the cycle ended and came again, as the stacks of its thread tell */
 };
 
 struct sp_waits {
@@ -110,6 +113,7 @@ struct sp_waits {
      * was suspended, for nobody that is named; of threads for when there is nothing to do. */
     int64_t weight, waiting, unexplained, receiving, suspended, idle;
     struct sp_map by_tid;
+    SP_VEC(uint64_t) ways;        /* by stack, of those that wait */
     struct sp_step_ranges ranges; /* of the threads, in their order; none where steps are not known */
     int64_t last;                 /* the last step that saw any; SP_ABSENT: not known */
 };
@@ -144,9 +148,19 @@ spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d);
 struct sp_wait_steps {
     SP_VEC(struct sp_step_range) v;
 };
+/* A stack of the thread waits for the holder. */
+bool sp_waits_stack_waits_for(const struct sp_waits *w, uint32_t thread, uint32_t stack, uint32_t holder);
 bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder, struct sp_wait_steps *out);
 /* Keeps of a what both have; false: no memory, and a is freed. */
 bool sp_wait_steps_cut(struct sp_wait_steps *a, const struct sp_wait_steps *b);
+
+/* waits_ended.c: what tells that a wait ended, though its thread waited for the same holder before and after.
+ * False: no memory. */
+bool sp_waits_learn_ways(struct sp_waits *w);
+/* All of a thread's waits for the holder of this one may be one. */
+bool sp_waits_may_be_one(const struct sp_waits *w, uint32_t wait);
+/* The last steps in which a thread waited for a holder that may be of one wait; count 0: none are known. */
+struct sp_step_range sp_waits_last_of(const struct sp_waits *w, uint32_t thread, uint32_t holder);
 
 /* waits_chains.c: from each thread that was asked about, once waits are known that do not end; then, with
  * rings, in the order that they are shown in. False: no memory. */

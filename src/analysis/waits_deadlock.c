@@ -10,6 +10,9 @@
  *   enough that it is no chance; or
  *   the profiler itself says so, and nothing that came later contradicts it.
  *
+ * One wait has one stack: where those of a thread that waits for the same holder differ, it went on in
+ * between (waits_ended.c), and only the last of its waits can last.
+ *
  * All of them must be for something that one named thread holds: a lock, a turnstile, a queue that is worked
  * off. What follows from a process alone (its main thread was meant, maybe) is a cycle, and no more.
  */
@@ -42,28 +45,22 @@ static bool deadlock_is_long(const struct sp_waits *w, int64_t from, int64_t to)
 
 /* A wait of the thread that lasts until its end, long enough that it is no chance, or as the profiler says.
  */
-static bool deadlock_look_at(struct sp_waits *w, uint32_t thread, uint32_t wait)
+static void deadlock_look_at(struct sp_waits *w, uint32_t thread, uint32_t wait)
 {
     struct sp_wait_thread *t = &w->threads.v[thread];
     uint32_t holder = w->waits.v[wait].holder;
-    struct sp_wait_steps steps;
-    if (deadlock_weight(w, t, holder) == t->all) {
+    if (deadlock_weight(w, t, holder) == t->all && sp_waits_may_be_one(w, wait)) {
         t->stuck = wait;
         t->stuck_all = true;
         t->since = t->begin;
-        return true;
+        return;
     }
-    if (!t->nsteps)
-        return true;
-    if (!sp_wait_steps_of(w, thread, holder, &steps))
-        return false;
-    const struct sp_step_range *end = steps.v.n ? &steps.v.v[steps.v.n - 1] : NULL;
-    if (end && end->to == t->last && (w->waits.v[wait].reported || deadlock_is_long(w, end->from, end->to))) {
+    struct sp_step_range end = sp_waits_last_of(w, thread, holder);
+    if (end.count && end.to == t->last &&
+        (w->waits.v[wait].reported || deadlock_is_long(w, end.from, end.to))) {
         t->stuck = wait;
-        t->since = end->from;
+        t->since = end.from;
     }
-    sp_vec_free(&steps.v);
-    return true;
 }
 
 static uint32_t deadlock_next(const struct sp_waits *w, uint32_t thread)
@@ -93,22 +90,21 @@ static void deadlock_mark_rings(const struct sp_waits *w, unsigned char *mark)
 
 bool sp_waits_find_stuck(struct sp_waits *w)
 {
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < w->threads.n; i++) {
+    for (uint32_t i = 0; i < w->threads.n; i++) {
         struct sp_wait_thread *t = &w->threads.v[i];
-        for (uint32_t k = t->first; ok && t->stuck == SP_NONE && k < t->first + t->n; k++)
-            ok = !deadlock_can_be(&w->waits.v[k]) || deadlock_look_at(w, i, k);
+        for (uint32_t k = t->first; t->stuck == SP_NONE && k < t->first + t->n; k++)
+            if (deadlock_can_be(&w->waits.v[k]))
+                deadlock_look_at(w, i, k);
     }
     /* Where it does not lead into a ring of such waits, what a thread did last is no better than the rest. */
     unsigned char *mark = calloc(w->threads.n + 1, 1);
-    if (ok && mark)
+    if (mark)
         deadlock_mark_rings(w, mark);
-    for (uint32_t i = 0; ok && mark && i < w->threads.n; i++)
+    for (uint32_t i = 0; mark && i < w->threads.n; i++)
         if (!mark[i] && !w->threads.v[i].stuck_all)
             w->threads.v[i].stuck = SP_NONE;
-    ok = ok && mark;
     free(mark);
-    return ok;
+    return mark;
 }
 
 bool sp_waits_stays(const struct sp_waits *w, uint32_t thread)
@@ -249,11 +245,21 @@ static bool deadlock_reported(const struct sp_waits *w, const struct sp_wait_cha
     return false;
 }
 
+/* It begins with the last of its waits; these were there at once before, for what had an end. */
+static void deadlock_begin(const struct sp_waits *w, struct sp_wait_chain *c)
+{
+    for (uint32_t i = c->cycle; i < c->n; i++) {
+        int64_t since = w->threads.v[deadlock_step(w, c, i)->waiter].since;
+        c->from = c->from != SP_ABSENT && since > c->from ? since : c->from;
+    }
+}
+
 bool sp_waits_judge(struct sp_waits *w, struct sp_wait_chain *c)
 {
     bool ring = c->cycle != SP_NONE;
     c->at_once = c->from = c->to = c->gone = SP_ABSENT;
     c->at_least = 0;
+    c->ended = false;
     c->sure = ring;
     c->deadlock = ring ? deadlock_told(w, c, &c->sure) : SP_DEADLOCK_NONE;
     if (c->deadlock == SP_DEADLOCK_NONE && deadlock_reported(w, c))
@@ -261,5 +267,11 @@ bool sp_waits_judge(struct sp_waits *w, struct sp_wait_chain *c)
     c->sure = c->sure && c->deadlock == SP_DEADLOCK_ALL;
     if (ring && c->deadlock != SP_DEADLOCK_NONE)
         deadlock_doubt(w, c);
-    return !ring || deadlock_at_once(w, c);
+    for (uint32_t i = c->cycle; ring && i < c->n; i++)
+        c->ended = c->ended || !sp_waits_may_be_one(w, w->steps.v[c->first + i]);
+    if (ring && !deadlock_at_once(w, c))
+        return false;
+    if (c->deadlock == SP_DEADLOCK_TO_END)
+        deadlock_begin(w, c);
+    return true;
 }

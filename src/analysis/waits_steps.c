@@ -197,8 +197,7 @@ spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d)
     return steps_of_waits(w) ? SPAA_OK : sp_nomem(d);
 }
 
-/* A stack of the thread waits for the holder. */
-static bool steps_wait_for(const struct sp_waits *w, uint32_t thread, uint32_t stack, uint32_t holder)
+bool sp_waits_stack_waits_for(const struct sp_waits *w, uint32_t thread, uint32_t stack, uint32_t holder)
 {
     const struct sp_wait_thread *t = &w->threads.v[thread];
     uint32_t fact = w->profile->contexts.v[w->profile->stacks.v[stack].context].wait;
@@ -215,7 +214,7 @@ bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder
     for (uint32_t i = t->steps; i < t->steps + t->nsteps; i++) {
         const struct sp_step_range *r = &w->ranges.v.v[i];
         struct sp_step_range *before = x.v.n ? &x.v.v[x.v.n - 1] : NULL;
-        if (r->count != r->to - r->from + 1 || !steps_wait_for(w, thread, r->stack, holder))
+        if (r->count != r->to - r->from + 1 || !sp_waits_stack_waits_for(w, thread, r->stack, holder))
             continue; /* where others' steps lie between, it is not known which are its own */
         if (before && r->from <= before->to + 1) {
             before->to = r->to > before->to ? r->to : before->to;

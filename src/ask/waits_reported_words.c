@@ -125,6 +125,11 @@ void sp_reported_say_why_none(const struct sp_waits *w, struct sp_buf *b, const 
 {
     int64_t end = SP_ABSENT;
     bool locks = true;
+    if (c->ended) {
+        sp_buf_puts(b,
+                    "; no deadlock over all: the stacks of its threads changed, so waits ended in between");
+        return;
+    }
     for (uint32_t k = c->cycle; k < c->n; k++) {
         const struct sp_wait *x = &w->waits.v[w->steps.v[c->first + k]];
         int64_t last = w->threads.v[x->waiter].last;

@@ -667,3 +667,39 @@ def test_the_holder_of_a_port_is_its_process(tmp_path):
     (wait,) = ask("waits", path)["waiters"][0]["waits"]
     assert (wait["on"], wait["holder"]["process"], wait["holder"]["pid"]) == ("turnstile", "Srv", 200)
     assert "held by Srv [200]" in brief(path) and "the main thread of Srv, 0x30, ran" in brief(path)
+
+
+# ---- waits that ended and came again ----
+
+
+def in_turns(tmp_path, timeline, phases):
+    """Both threads wait for each other in all samples, in the functions and for what `phases` says."""
+    return app(tmp_path, [[(n, f, held(0x11, what)) for n, f, what in phases], [(n, f, held(0x10, what)) for n, f, what in phases]],
+               timeline, steps=100)
+
+
+LOCK = "unfair lock owned by"
+
+
+@pytest.mark.parametrize("timeline", [True, False])
+@pytest.mark.parametrize("phases", [
+    [(2, "jobAA" if i % 2 else "jobA", LOCK) for i in range(50)],
+    [(50, "job", LOCK), (50, "job", "pthread mutex owned by")],
+])
+def test_a_thread_whose_stacks_changed_went_on(tmp_path, timeline, phases):
+    """One wait has one stack; a deadlock from the last change on only where that is long enough, and known."""
+    path = in_turns(tmp_path, timeline, phases)
+    (first,) = ask("waits", path)["chains"]
+    if timeline and len(phases) == 2:
+        assert (first["kind"], first["sure"], first["at_once_from"], first["at_once_to"]) == ("deadlock", False, 51, 100)
+        assert "likely: all waits are there at once from step 51 to the end, in 50 of 100 steps" in brief(path)
+    else:
+        assert (first["kind"], first["deadlock"]) == ("contention", False)
+        assert "stacks of its threads changed" in first["evidence"]
+        assert "in a deadlock" not in brief(path) and "sure:" not in brief(path)
+
+
+@pytest.mark.parametrize("timeline", [True, False])
+def test_a_wait_of_one_stack_is_sure(tmp_path, timeline):
+    (first,) = ask("waits", in_turns(tmp_path, timeline, [(100, "job", LOCK)]))["chains"]
+    assert (first["kind"], first["sure"]) == ("deadlock", True)
