@@ -68,7 +68,7 @@ const struct sp_reported_process *sp_thread_info_process(const struct sp_thread_
 bool sp_is_same_program(const struct sp_profile *p, const struct sp_context *a, const struct sp_context *b)
 {
     return !sp_is_of_hangs(p, a->event) ||
-           (a->pid == b->pid && a->comm == b->comm &&
+           (a->pid == b->pid && a->comm == b->comm && a->source == b->source &&
             sp_str_cmp(sp_process_instance(p, a), sp_process_instance(p, b)) == 0);
 }
 

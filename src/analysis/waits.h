@@ -66,6 +66,7 @@ struct sp_wait_thread {
     bool counted;           /* it has one line, which says how often it was seen, and between which steps */
     bool lacks_rows;        /* it has fewer samples than its line says */
     int64_t begin, last;    /* the first and the last step that saw it; SP_ABSENT: not known */
+    int64_t end;            /* the last step of its report that saw any thread; SP_ABSENT: not known */
     uint32_t steps, nsteps; /* slice of ranges.v, by their beginning */
     uint32_t stuck; /* in waits: one that does not end, which a chain follows; SP_NONE: the heaviest */
     bool stuck_all; /* it is in all samples of the thread, with others for the same holder */
@@ -115,7 +116,7 @@ struct sp_waits {
     struct sp_map by_tid;
     SP_VEC(uint64_t) ways;        /* by stack, of those that wait */
     struct sp_step_ranges ranges; /* of the threads, in their order; none where steps are not known */
-    int64_t last;                 /* the last step that saw any; SP_ABSENT: not known */
+    uint32_t reports;             /* that the threads are of, where one profile has several */
 };
 
 /*
@@ -141,7 +142,7 @@ int64_t sp_waits_weight(const struct sp_waits *w, uint32_t wait);
 /* Whether a thread was there while a wait was seen, as far as is known. */
 bool sp_waits_was_there(const struct sp_wait *x, const struct sp_wait_thread *t);
 /* Whether a thread was seen no more when others still were. */
-bool sp_waits_is_gone(const struct sp_waits *w, const struct sp_wait_thread *t);
+bool sp_waits_is_gone(const struct sp_wait_thread *t);
 spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d);
 /* The steps in which a thread was seen to wait for a holder, in order, joined where they touch; false: no
  * memory. */

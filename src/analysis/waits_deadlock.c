@@ -202,7 +202,7 @@ static void deadlock_doubt(const struct sp_waits *w, struct sp_wait_chain *c)
     for (uint32_t i = c->cycle; i < c->n; i++) {
         const struct sp_wait_thread *t = &w->threads.v[deadlock_step(w, c, i)->waiter];
         c->lacks_rows = c->lacks_rows || t->lacks_rows;
-        if (sp_waits_is_gone(w, t))
+        if (sp_waits_is_gone(t))
             c->gone = t->last > c->gone ? t->last : c->gone;
     }
     c->sure = c->sure && c->gone == SP_ABSENT && !c->lacks_rows;
@@ -248,10 +248,14 @@ static bool deadlock_reported(const struct sp_waits *w, const struct sp_wait_cha
 /* It begins with the last of its waits; these were there at once before, for what had an end. */
 static void deadlock_begin(const struct sp_waits *w, struct sp_wait_chain *c)
 {
+    int64_t end = INT64_MAX, last;
     for (uint32_t i = c->cycle; i < c->n; i++) {
         int64_t since = w->threads.v[deadlock_step(w, c, i)->waiter].since;
-        c->from = c->from != SP_ABSENT && since > c->from ? since : c->from;
+        c->from = since > c->from ? since : c->from;
+        last = w->threads.v[deadlock_step(w, c, i)->waiter].last;
+        end = last < end ? last : end;
     }
+    c->to = end;
 }
 
 bool sp_waits_judge(struct sp_waits *w, struct sp_wait_chain *c)

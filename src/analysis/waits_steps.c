@@ -34,9 +34,9 @@ bool sp_waits_was_there(const struct sp_wait *x, const struct sp_wait_thread *t)
 }
 
 /* The last step may have missed it. */
-bool sp_waits_is_gone(const struct sp_waits *w, const struct sp_wait_thread *t)
+bool sp_waits_is_gone(const struct sp_wait_thread *t)
 {
-    return t->last != SP_ABSENT && t->last + 1 < w->last;
+    return t->last != SP_ABSENT && t->last + 1 < t->end;
 }
 
 /* A number is of one process at a time: whom a thread of that waits for is of the same program. */
@@ -46,6 +46,15 @@ static bool steps_is_of_another(const struct sp_waits *w, const struct sp_wait *
     const struct sp_context *contexts = w->profile->contexts.v;
     return x->waiter != SP_NONE && w->threads.v[x->waiter].pid == t->pid &&
            !sp_is_same_program(w->profile, &contexts[w->threads.v[x->waiter].context], &contexts[t->context]);
+}
+
+/* Of several reports in one profile, each has its own threads: what one says was not seen by another. */
+static bool steps_is_of_another_report(const struct sp_waits *w, const struct sp_wait *x,
+                                       const struct sp_wait_thread *t)
+{
+    const struct sp_context *contexts = w->profile->contexts.v;
+    return x->waiter != SP_NONE &&
+           contexts[w->threads.v[x->waiter].context].source != contexts[t->context].source;
 }
 
 /* Those of the name that the wait says, or of any. */
@@ -60,7 +69,8 @@ static uint32_t steps_candidate(const struct sp_waits *w, const struct sp_wait *
         for (uint32_t i; tid != SP_ABSENT && (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;) {
             const struct sp_wait_thread *t = &w->threads.v[i];
             if (t->tid != tid || (named && t->comm != x->holder_name) ||
-                (x->by_time && !sp_waits_was_there(x, t)) || steps_is_of_another(w, x, t) ||
+                (x->by_time && !sp_waits_was_there(x, t)) || steps_is_of_another_report(w, x, t) ||
+                steps_is_of_another(w, x, t) ||
                 (p && sp_thread_info_process_of(&w->info, &w->profile->contexts.v[t->context]) != p))
                 continue;
             if (!nth--)
@@ -171,6 +181,35 @@ static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
     }
 }
 
+/* Where each report ends; a profile may have several. */
+static bool steps_of_reports(struct sp_waits *w)
+{
+    const struct sp_context *contexts = w->profile->contexts.v;
+    uint32_t most = 0;
+    for (size_t i = 0; i < w->threads.n; i++) {
+        uint32_t source = contexts[w->threads.v[i].context].source;
+        most = source > most ? source : most;
+    }
+    struct {
+        int64_t last;
+        bool met;
+    } *reports = calloc((size_t)most + 1, sizeof *reports);
+    for (size_t i = 0; reports && i < w->threads.n; i++) {
+        const struct sp_wait_thread *t = &w->threads.v[i];
+        uint32_t source = contexts[t->context].source;
+        if (!reports[source].met)
+            reports[source].last = SP_ABSENT;
+        w->reports += !reports[source].met;
+        reports[source].met = true;
+        reports[source].last = t->last > reports[source].last ? t->last : reports[source].last;
+    }
+    for (size_t i = 0; reports && i < w->threads.n; i++)
+        w->threads.v[i].end = reports[contexts[w->threads.v[i].context].source].last;
+    bool ok = reports != NULL;
+    free(reports);
+    return ok;
+}
+
 spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d)
 {
     const struct sp_profile *p = w->profile;
@@ -191,10 +230,7 @@ spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d)
     }
     for (size_t i = 0; i < p->threads.n; i++)
         steps_of_line(w, &p->threads.v[i]);
-    w->last = SP_ABSENT;
-    for (size_t i = 0; i < w->threads.n; i++)
-        w->last = w->threads.v[i].last > w->last ? w->threads.v[i].last : w->last;
-    return steps_of_waits(w) ? SPAA_OK : sp_nomem(d);
+    return steps_of_reports(w) && steps_of_waits(w) ? SPAA_OK : sp_nomem(d);
 }
 
 bool sp_waits_stack_waits_for(const struct sp_waits *w, uint32_t thread, uint32_t stack, uint32_t holder)

@@ -56,8 +56,8 @@ static void hang_say_gone(struct sp_buf *b, const struct sp_summary *x)
     uint32_t thread =
         h->has_waits ? sp_waits_thread_of(&h->w, &x->x.q->profiles[0]->contexts.v[h->context]) : SP_NONE;
     const struct sp_wait_thread *t = thread == SP_NONE ? NULL : &h->w.threads.v[thread];
-    if (t && sp_waits_is_gone(&h->w, t) && !(h->deadlock && h->deadlock->gone != SP_ABSENT))
-        sp_buf_printf(b, "; it is gone after step %lld of %lld", (long long)t->last, (long long)h->w.last);
+    if (t && sp_waits_is_gone(t) && !(h->deadlock && h->deadlock->gone != SP_ABSENT))
+        sp_buf_printf(b, "; it is gone after step %lld of %lld", (long long)t->last, (long long)t->end);
 }
 
 static void hang_verdict(struct sp_buf *b, const struct sp_summary *x)
@@ -293,6 +293,10 @@ static void hang_no_main(struct sp_buf *b, const struct sp_summary *x)
     const struct sp_summary_hang *h = &x->hang;
     if (h->e.microstackshots)
         hang_micro(b, x);
+    else if (x->x.q->profiles[0]->sources.n > 1)
+        sp_buf_printf(
+            b, "these are %zu reports in one profile: `summary` of each file says what its main thread did",
+            x->x.q->profiles[0]->sources.n);
     else if (h->among)
         hang_several(b, x);
     else if (h->pid == SP_ABSENT && x->x.q->profiles[0]->processes.n == 1)

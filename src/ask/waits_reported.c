@@ -4,6 +4,8 @@
  */
 #include "ask/waits_reported.h"
 
+#include "analysis/state_shares.h"
+
 #include "base/num.h"
 #include "model/go_fatal.h"
 #include "model/off_cpu.h"
@@ -285,6 +287,12 @@ static void waits_put(struct sp_reported *x)
     say_fatal(x);
     if (!say_switches_missing(x))
         say_sums(x, deadlocks);
+    if (x->w.reports > 1 && sp_is_of_hangs(x->w.profile, x->a.s.event)) {
+        sp_buf_printf(&x->a.b, "these are %u reports: chains are of one each, and so are steps",
+                      x->w.reports);
+        sp_answer_line_buf(a, &x->a.b);
+        sp_buf_clear(&x->a.b);
+    }
     put_wait_rows(x);
     put_waiters(x);
     sp_reported_put_chains(x);

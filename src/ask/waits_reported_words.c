@@ -145,6 +145,12 @@ void sp_reported_say_why_none(const struct sp_waits *w, struct sp_buf *b, const 
         sp_buf_puts(b, "so few steps at the end may be chance");
 }
 
+/* The last step of the report that a chain is of. */
+static int64_t words_end(const struct sp_waits *w, const struct sp_wait_chain *c)
+{
+    return w->threads.v[w->waits.v[w->steps.v[c->first]].waiter].end;
+}
+
 void sp_reported_say_doubt(const struct sp_waits *w, struct sp_buf *b, const struct sp_wait_chain *c)
 {
     bool hops = false, one = false;
@@ -158,7 +164,7 @@ void sp_reported_say_doubt(const struct sp_waits *w, struct sp_buf *b, const str
                          : "");
     if (c->gone != SP_ABSENT)
         sp_buf_printf(b, "; not to the end: its threads are gone after step %lld of %lld", (long long)c->gone,
-                      (long long)w->last);
+                      (long long)words_end(w, c));
     if (c->lacks_rows)
         sp_buf_puts(b, "; rows of its threads are missing");
 }
@@ -169,7 +175,7 @@ void sp_reported_say_to_end(const struct sp_waits *w, struct sp_buf *b, const st
                   c->gone == SP_ABSENT ? "all waits are there at once from step %lld to the end"
                                        : "all waits are there at once from step %lld to %lld",
                   (long long)c->from, (long long)c->to);
-    sp_buf_printf(b, ", in %lld of %lld steps", (long long)(c->to - c->from + 1), (long long)w->last);
+    sp_buf_printf(b, ", in %lld of %lld steps", (long long)(c->to - c->from + 1), (long long)words_end(w, c));
 }
 
 void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c)

@@ -313,9 +313,16 @@ static uint32_t merge_wait(struct sp_absorber *a, uint32_t wait)
     return sp_wait_intern(a->to, &x);
 }
 
+/* Steps of hang reports, and waits that were there at once, are of one report each. */
+static bool is_of_hangs(const struct sp_profile *p, const struct sp_context *c)
+{
+    return c->event != SP_NONE && sp_str_is(sp_pstr(p, p->events.v[c->event].name), "stackshot");
+}
+
 static uint32_t context(struct sp_absorber *a, uint32_t number, bool apart)
 {
     struct sp_context c = a->from->contexts.v[number];
+    apart = apart || (a->m->opts.canonical && is_of_hangs(a->from, &c));
     unsigned keep = a->m->opts.canonical ? a->to->header.group_by : a->m->opts.group_by;
     c.event = c.event == SP_NONE ? SP_NONE : a->events[c.event];
     c.comm = keep & SP_BY_COMM ? sp_absorb_text(a, c.comm) : SP_STR_NONE;

@@ -703,3 +703,39 @@ def test_a_thread_whose_stacks_changed_went_on(tmp_path, timeline, phases):
 def test_a_wait_of_one_stack_is_sure(tmp_path, timeline):
     (first,) = ask("waits", in_turns(tmp_path, timeline, [(100, "job", LOCK)]))["chains"]
     assert (first["kind"], first["sure"]) == ("deadlock", True)
+
+
+# ---- several reports in one profile ----
+
+
+def two(tmp_path, one, other):
+    """Paths of two reports of the same threads; and of both as one profile."""
+    paths = []
+    for name, phases in (("one", one), ("other", other)):
+        (tmp_path / name).mkdir()
+        paths.append(app(tmp_path / name, phases, steps=100))
+    both = tmp_path / "both.spaa"
+    run("merge", *paths, "-o", both, code=0)
+    return paths, both
+
+
+WORKS = [(100, "work", "running")]
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_waits_of_two_reports_are_no_ring(tmp_path, merged):
+    paths, both = two(tmp_path, [[(100, "lock", held(0x11))], WORKS], [WORKS, [(100, "lock", held(0x10))]])
+    answer = ask("waits", *([both] if merged else paths))
+    assert answer["deadlocks"] == 0 and [c["kind"] for c in answer["chains"]] == ["chain", "chain"]
+    assert [(h["did"], h["weight"]) for c in answer["chains"] for h in c["holders"]] == [("ran", 100), ("ran", 100)]
+    assert "these are 2 reports" in unwrapped(run("waits", *([both] if merged else paths), code=0).out)
+
+
+def test_a_deadlock_of_one_of_two_reports_has_its_steps(tmp_path):
+    late = [[(40, "work", "running"), (60, "lock", held(0x11))], [(40, "work", "running"), (60, "lock", held(0x10))]]
+    paths, both = two(tmp_path, late, [WORKS, WORKS])
+    for files in ([both], paths, [paths[0], paths[0]]):
+        first = ask("waits", *files)["chains"][0]
+        assert (first["kind"], first["at_once_from"], first["at_once_to"]) == ("deadlock", 41, 100)
+        assert "-9223" not in run("waits", *files, code=0).out
+    assert "these are 2 reports" in brief(both)
