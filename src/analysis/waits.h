@@ -145,10 +145,12 @@ bool sp_waits_was_there(const struct sp_wait *x, const struct sp_wait_thread *t)
 bool sp_waits_is_gone(const struct sp_wait_thread *t);
 spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d);
 /* The steps in which a thread was seen to wait for a holder, in order, joined where they touch; false: no
- * memory. */
+ * memory. `count`: of them at least. */
 struct sp_wait_steps {
     SP_VEC(struct sp_step_range) v;
 };
+/* It is known which steps are its own; of those that are missing in it, that its thread was not seen. */
+bool sp_waits_is_placed(const struct sp_step_range *r);
 /* A stack of the thread waits for the holder. */
 bool sp_waits_stack_waits_for(const struct sp_waits *w, uint32_t thread, uint32_t stack, uint32_t holder);
 bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder, struct sp_wait_steps *out);

@@ -155,7 +155,7 @@ static bool deadlock_is_placed(const struct sp_waits *w, uint32_t step, const st
 {
     int64_t sum = 0;
     for (size_t i = 0; i < steps->v.n; i++)
-        sum += steps->v.v[i].to - steps->v.v[i].from + 1;
+        sum += steps->v.v[i].count;
     return sum >= sp_waits_weight(w, step);
 }
 
@@ -178,13 +178,15 @@ static bool deadlock_at_once(const struct sp_waits *w, struct sp_wait_chain *c)
     if (w->counts_samples)
         deadlock_by_counts(w, c);
     if (ok && known) {
-        int64_t sum = 0;
-        for (size_t i = 0; i < all.v.n; i++)
-            sum += all.v.v[i].to - all.v.v[i].from + 1;
+        int64_t sum = 0, most = 0;
+        for (size_t i = 0; i < all.v.n; i++) {
+            sum += all.v.v[i].count;
+            most += all.v.v[i].to - all.v.v[i].from + 1;
+        }
         c->at_least = sum > c->at_least ? sum : c->at_least;
-        c->at_once = placed ? sum : c->at_once;
+        c->at_once = placed && sum == most ? sum : c->at_once;
     }
-    if (ok && known && c->at_once != SP_ABSENT) {
+    if (ok && known && (placed || c->at_once != SP_ABSENT)) {
         size_t run = all.v.n; /* the last that has no step between in which one of them did something else */
         while (run > 1 && all.v.v[run - 2].to + 1 == all.v.v[run - 1].from)
             run--;

@@ -63,7 +63,7 @@ struct sp_step_range sp_waits_last_of(const struct sp_waits *w, uint32_t thread,
     struct sp_step_range last = {.count = 0};
     for (uint32_t i = t->steps; i < t->steps + t->nsteps; i++) {
         const struct sp_step_range *r = &w->ranges.v.v[i];
-        if (r->count != r->to - r->from + 1 || !sp_waits_stack_waits_for(w, thread, r->stack, holder))
+        if (!sp_waits_is_placed(r) || !sp_waits_stack_waits_for(w, thread, r->stack, holder))
             continue; /* where others' steps lie between, it is not known which are its own */
         if (last.count && r->from <= last.to + 1 && w->ways.v[r->stack] == w->ways.v[last.stack]) {
             last.to = r->to > last.to ? r->to : last.to;

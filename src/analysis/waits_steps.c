@@ -181,6 +181,21 @@ static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
     }
 }
 
+/* Where all of a thread is in its ranges, steps that are missing in one that no other overlaps are of nobody.
+ */
+static void steps_look_alone(const struct sp_waits *w, const struct sp_wait_thread *t)
+{
+    int64_t sum = 0, before = 0;
+    struct sp_step_range *r = w->ranges.v.v + t->steps;
+    for (uint32_t i = 0; i < t->nsteps; i++)
+        sum += r[i].count;
+    for (uint32_t i = 0; i < t->nsteps; i++) {
+        r[i].alone = w->counts_samples && sum == t->all && r[i].from > before &&
+                     (i + 1 == t->nsteps || r[i + 1].from > r[i].to);
+        before = r[i].to > before ? r[i].to : before;
+    }
+}
+
 /* Where each report ends; a profile may have several. */
 static bool steps_of_reports(struct sp_waits *w)
 {
@@ -228,6 +243,9 @@ spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d)
             t->steps = (uint32_t)i;
         steps_seen(t, r->from, r->to);
     }
+    for (size_t i = 0; i < w->threads.n; i++)
+        if (w->threads.v[i].nsteps)
+            steps_look_alone(w, &w->threads.v[i]);
     for (size_t i = 0; i < p->threads.n; i++)
         steps_of_line(w, &p->threads.v[i]);
     return steps_of_reports(w) && steps_of_waits(w) ? SPAA_OK : sp_nomem(d);
@@ -243,6 +261,11 @@ bool sp_waits_stack_waits_for(const struct sp_waits *w, uint32_t thread, uint32_
     return false;
 }
 
+bool sp_waits_is_placed(const struct sp_step_range *r)
+{
+    return r->alone || r->count == r->to - r->from + 1;
+}
+
 bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder, struct sp_wait_steps *out)
 {
     const struct sp_wait_thread *t = &w->threads.v[thread];
@@ -250,10 +273,11 @@ bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder
     for (uint32_t i = t->steps; i < t->steps + t->nsteps; i++) {
         const struct sp_step_range *r = &w->ranges.v.v[i];
         struct sp_step_range *before = x.v.n ? &x.v.v[x.v.n - 1] : NULL;
-        if (r->count != r->to - r->from + 1 || !sp_waits_stack_waits_for(w, thread, r->stack, holder))
+        if (!sp_waits_is_placed(r) || !sp_waits_stack_waits_for(w, thread, r->stack, holder))
             continue; /* where others' steps lie between, it is not known which are its own */
         if (before && r->from <= before->to + 1) {
             before->to = r->to > before->to ? r->to : before->to;
+            before->count += r->count;
         } else if (!sp_vec_push(&x.v, *r)) {
             sp_vec_free(&x.v);
             return false;
@@ -263,6 +287,11 @@ bool sp_wait_steps_of(const struct sp_waits *w, uint32_t thread, uint32_t holder
     return true;
 }
 
+static int64_t steps_missing(const struct sp_step_range *r)
+{
+    return r->to - r->from + 1 - r->count;
+}
+
 bool sp_wait_steps_cut(struct sp_wait_steps *a, const struct sp_wait_steps *b)
 {
     struct sp_wait_steps x = {0};
@@ -270,6 +299,8 @@ bool sp_wait_steps_cut(struct sp_wait_steps *a, const struct sp_wait_steps *b)
         const struct sp_step_range *p = &a->v.v[i], *q = &b->v.v[k];
         struct sp_step_range both = {.from = p->from > q->from ? p->from : q->from,
                                      .to = p->to < q->to ? p->to : q->to};
+        both.count = both.to - both.from + 1 - steps_missing(p) - steps_missing(q);
+        both.count = both.count > 0 ? both.count : 0;
         if (both.from <= both.to && !sp_vec_push(&x.v, both)) {
             sp_vec_free(&x.v);
             sp_vec_free(&a->v);

@@ -176,6 +176,8 @@ void sp_reported_say_to_end(const struct sp_waits *w, struct sp_buf *b, const st
                                        : "all waits are there at once from step %lld to %lld",
                   (long long)c->from, (long long)c->to);
     sp_buf_printf(b, ", in %lld of %lld steps", (long long)(c->to - c->from + 1), (long long)words_end(w, c));
+    if (c->at_once == SP_ABSENT)
+        sp_buf_puts(b, ", but for those in which not all of its threads were seen");
 }
 
 void sp_reported_say_evidence(struct sp_reported *x, struct sp_buf *b, const struct sp_wait_chain *c)

@@ -14,6 +14,8 @@ struct sp_step_range {
     int64_t from, to;
     int64_t count; /* of them that are the stack's, 1..to-from+1: fewer where others' lie between, which is
                       not said to be where */
+    bool alone; /* of a thread that was placed whole: no other of its ranges overlaps it, so that it was not
+                   seen in the steps that are missing */
 };
 
 struct sp_step_ranges {

@@ -739,3 +739,30 @@ def test_a_deadlock_of_one_of_two_reports_has_its_steps(tmp_path):
         assert (first["kind"], first["at_once_from"], first["at_once_to"]) == ("deadlock", 41, 100)
         assert "-9223" not in run("waits", *files, code=0).out
     assert "these are 2 reports" in brief(both)
+
+
+# ---- steps that are missing ----
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_step_in_which_a_thread_was_not_seen_does_not_end_its_wait(tmp_path, both):
+    phases = [[(40, "work", "running"), (60, "lock", held(0x11))], [(40, "work", "running"), (60, "lock", held(0x10))]]
+    path = app(tmp_path, phases, steps=100)
+    threads = path.read_text().split("  Thread ")
+    for i in (1, 2) if both else (1,):
+        threads[i] = threads[i].replace("100 samples (1-100)", "99 samples (1-100 with gaps of 1)").replace("    100   start", "    99    start")
+        threads[i] = threads[i].replace("      60 ", "      59 ")
+    path.write_text("  Thread ".join(threads))
+    first = ask("waits", path)["chains"][0]
+    assert (first["kind"], first["sure"], first["at_once_from"], first["at_once_to"]) == ("deadlock", False, 41, 100)
+    assert first["at_once"] is None and first["at_once_at_least"] == (58 if both else 59)
+    assert "but for those in which not all of its threads were seen" in brief(path)
+
+
+def test_what_may_have_been_between_ends_a_wait(tmp_path):
+    """The step that is missing in one row may be that of another row."""
+    path = app(tmp_path, [[(40, "work", "running"), (60, "lock", held(0x11))], [(40, "work", "running"), (60, "lock", held(0x10))]], steps=100)
+    text = path.read_text().replace("      60    lock", "      59    lock", 1)
+    at = text.index("\n", text.index("      59    lock")) + 1
+    path.write_text(text[:at] + "      1     other + 8 (app + 300) [0x100000130] (running) 70\n" + text[at:])
+    assert ask("waits", path)["deadlocks"] == 0
