@@ -163,3 +163,16 @@ def test_a_row_that_is_cut_off_keeps_its_function_and_is_said(tmp_path):
     made = tmp_path / "cut.spaa"
     done = run("convert", path, "-o", made, code=0)
     assert "SPAA-L520" in done.err and '"func":"start_wqthread"' in made.read_text() and '"func":"parse_rows"' in made.read_text()
+
+
+def test_blank_lines_in_the_graph_lose_nothing():
+    """Editors and mails put them in, or double all ends of lines."""
+    lines = ALL.split("\n")
+    whole = stacks(spaa_of(ALL)[0])
+    begin = lines.index("Call graph:") + 1
+    end = lines.index("", begin)
+    for k in range(begin, end):
+        records, answer = spaa_of("\n".join(lines[:k] + [""] + lines[k:]))
+        assert stacks(records) == whole, k
+    assert stacks(spaa_of(ALL.replace("\n", "\n\n"))[0]) == whole
+    assert stacks(spaa_of(ALL.replace("\n", "\n \t\n"))[0]) == whole

@@ -33,6 +33,7 @@ static spaa_status sample_begin_analysis(struct sample_reader *r, struct sp_span
     int64_t v;
     r->open = true;
     r->zone = FIELDS;
+    r->after_blank = false;
     r->stamp++;
     r->pid = SP_ABSENT;
     r->title = line;
@@ -108,6 +109,22 @@ static bool sample_image_line(struct sample_reader *r, struct sp_span line, stru
     return true;
 }
 
+/* What stands behind the graph; a row of the graph, or its end, may stand behind a blank line, too. */
+static bool sample_is_heading(struct sp_span line)
+{
+    char c = line.n ? (char)(*line.p | 0x20) : 0;
+    return c >= 'a' && c <= 'z' && line.p[line.n - 1] != ']' && !memmem(line.p, line.n, "  (in ", 6);
+}
+
+static bool sample_tail_line(struct sample_reader *r, struct sp_span line, struct sp_span text)
+{
+    if (text.n || r->tail.len)
+        sp_hang_item(&r->tail, line);
+    if (sp_hang_starts(line, "Binary Images:"))
+        r->zone = IMAGES;
+    return !r->tail.failed;
+}
+
 static spaa_status sample_read_line(struct sample_reader *r, struct sp_span line)
 {
     struct sp_span text = sp_hang_trim(line);
@@ -127,10 +144,16 @@ static spaa_status sample_read_line(struct sample_reader *r, struct sp_span line
             ok = sample_field(r, line);
         break;
     case GRAPH:
-        if (text.n)
+        if (text.n && (!r->after_blank || !sample_is_heading(line))) {
             ok = sp_sample_graph_line(r, line);
-        else
-            r->zone = TAIL;
+            r->after_blank = false;
+            break;
+        }
+        r->after_blank = true;
+        if (!text.n)
+            break;
+        r->zone = TAIL;
+        ok = sample_tail_line(r, line, text);
         break;
     case IMAGES:
         if (text.n) {
@@ -142,10 +165,7 @@ static spaa_status sample_read_line(struct sample_reader *r, struct sp_span line
         sp_hang_item(&r->tail, line);
         break;
     case TAIL:
-        if (text.n || r->tail.len)
-            sp_hang_item(&r->tail, line);
-        if (sp_hang_starts(line, "Binary Images:"))
-            r->zone = IMAGES;
+        ok = sample_tail_line(r, line, text);
         break;
     }
     return ok && !r->tail.failed ? SPAA_OK : sp_nomem(r->d);
@@ -178,7 +198,7 @@ static spaa_status sample_finish(struct sample_reader *r, struct sp_input *in)
     char t[64];
     if (r->open && r->zone == GRAPH && !sp_sample_settle_row(r))
         return sp_nomem(r->d);
-    if (r->open && r->zone == GRAPH && r->blocks.n) /* a blank line ends the graph */
+    if (r->open && r->zone == GRAPH && !r->after_blank && r->blocks.n) /* a blank line ends the graph */
         r->blocks.v[r->blocks.n - 1].cut = true;
     spaa_status st = sp_sample_end_analysis(r);
     if (st)

@@ -36,6 +36,7 @@ struct sample_reader {
     const char *start, *end;
     uint64_t line;
     enum sample_zone zone;
+    bool after_blank; /* in the graph, which goes on with a row */
     enum sp_granularity frames;
     struct sp_hang_images images;
     struct sp_hang_tree tree;
