@@ -471,6 +471,11 @@ def test_where_the_text_ends_nothing_is_told_of_rows_that_may_call_more(timeline
     assert {k if k != "?" else None: v for k, v in states(path).items()} == want
     text = " ".join(run("top", path, "--view", "all").err.split())
     assert ("rows of %s samples may be missing" % lost in text) if lost else "SPAA-L5" not in text
+    # Cut within the blanks before the next row: as one line earlier.
+    whole_lines = (run("top", path, "--view", "all").err, states(path))
+    for more in ("   ", "\t", " \r"):
+        path.write_text("\n".join(lines[:at[rows - 1] + 1]) + "\n" + more, newline="")
+        assert (run("top", path, "--view", "all").err, states(path)) == whole_lines
     # A blank line ends the thread; one that is pasted without the header is no report that was cut.
     path.write_text("\n".join(lines[:at[rows - 1] + 1]) + "\n\n")
     assert "?" not in states(path) and None not in states(path)
@@ -487,6 +492,8 @@ Call graph:
     +   20 nanosleep  (in libsystem_c.dylib) + 8  [0x1000000c8]
 """
     path.write_text(text)
+    assert "rows of 20 samples may be missing" in " ".join(run("top", path).err.split())
+    path.write_text(text + "    ")
     assert "rows of 20 samples may be missing" in " ".join(run("top", path).err.split())
     assert set(states(path)) == {None} or set(states(path)) == {"?"}
     path.write_text(text + "\n")

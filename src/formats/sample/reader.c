@@ -180,6 +180,8 @@ static spaa_status sample_read_lines(struct sample_reader *r)
         const char *next = nl ? nl + 1 : r->end;
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
             eol--;
+        if (!nl && eol == p) /* the text is cut within the blanks before a row: no blank line */
+            break;
         struct sp_span line = {p, (size_t)(eol - p)};
         spaa_status st = sp_hang_fences_skip(&fences, line) ? SPAA_OK : sample_read_line(r, line);
         if (st)

@@ -215,6 +215,8 @@ static spaa_status spindump_read_lines(struct spindump_reader *r, struct sp_inpu
         const char *next = nl ? nl + 1 : r->end;
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
             eol--;
+        if (!nl && eol == p) /* the text is cut within the blanks before a row: no blank line */
+            break;
         struct sp_span line = {p, (size_t)(eol - p)};
         bool skip = sp_hang_fences_skip(&fences, line);
         if (!skip && spindump_is_second(r, line))
