@@ -766,3 +766,19 @@ def test_what_may_have_been_between_ends_a_wait(tmp_path):
     at = text.index("\n", text.index("      59    lock")) + 1
     path.write_text(text[:at] + "      1     other + 8 (app + 300) [0x100000130] (running) 70\n" + text[at:])
     assert ask("waits", path)["deadlocks"] == 0
+
+
+# ---- parts of reports ----
+
+
+@pytest.mark.parametrize("state, verdict", [("", "ran or waited, which is not stated, in 100 of 100"), ("running", "ran in 100 of 100")])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_part_that_may_be_cut_keeps_its_last_rows_in_doubt(tmp_path, state, verdict, named):
+    path = tmp_path / "part.txt"
+    text = thread(0x10, [(100, "work", state)], queue=QUEUE)
+    text = "Process:          App [100]\n" + text if named else text
+    path.write_text(text)
+    assert verdict in brief(path)
+    assert ("rows of 100 samples may be missing" in brief(path)) == (not state)
+    path.write_text(text + "\n")
+    assert ("ran in" if state else "waited in") + " 100 of 100" in brief(path)

@@ -253,8 +253,9 @@ static spaa_status spindump_finish(struct spindump_reader *r, struct sp_input *i
     if (r->zone == SPINDUMP_HEAVIEST && !spindump_heaviest_line(r, (struct sp_span){r->end, 0}))
         return sp_nomem(r->d);
     st = sp_spindump_settle_row(r);
-    /* A blank line ends the rows of a thread; a part of a report may be pasted without it. */
-    if (!st && r->in_process && r->zone == SPINDUMP_THREAD && !r->after_blank && r->fields.len)
+    /* A blank line ends the rows of a thread. A part may be pasted without it, or be cut: of its last rows,
+     * what states nothing stays in doubt. */
+    if (!st && r->in_process && r->zone == SPINDUMP_THREAD && !r->after_blank)
         r->blocks.v[r->blocks.n - 1].cut = true;
     if (!st)
         st = sp_spindump_end_process(r);
