@@ -282,6 +282,60 @@ static bool thread_info_add_threads(struct sp_thread_info *f, const struct sp_pr
     return ok;
 }
 
+/* By the root of its stacks: what the system begins threads of a program with is never below its main thread.
+ */
+enum thread_info_root { ROOT_OTHER, ROOT_WORKER, ROOT_MAIN };
+static enum thread_info_root thread_info_root(const struct sp_profile *p, const struct sp_stack *s)
+{
+    static const char *const workers[] = {"thread_start", "_pthread_start", "start_wqthread",
+                                          "_pthread_wqthread", NULL},
+                             *const mains[] = {"start", "main", NULL};
+    if (!s->n)
+        return ROOT_OTHER;
+    struct sp_str root =
+        sp_pstr(p, p->functions.v[p->frames.v[p->stack_frames.v[s->first + s->n - 1]].function].name);
+    return sp_name_index(workers, root.p, root.n) >= 0 ? ROOT_WORKER
+           : sp_name_index(mains, root.p, root.n) >= 0 ? ROOT_MAIN
+                                                       : ROOT_OTHER;
+}
+
+static void thread_info_roots(struct sp_thread_info *f, const struct sp_profile *p)
+{
+    for (size_t i = 0; i < p->stacks.n; i++) {
+        const struct sp_context *c = &p->contexts.v[p->stacks.v[i].context];
+        enum thread_info_root root = ROOT_OTHER;
+        if (c->tid != SP_ABSENT && sp_is_of_hangs(p, c->event))
+            root = thread_info_root(p, &p->stacks.v[i]);
+        if (root == ROOT_OTHER)
+            continue;
+        struct sp_probe at = sp_map_probe(&f->by_tid, sp_hash_mix((uint64_t)c->tid, 7));
+        for (uint32_t k; (k = sp_map_next(&f->by_tid, &at)) != SP_MAP_NONE;)
+            if (f->threads.v[k].tid == c->tid && f->threads.v[k].pid == c->pid) {
+                f->threads.v[k].worker = f->threads.v[k].worker || root == ROOT_WORKER;
+                f->threads.v[k].begins = f->threads.v[k].begins || root == ROOT_MAIN;
+            }
+    }
+}
+
+/* Without a queue that says so, the first thread is the main one, if it is none that the program began: of a
+ * part of a report, the one that the program begins in. 0 is no process, or an unknown one. */
+static void thread_info_mains(struct sp_thread_info *f, bool begins)
+{
+    for (size_t i = 0; i < f->threads.n; i++) {
+        struct sp_reported_thread *t = &f->threads.v[i];
+        struct sp_reported_process *x = process(f, t->pid);
+        if (!x || !x->pid || x->pid == SP_ABSENT || x->main != SP_ABSENT ||
+            sp_thread_info_process(f, x->pid, 1))
+            continue;
+        bool is = !t->worker && (begins ? t->begins : !x->met);
+        x->met = true;
+        if (!is)
+            continue;
+        x->main = t->tid;
+        t->main = true;
+    }
+}
+
 /* Of numbers that several processes had, contexts tell whose a thread is: first those that serve the main
  * queue, then, in their order, all. */
 static void thread_info_mains_of_several(struct sp_thread_info *f, const struct sp_profile *p)
@@ -293,7 +347,7 @@ static void thread_info_mains_of_several(struct sp_thread_info *f, const struct 
                 continue;
             struct sp_reported_process *x = thread_info_exactly(f, c);
             const struct sp_reported_thread *t = sp_thread_info_thread_of(f, c);
-            if (x && x->main == SP_ABSENT && (pass || (t && t->main)))
+            if (x && x->main == SP_ABSENT && ((pass && !(t && t->worker)) || (t && t->main)))
                 x->main = c->tid;
         }
 }
@@ -305,14 +359,10 @@ spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, st
     for (size_t i = 0; ok && i < p->processes.n; i++)
         ok = thread_info_add_fact(&f, p, &p->processes.v[i]);
     ok = ok && thread_info_add_threads(&f, p);
-    /* Without a queue that says so, the first thread is the main one; 0 is no process, or an unknown one. */
-    for (size_t i = 0; ok && i < f.threads.n; i++) {
-        struct sp_reported_process *x = process(&f, f.threads.v[i].pid);
-        if (x && x->pid && x->pid != SP_ABSENT && x->main == SP_ABSENT &&
-            !sp_thread_info_process(&f, x->pid, 1)) {
-            x->main = f.threads.v[i].tid;
-            f.threads.v[i].main = true;
-        }
+    if (ok) {
+        thread_info_roots(&f, p);
+        thread_info_mains(&f, false);
+        thread_info_mains(&f, true);
     }
     if (ok)
         thread_info_mains_of_several(&f, p);

@@ -17,6 +17,8 @@ struct sp_reported_thread {
     uint32_t comm, name, queue; /* strings of the profile */
     struct sp_reported_cpu cpu;
     uint32_t process; /* in processes */
+    bool worker;      /* its stacks begin where the system begins threads of a program */
+    bool begins;      /* they begin where the program does */
     bool main;        /* of its process: by its queue, else the first that is named */
 };
 
@@ -25,6 +27,7 @@ struct sp_reported_process {
     uint32_t name, instance;    /* strings of the profile */
     struct sp_reported_cpu cpu; /* where it is not stated, the sum of its threads' */
     bool frontmost, suspended;
+    bool met;            /* a thread of it was looked at */
     int64_t main;        /* tid of its main thread; SP_ABSENT */
     uint32_t next, last; /* others of its number: the one after it; of the first, the last. SP_NONE: none */
 };

@@ -304,7 +304,7 @@ static void hang_no_main(struct sp_buf *b, const struct sp_summary *x)
     else if (h->pid == SP_ABSENT)
         sp_buf_puts(b, "which process is meant is not said, and none is in front: --pid PID looks at one");
     else
-        sp_buf_puts(b, "of its main thread the report has no samples");
+        sp_buf_puts(b, "no thread of it that has samples is known to be the main one");
 }
 
 /* Line i of all, in the order that they stand in; false: there are no more. */

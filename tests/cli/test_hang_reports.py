@@ -782,3 +782,13 @@ def test_a_part_that_may_be_cut_keeps_its_last_rows_in_doubt(tmp_path, state, ve
     assert ("rows of 100 samples may be missing" in brief(path)) == (not state)
     path.write_text(text + "\n")
     assert ("ran in" if state else "waited in") + " 100 of 100" in brief(path)
+
+
+def test_a_thread_that_the_program_began_is_not_taken_for_the_main_one(tmp_path):
+    text = thread(0x20, [(100, "work", "running")]).replace("start + 8", "thread_start + 8")
+    for other, main in (("", None), (thread(0x10, [(100, "work", "running")]), 0x10)):
+        path = report(tmp_path, [process("App", 100, [text] + ([other] if other else []))])
+        hang = ask("summary", path)["hang"]
+        assert hang["main"]["tid"] == main, hang
+        if not other:
+            assert "is known to be the main one" in brief(path) and "main thread 0x20" not in brief(path)
