@@ -95,7 +95,7 @@ struct sp_intervals {
     int64_t begin, end;                        /* of the recording */
     uint32_t cpus;                             /* the highest number of a CPU, and one */
     bool has_wakes;                            /* events of waking were recorded */
-    bool has_waking;                           /* … in the waker, sched_waking, not only in the woken's CPU */
+    bool has_waking; /* … in the waker, sched_waking, not only in the woken's CPU */
     bool has_waker_stacks;
     bool sampled;                         /* the recorder took only some switches: those are not used */
     bool all_threads;                     /* the recording is of all threads; else of some processes */

@@ -25,10 +25,9 @@ static bool add_event(struct sp_profile *p, struct metrics *m)
     if (ns == SP_STR_FAIL || e.name == SP_STR_FAIL || m->off == SP_NONE || m->queue == SP_NONE ||
         m->waits == SP_NONE || m->longest == SP_NONE || m->unfinished == SP_NONE)
         return false;
-    static const char *const whose[] = {
-        [SP_RECORDED_ALL] = "\"x_threads\":\"all\"",
-        [SP_RECORDED_SOME] = "\"x_threads\":\"some\"",
-        [SP_RECORDED_CPUS] = "\"x_threads\":\"cpus\""};
+    static const char *const whose[] = {[SP_RECORDED_ALL] = "\"x_threads\":\"all\"",
+                                        [SP_RECORDED_SOME] = "\"x_threads\":\"some\"",
+                                        [SP_RECORDED_CPUS] = "\"x_threads\":\"cpus\""};
     if (p->recorded != SP_RECORDED_UNTOLD)
         e.extra_json = sp_profile_cstr(p, whose[p->recorded]);
     e.primary = m->off;

@@ -2,9 +2,9 @@
 
 #include "run/flamegraph_states.h"
 
-#include "ask/selection_words.h"
 #include "analysis/redact.h"
 #include "answer/words.h"
+#include "ask/selection_words.h"
 #include "model/callees.h"
 #include "model/merge.h"
 
