@@ -138,7 +138,7 @@ static void one_file_says_what_it_is(void **state)
     assert_has(
         f,
         "<desc id=\"sp-d\">perf.data &amp; more. A flame graph of sampled call stacks: 2 frames in 2 levels, "
-        "whole 1,000 ns.");
+        "whole 1,000 ns = 1 us.");
     assert_has(f, "role=\"img\" aria-labelledby=\"sp-t\" aria-describedby=\"sp-d\"");
     assert_has_not(f, "foreignObject");
     assert_int_equal(count(f->svg, "http"), 2); /* the namespace, here and in the script */
