@@ -275,15 +275,11 @@ static bool cluster(struct stall_work *w, const struct place *p)
     return add_episode(w, p, first);
 }
 
-/* Of waits that are at least so long. */
-static uint32_t count_threads(struct stall_work *w, const struct place *p, int64_t least)
+static uint32_t count_threads(struct stall_work *w, const struct place *p)
 {
     uint32_t n = 0;
     for (size_t k = p->from; k < p->to; k++) {
-        const struct sp_interval *i = &w->v->v.v[w->waits.v[k].interval];
-        int64_t *seen = &w->sum[i->thread];
-        if (stall_length(i) < least)
-            continue;
+        int64_t *seen = &w->sum[w->v->v.v[w->waits.v[k].interval].thread];
         n += !*seen;
         *seen = 1;
     }
@@ -303,9 +299,7 @@ static bool leave_unjudged(struct stall_work *w, const struct place *p)
     for (size_t k = p->from; k < p->to; k++) {
         const struct sp_interval *i = &w->v->v.v[w->waits.v[k].interval];
         int64_t length = stall_length(i);
-        bool asked = !w->in->selected || (i->stack < w->in->stacks && w->in->selected[i->stack]);
-        if (!asked || length < SP_STALL_FLOOR ||
-            (w->in->timed && (i->start >= w->in->to || i->end <= w->in->from)))
+        if (length < SP_STALL_FLOOR || !stall_is_asked(w, i))
             continue;
         u.threads += !w->sum[i->thread];
         u.waits++;
@@ -334,16 +328,14 @@ static void leave_alone(struct stall_work *w, const struct place *p)
 {
     uint64_t n = 0;
     int64_t sum = 0, enough = (w->v->end - w->v->begin) / 10;
-    bool asked = !w->in->selected;
     for (size_t k = p->from; k < p->to; k++) {
         const struct sp_interval *i = &w->v->v.v[w->waits.v[k].interval];
-        if (stall_length(i) < SP_STALL_FLOOR)
+        if (stall_length(i) < SP_STALL_FLOOR || !stall_is_asked(w, i))
             continue;
-        asked = asked || (i->stack < w->in->stacks && w->in->selected[i->stack]);
         sum += stall_length(i);
         n++;
     }
-    if (sp_wait_is_lock(w->waits.v[p->from].reason) && sum >= enough && asked)
+    if (sp_wait_is_lock(w->waits.v[p->from].reason) && sum >= enough)
         w->out->not_judged += n;
 }
 
@@ -374,7 +366,7 @@ static bool look_at(struct stall_work *w, struct place *p, int64_t *length)
         return leave_unjudged(w, p);
     size_t before = w->out->v.n;
     p->strict = is_strict(reason);
-    p->threads = count_threads(w, p, 0);
+    p->threads = count_threads(w, p);
     if (!cluster(w, p))
         return false;
     if (w->out->v.n > before)

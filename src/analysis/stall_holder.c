@@ -369,22 +369,17 @@ static bool find_holder(struct stall_work *w, struct sp_stall *s)
     return by_elimination(w, s);
 }
 
-static bool is_selected(const struct stall_work *w, const struct sp_interval *i)
-{
-    return i->stack < w->in->stacks && w->in->selected[i->stack];
-}
-
 /* Some of its waits are asked about, or the thread that held what they were for. */
 static bool is_asked(const struct stall_work *w, const struct sp_stall *s)
 {
     if (!w->in->selected)
         return true;
     for (uint32_t k = 0; k < s->waits.n; k++)
-        if (is_selected(w, stall_wait_of(w, s, k)))
+        if (stall_is_selected(w, stall_wait_of(w, s, k)))
             return true;
     const struct sp_interval_thread *t = s->holder == SP_NONE ? NULL : &w->v->threads.v[s->holder];
     for (uint32_t i = t ? t->first : 0; t && i < t->first + t->n; i++)
-        if (is_selected(w, &w->v->v.v[i]))
+        if (stall_is_selected(w, &w->v->v.v[i]))
             return true;
     return false;
 }

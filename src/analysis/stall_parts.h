@@ -37,6 +37,16 @@ static inline bool stall_in_time(const struct stall_work *w, const struct sp_sta
 {
     return !w->in->timed || (s->start < w->in->to && s->end > w->in->from);
 }
+/* The filters leave its stack. */
+static inline bool stall_is_selected(const struct stall_work *w, const struct sp_interval *i)
+{
+    return !w->in->selected || (i->stack < w->in->stacks && w->in->selected[i->stack]);
+}
+/* … and it is partly in the time that is asked about. */
+static inline bool stall_is_asked(const struct stall_work *w, const struct sp_interval *i)
+{
+    return stall_is_selected(w, i) && (!w->in->timed || (i->start < w->in->to && i->end > w->in->from));
+}
 /* A wait of an episode, by when they ended. */
 static inline const struct sp_interval *stall_wait_of(const struct stall_work *w, const struct sp_stall *s,
                                                       uint32_t k)

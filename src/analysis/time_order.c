@@ -21,17 +21,23 @@ struct time_lane {
     uint32_t rank;
 };
 
+/* Of the last sample of a context. */
+struct time_context {
+    int64_t tid;
+    uint32_t lane; /* 1 + its number; 0: there was none yet */
+};
+
 struct time_builder {
     struct sp_selection *s;
     const struct sp_profile *p;
     struct sp_time_order *out;
     int64_t min_total;
-    uint32_t *row;  /* per stack: 1 + its row; 0: not selected */
-    uint32_t *rest; /* per stack: 1 + its number in the profile's rests; 0: none */
+    uint32_t *row;                /* per stack: 1 + its row; 0: not selected */
+    struct time_context *context; /* per context */
+    uint32_t *rest;               /* per stack: 1 + its number in the profile's rests; 0: none */
     SP_VEC(struct time_part) parts;
     SP_VEC(struct time_lane) lanes;
-    SP_VEC(uint32_t) lane_of_name; /* per name: 1 + its lane */
-    SP_VEC(uint32_t) open;         /* nodes, from the root to the last sample's leaf */
+    SP_VEC(uint32_t) open; /* nodes, from the root to the last sample's leaf */
     struct sp_buf b;
 };
 
@@ -50,20 +56,21 @@ static uint32_t time_order_name(struct time_builder *x, const struct sp_sample *
     return x->b.failed ? SP_STR_FAIL : sp_intern(&x->out->names, x->b.data, x->b.len);
 }
 
+/* Samples of a context are mostly of one thread, whose lane is kept. */
 static bool time_order_lane(struct time_builder *x, const struct sp_sample *y, uint32_t *out)
 {
-    uint32_t name = time_order_name(x, y);
-    if (name == SP_STR_FAIL)
-        return false;
-    while (x->lane_of_name.n <= name)
-        if (!sp_vec_push(&x->lane_of_name, 0))
+    struct time_context *c = &x->context[x->p->stacks.v[y->stack].context];
+    if (!c->lane || c->tid != y->tid) {
+        uint32_t name = time_order_name(x, y);
+        if (name == SP_STR_FAIL)
             return false;
-    if (!x->lane_of_name.v[name]) {
-        if (!sp_vec_push(&x->lanes, ((struct time_lane){.name = name})))
+        /* Nothing else is named there, and numbers of names are dense. */
+        uint32_t lane = x->lanes.n ? name - x->lanes.v[0].name : 0;
+        if (lane == x->lanes.n && !sp_vec_push(&x->lanes, ((struct time_lane){.name = name})))
             return false;
-        x->lane_of_name.v[name] = (uint32_t)x->lanes.n;
+        *c = (struct time_context){y->tid, lane + 1};
     }
-    *out = x->lane_of_name.v[name] - 1;
+    *out = c->lane - 1;
     return true;
 }
 
@@ -108,7 +115,8 @@ static bool time_order_samples(struct time_builder *x, const struct sp_sample_ti
 {
     x->row = calloc(x->p->stacks.n + 1, sizeof *x->row);
     x->rest = calloc(x->p->stacks.n + 1, sizeof *x->rest);
-    bool ok = x->row && x->rest && m->n < SP_NONE;
+    x->context = calloc(x->p->contexts.n + 1, sizeof *x->context);
+    bool ok = x->row && x->rest && x->context && m->n < SP_NONE;
     for (size_t i = 0; ok && i < x->s->rows.n; i++)
         x->row[x->s->rows.v[i].stack] = (uint32_t)i + 1;
     for (size_t i = 0; ok && i < x->p->rests.list.n; i++)
@@ -277,7 +285,7 @@ spaa_status sp_time_order_of(struct sp_selection *s, int64_t min_total, struct s
     free(x.rest);
     sp_vec_free(&x.parts);
     sp_vec_free(&x.lanes);
-    sp_vec_free(&x.lane_of_name);
+    free(x.context);
     sp_vec_free(&x.open);
     sp_buf_free(&x.b);
     if (!ok)

@@ -107,10 +107,15 @@ static void say_fatal(struct sp_reported *x)
 {
     struct sp_buf *b = &x->a.b;
     sp_buf_clear(b);
+    bool ended = sp_go_fatal(x->a.s.profile, b);
+    sp_fact_str(x->a.out, "fatal", (struct sp_str){b->len ? b->data : "", (uint32_t)b->len});
+    sp_buf_clear(b);
+    if (!ended)
+        return;
     sp_buf_puts(b, sp_go_is_deadlock(x->a.s.profile) ? "DEADLOCK, says Go's runtime: "
                                                      : "Go's runtime ended it: ");
-    if (sp_go_fatal(x->a.s.profile, b))
-        sp_answer_line_of(x->a.out, SP_LINE_STRONG, b);
+    sp_go_fatal(x->a.s.profile, b);
+    sp_answer_line_of(x->a.out, SP_LINE_STRONG, b);
     sp_buf_clear(b);
 }
 
@@ -281,9 +286,6 @@ static void waits_put(struct sp_reported *x)
     sp_fact_weight(a, "idle_threads", x->a.measure, x->w.idle);
     sp_fact_weight(a, "suspended", x->a.measure, x->w.suspended);
     sp_fact_count(a, "deadlocks", deadlocks);
-    sp_buf_clear(&x->a.b);
-    sp_go_fatal(x->a.s.profile, &x->a.b);
-    sp_fact_str(a, "fatal", (struct sp_str){x->a.b.len ? x->a.b.data : "", (uint32_t)x->a.b.len});
     say_fatal(x);
     if (!say_switches_missing(x))
         say_sums(x, deadlocks);
