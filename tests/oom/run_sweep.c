@@ -194,6 +194,7 @@ static const char *const commands[][6] = {
     {"help", "options"},
     {"help", "diff", "-all"},
     {"flamegraph", sched, "-output=-", "-states"},
+    {"flamegraph", sched, "-output=-", "-time-order"},
     {"top", sched, "-event=wall", "-by=state"},
     {"timeline", ht},
     {"timeline", ht, drawn},
