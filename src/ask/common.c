@@ -228,6 +228,11 @@ bool sp_ask_limit(const struct sp_ask *q, size_t otherwise, size_t *out)
     return true;
 }
 
+size_t sp_asked_limit(const struct sp_asked *x, size_t limit)
+{
+    return x->q->brief && !x->q->options->limit && sp_selection_none_certain(&x->s) ? 0 : limit;
+}
+
 bool sp_samples_follow(const struct sp_selection *s, int64_t weight, int64_t samples)
 {
     if (s->cannot_add || s->whole_samples == SP_ABSENT || s->whole <= 0 || s->whole_samples <= 0)

@@ -55,6 +55,8 @@ spaa_status sp_asked_end(struct sp_asked *x); /* quality */
 void sp_losses_text(struct sp_buf *b, const struct sp_quality *q);
 /* Of x->s, where only parts are set. */
 void sp_quality_facts(struct sp_asked *x, const struct sp_quality *q);
+/* People who do not ask for rows (--limit) get none where all would be of no weight. */
+size_t sp_asked_limit(const struct sp_asked *x, size_t limit);
 void sp_asked_free(struct sp_asked *x);
 
 /* What a selection's weights and shares are of. */

@@ -91,6 +91,11 @@ bool sp_selection_at_least(const struct sp_selection *s)
     return at_least;
 }
 
+bool sp_selection_none_certain(const struct sp_selection *s)
+{
+    return !s->cannot_add && s->whole == 0 && sp_selection_at_least(s);
+}
+
 /* ", whole 2.62 s, 1,308 samples"; where weights are samples only once. */
 static void heading_whole(struct sp_buf *b, const struct sp_selection *s, struct sp_str metric)
 {
@@ -103,6 +108,8 @@ static void heading_whole(struct sp_buf *b, const struct sp_selection *s, struct
         sp_buf_puts(b, sp_selection_at_least(s) ? ", whole ≥ " : ", whole ");
         if (!once)
             sp_text_weight(b, s->unit, s->scale, s->whole);
+        if (sp_selection_none_certain(s))
+            sp_buf_puts(b, ": none of it is certain, spaa waits says what it may be");
     }
     if (samples) {
         sp_buf_puts(b, once ? "" : ", ");

@@ -12,6 +12,8 @@
 void sp_heading_text(struct sp_buf *b, const struct sp_selection *s);
 /* Of time off the CPU: some of its waits are longer than what was seen. */
 bool sp_selection_at_least(const struct sp_selection *s);
+/* Likewise: all of it is longer than what was seen, which is nothing: no row has a weight. */
+bool sp_selection_none_certain(const struct sp_selection *s);
 /*
  * Of hang reports: "running 77 of 559 samples; runnable 6 (1.07%), …: --by state, --state WAITING", and how
  * it is known where it is not stated; nothing where all was taken running.

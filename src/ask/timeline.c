@@ -178,7 +178,7 @@ static void put_rows(struct timeline *x)
     struct sp_answer_table *t = sp_answer_table(a, &timeline_rows);
     struct sp_answer_table *hot = sp_answer_detail(a, &timeline_hot, t);
     if (t)
-        t->limit = x->limit;
+        t->limit = sp_asked_limit(x->x, x->limit);
     if (t && x->x->q->options->explain)
         t->quiet = true; /* the phases say it in fewer words */
     if (x->t.changes) {

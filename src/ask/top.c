@@ -666,7 +666,7 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
     spaa_status st = x.fields.counted ? sp_top_fields_begin(&x.a, &x.fields, q, &how, out)
                                       : sp_asked_begin_with(q, &how, out, &x.a);
     if (!st)
-        st = v->sum ? top_sum(&x, v->sum) : top_answer(&x, by_total, limit);
+        st = v->sum ? top_sum(&x, v->sum) : top_answer(&x, by_total, sp_asked_limit(&x.a, limit));
     if (!st)
         st = sp_asked_end(&x.a);
     sp_top_free(&x.t);

@@ -81,3 +81,14 @@ def test_p99_and_mean_of_a_wait_that_is_not_over_are_bounds(one_process):
     text = run("waits", one_process, "-n", "0", code=0).out
     (line,) = [line for line in text.splitlines() if " futex_wait " in line]
     assert line.count("≥ 0 ns") == 4  # time, mean, p99, longest
+
+
+def test_where_nothing_is_certain_there_are_no_rows_of_zeros(tmp_path):
+    """13 leaves CPU 1 three times and is never seen to come: it may have run all the time."""
+    path = tmp_path / "none.txt"
+    path.write_text("".join(switch(ms, 1, 13, "S", 90, ("futex_wait", "take")) for ms in (250, 290, 330)))
+    for command in ("top", "timeline"):
+        text = unwrapped(run(command, path, "--event", "off-cpu", code=0).out)
+        assert "whole ≥ 0 ns: none of it is certain, spaa waits says what it may be" in text
+        assert "more row" in text and "take" not in text
+    assert "take" in run("top", path, "--event", "off-cpu", "-n", "5", code=0).out
