@@ -29,19 +29,19 @@ static void name_holder(struct sp_stall *s, const struct sp_stall_hold *h)
 }
 
 /* Of several that may have had it at once only who let go last is known: nothing of how long he had it. */
-static bool by_last(struct stall_work *w, struct sp_stall *s, uint32_t waker)
+static bool by_last(struct stall_work *w, struct sp_stall *s, const struct sp_interval *first, uint32_t waker)
 {
     struct sp_stall_candidate c = {waker, stall_ran(w->v, waker, s->start, s->released)};
     s->by = SP_STALL_BY_LAST;
-    s->waker_stack = stall_wait_of(w, s, 0)->waker_stack;
+    s->waker_stack = first->waker_stack;
     s->candidates = (struct sp_stall_slice){(uint32_t)w->out->candidates.n, 1};
     return sp_vec_push(&w->out->candidates, c);
 }
 
 /* The longest hold names the holder, unless one whose holder is not recorded may be longer. */
-static bool by_waking(struct stall_work *w, struct sp_stall *s, uint32_t waker)
+static bool by_waking(struct stall_work *w, struct sp_stall *s, const struct sp_interval *first,
+                      uint32_t waker)
 {
-    const struct sp_interval *first = stall_wait_of(w, s, 0);
     struct sp_stall_hold all = {waker, first->waker_stack, s->start, first->end};
     int64_t unknown;
     s->by = SP_STALL_BY_UNKNOWN;
@@ -51,7 +51,7 @@ static bool by_waking(struct stall_work *w, struct sp_stall *s, uint32_t waker)
         return true;
     }
     if (stall_why(w, first)->shared)
-        return by_last(w, s, waker);
+        return by_last(w, s, first, waker);
     if (!stall_holds_of(w, s, &unknown))
         return false;
     const struct sp_stall_hold *h = w->out->holds.v + s->holds.first, *longest = h;
@@ -327,10 +327,26 @@ static bool agree(struct stall_work *w)
     return true;
 }
 
+/*
+ * The wait whose end says who let go: of a lock the first that no signal ended, as nobody lets go then; where
+ * signals ended all, the first.
+ */
+static const struct sp_interval *first_let_go(const struct stall_work *w, const struct sp_stall *s)
+{
+    enum sp_stall_wakes how;
+    for (uint32_t k = 0; sp_wait_is_lock(s->reason) && k < s->waits.n; k++) {
+        const struct sp_interval *i = stall_wait_of(w, s, k);
+        stall_waker(w, i, &how);
+        if (how != SP_STALL_WAKES_SIGNAL)
+            return i;
+    }
+    return stall_wait_of(w, s, 0);
+}
+
 static bool find_holder(struct stall_work *w, struct sp_stall *s)
 {
     enum sp_stall_wakes how;
-    const struct sp_interval *first = stall_wait_of(w, s, 0);
+    const struct sp_interval *first = first_let_go(w, s);
     if (s->by == SP_STALL_BY_NOT_ENDED)
         return true;
     if (s->kind != SP_STALL_PLACE) {
@@ -351,7 +367,7 @@ static bool find_holder(struct stall_work *w, struct sp_stall *s)
         s->by = how == SP_STALL_WAKES_SIGNAL ? SP_STALL_BY_SIGNAL : SP_STALL_BY_INTERRUPT;
         return true;
     }
-    if (waker != SP_NONE && !by_waking(w, s, waker))
+    if (waker != SP_NONE && !by_waking(w, s, first, waker))
         return false;
     if (s->holder != SP_NONE || s->by == SP_STALL_BY_LAST)
         return true;

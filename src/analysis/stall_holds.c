@@ -45,7 +45,7 @@ static int by_to(const void *va, const void *vb)
     return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-/* All waits of a thread at the place, however short: each that ended was let go. */
+/* All waits of a thread at the place, however short: each that ended was let go, unless a signal ended it. */
 static bool collect_of(const struct stall_work *w, const struct sp_stall *s, uint32_t thread,
                        struct ends *out)
 {
@@ -54,9 +54,12 @@ static bool collect_of(const struct stall_work *w, const struct sp_stall *s, uin
         const struct sp_interval *v = &w->v->v.v[i];
         const struct sp_wait_why *why = stall_why(w, v);
         struct wait_end e = {v->start, v->end, i};
+        enum sp_stall_wakes how;
         if (v->start >= s->end)
             break;
+        stall_waker(w, v, &how);
         if (v->state == SP_RUN_BLOCKED && why->reason == s->reason && why->function == s->function &&
+            how != SP_STALL_WAKES_SIGNAL &&
             (!sp_vec_push(&out->v, e) || !sp_vec_push(&out->starts, v->start)))
             return false;
     }

@@ -313,6 +313,27 @@ def test_an_interrupt_at_a_threads_expense_holds_nothing(tmp_path):
     assert s["evidence"] == "interrupt" and s["holder"]["comm"] is None
 
 
+def test_a_signal_that_ends_one_wait_does_not_hide_who_held_the_lock(tmp_path):
+    m = Machine(True)
+    m.switch(0, 0, SPINNER)
+    hold(m, 100)
+    first = WORKERS[0]
+    m.events.sort()
+    m.on.update({0: SPINNER, 1: ("swapper/1", 0)})
+    m.wake(200, 0, first, ["try_to_wake_up ([kernel.kallsyms])", "signal_wake_up_state ([kernel.kallsyms])",
+                           "__send_signal_locked ([kernel.kallsyms])"])
+    m.switch(200.1, 1, first)
+    m.switch(200.3, 1, None, "S", LOCK)
+    m.on[0] = SPINNER
+    m.switch(400, 0, None, "S", [])
+    path = tmp_path / "signal.perf-script.txt"
+    path.write_text(m.text())
+    s = stall(path)
+    assert (s["evidence"], s["holder"]["comm"], s["holder"]["released_in"]) == ("woken", "refresher", "refresh")
+    # Between its two waits the first one may have had the lock itself: a bound.
+    assert s["episodes"][0]["held_ns"] == pytest.approx(49.7e6, abs=1000)
+
+
 def test_what_people_read(tmp_path):
     text = unwrapped(run("waits", recording(tmp_path, True)).out)
     assert "STALLS > 100 ms: 2 episodes, 8 waits" in text
