@@ -204,13 +204,12 @@ static void say_frames(const struct sp_waits_asked *x)
     }
 }
 
-/* Threads of the answer run goroutines, and wait where none can run. */
-static bool has_goroutines(const struct sp_waits_asked *x)
+bool sp_waits_has_goroutines(const struct sp_asked *a)
 {
-    const struct sp_profile *p = x->a->s.profile;
+    const struct sp_profile *p = a->s.profile;
     bool is = false;
-    for (size_t i = 0; !is && x->acc->has_intervals && i < x->a->s.rows.n; i++) {
-        uint32_t stack = x->a->s.rows.v[i].stack;
+    for (size_t i = 0; !is && i < a->s.rows.n; i++) {
+        uint32_t stack = a->s.rows.v[i].stack;
         const uint32_t *frames = sp_stack_frames(p, stack);
         for (uint32_t k = 0; !is && k < p->stacks.v[stack].n; k++) {
             struct sp_str name = sp_pstr(p, sp_frame_function(p, frames[k])->name);
@@ -259,7 +258,7 @@ void sp_waits_unknown(const struct sp_waits_asked *x)
                 : " end in a waking that was not recorded, as by timers: the wait for a CPU after it is in "
                   "them, means and longest ones, too; perf record -a has these wakings");
     }
-    if (x->bytes >= SP_WAITS_LITTLE && has_goroutines(x))
+    if (x->bytes >= SP_WAITS_LITTLE && c->has_intervals && sp_waits_has_goroutines(x->a))
         say(x, "Go: threads do not show what goroutines wait for; its block and mutex profiles do "
                "(/debug/pprof/block, /debug/pprof/mutex)");
     if (c->some_cpus)

@@ -44,6 +44,8 @@ void sp_waits_unknown(const struct sp_waits_asked *x); /* what cannot be known, 
 /* Of their running time so much is not known that "≥" does not say enough. */
 bool sp_waits_much_unknown(const struct sp_off_cpu_accounts *c);
 const char *sp_waits_unknown_words(const struct sp_off_cpu_accounts *c);
+/* Threads of the answer run goroutines, and wait where none can run. */
+bool sp_waits_has_goroutines(const struct sp_asked *a);
 /* "160 ms", "1.02 s", "≥ 34 us" of at_least; nanoseconds with three digits. */
 void sp_waits_duration(struct sp_buf *b, int64_t ns, bool at_least);
 

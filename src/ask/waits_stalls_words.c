@@ -149,6 +149,22 @@ static void say_episodes(struct stalls *x, const struct sp_stall_set *set)
 
 /* ---- all of it ---- */
 
+/* That there is none, of what can be seen. */
+static void say_none(struct stalls *x, struct sp_buf *b)
+{
+    if (x->v->some_cpus) {
+        sp_buf_puts(b, "STALLS: not known: threads ran on CPUs that were not recorded");
+        return;
+    }
+    sp_buf_puts(b, x->s.not_judged
+                       ? "STALLS: none shown; long waits that may be for locks are not judged"
+                       : "STALLS: none found: no several threads ≥ 20 ms at one place for a lock or a disk");
+    if (x->v->losses && !x->s.unjudged.n)
+        sp_buf_puts(b, ", as far as was recorded: events were lost");
+    if (sp_waits_has_goroutines(x->a))
+        sp_buf_puts(b, "; what goroutines wait for is not in it");
+}
+
 static void say_head(struct stalls *x)
 {
     struct sp_buf *b = &x->a->b;
@@ -171,14 +187,7 @@ static void say_head(struct stalls *x)
         if (x->s.v.n)
             sp_text_count(b, x->s.v.n, "episode");
     } else if (!x->s.v.n) {
-        sp_buf_puts(b,
-                    x->v->some_cpus ? "STALLS: not known: threads ran on CPUs that were not recorded"
-                    : x->s.not_judged
-                        ? "STALLS: none shown; long waits that may be for locks are not judged"
-                        : "STALLS: none found: no several threads ≥ 20 ms at one place for a lock or a disk");
-        sp_buf_puts(b, x->v->losses && !x->s.unjudged.n && !x->v->some_cpus
-                           ? ", as far as was recorded: events were lost"
-                           : "");
+        say_none(x, b);
     } else {
         sp_buf_puts(b, "STALLS > ");
         stalls_say_ns(b, threshold);

@@ -437,8 +437,11 @@ def test_goroutines_are_of_the_threads_that_are_asked_about(tmp_path):
     m.switch(60, 0, SPINNER, "S", ["futex_wait ([kernel.kallsyms])", "runtime.mstart (/opt/server)"])
     m.switch(900, 0, LOGGER, "S", BUSY)
     path.write_text(m.text())
-    assert "Go: " in run("waits", path, code=0).out
-    assert "Go: " not in run("waits", path, "--comm", "spinner", code=0).out
+    for options, said in ((), True), (("--comm", "spinner"), False):
+        text = unwrapped(run("waits", path, *options, code=0).out)
+        assert ("Go: " in text) == said
+        assert ("STALLS: none found: no several threads ≥ 20 ms at one place for a lock or a disk; what goroutines wait for is not in it"
+                in text) == said
 
 
 @pytest.mark.parametrize("waited,stack,said", [(500, LOCK, True), (60, LOCK, False), (500, CONDITION, False)])
