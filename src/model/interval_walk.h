@@ -1,6 +1,6 @@
 /*
  * The walk over the events of the scheduler in order of time: what is known of each thread at the moment that
- * it has come to, and the intervals that end there. Private to model/intervals.c and interval_walk.c.
+ * it has come to, and the intervals that end there. Private to model/interval*.c.
  */
 #ifndef SP_INTERVAL_WALK_H
 #define SP_INTERVAL_WALK_H
@@ -66,6 +66,12 @@ struct sp_walk {
     bool switches;  /* sched_switch is there: PERF_RECORD_SWITCH says the same later */
     spaa_status failed;
 };
+
+enum { SP_WALK_CPUS_MAX = 65536 };
+static inline bool sp_walk_has_cpu(const struct sp_sample *x)
+{
+    return x->cpu >= 0 && x->cpu < SP_WALK_CPUS_MAX;
+}
 
 uint64_t sp_walk_key(int64_t tid, int32_t cpu); /* of by_tid and declared */
 /* The thread of a tid at this time; of tid 0 the idle task of the CPU. SP_NONE: w->failed. */
