@@ -204,6 +204,23 @@ static bool is_recorded(const struct sp_walk *w, const struct sp_sample *x)
     return x->event < w->p->events.n && w->p->events.v[x->event].primary != w->off_metric;
 }
 
+/*
+ * The record of a switch, or of losses before it, that comes after sched_switch told of the same: the thread
+ * leaves still, however long that takes, and did not come back.
+ */
+static bool is_leaving(struct sp_walk *w, const struct sp_sample *x, const struct sp_sched_event *e,
+                       uint32_t thread)
+{
+    if (!sp_walk_has_cpu(x) || (e->kind != SP_SCHED_LOST && (e->kind != SP_SCHED_RECORD || e->in)))
+        return false;
+    struct sp_walk_cpu *c = &w->cpus.v[x->cpu];
+    const struct sp_walk_now *n = &w->now.v[thread];
+    if (!c->told || n->where != SP_WALK_OFF || n->cpu != (int32_t)x->cpu || n->since != c->last)
+        return false;
+    c->told = e->kind == SP_SCHED_LOST;
+    return true;
+}
+
 static bool take(struct sp_walk *w, struct sp_sched_reader *r, const struct sp_sample *x)
 {
     if (!(x->flags & SP_SAMPLE_TIME))
@@ -225,7 +242,8 @@ static bool take(struct sp_walk *w, struct sp_sched_reader *r, const struct sp_s
         uint32_t thread = thread_of(w, x->tid, x);
         if (thread == SP_NONE)
             return false;
-        sp_walk_seen(w, thread, x->time);
+        if (!is_leaving(w, x, &e, thread))
+            sp_walk_seen(w, thread, x->time);
     }
     if (!take_kind(w, x, &e))
         return false;

@@ -533,7 +533,8 @@ static bool end_thread(struct sp_walk *w, uint32_t thread)
         return push_off(w, thread, n->seen, -1, SP_INTERVAL_AT_MOST);
     if (over)
         return exit <= n->since || push_off(w, thread, exit, -1, SP_INTERVAL_AT_MOST);
-    return push_off(w, thread, end, -1, SP_INTERVAL_OPEN | (some ? SP_INTERVAL_AT_MOST : 0u));
+    return push_off(w, thread, end, -1,
+                    SP_INTERVAL_OPEN | (some && !(w->records && n->mine) ? SP_INTERVAL_AT_MOST : 0u));
 }
 
 /* Some threads are never recorded to leave a CPU, as often as they come: no loss, but the recorder's rule. */

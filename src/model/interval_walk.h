@@ -64,6 +64,7 @@ struct sp_walk {
     bool idle_gaps; /* an idle task is never seen to leave its CPU, and so wakings on idle CPUs neither */
     bool wakings;   /* sched_waking is there: sched_wakeup says the same later */
     bool switches;  /* sched_switch is there: PERF_RECORD_SWITCH says the same later */
+    bool records;   /* PERF_RECORD_SWITCH is there: of the threads that are recorded each coming is, too */
     spaa_status failed;
 };
 

@@ -149,6 +149,7 @@ static spaa_status walk(struct sp_walk *w, struct sp_sched_reader *r)
         st = add_cpus(w, &s);
     sp_vec_free(&s.cpus);
     w->switches = s.switches && !s.sampled;
+    w->records = r->has[SP_SCHED_RECORD];
     w->wakings = r->has[SP_SCHED_WAKING];
     w->out->sampled = s.sampled;
     w->out->has_waking = w->wakings;

@@ -102,6 +102,21 @@ def test_both_kinds_of_events_tell_of_one_cpu(tmp_path, gone):
     assert "contradict" not in r.said
 
 
+@pytest.mark.parametrize("late", [2, 15, 4000])
+@pytest.mark.parametrize("whom", [-1, 100])
+def test_the_record_of_a_switch_that_comes_late_is_no_return(tmp_path, late, whom):
+    """Of both the wait lasts to the end of the recording: each coming would have been recorded, also of one process."""
+    r = Recording(both=True, whom=whom).switch(0, 7, S, 8).goes(1, 7).comes(2, 8).switch(100, 8, S, 7).goes(101, 8).comes(102, 7)
+    r.switch(200, 7, S, 9).goes(200 + late, 7).comes(201 + late, 9).switch(9000, 9, S, 8).goes(9001, 9).comes(9002, 8)
+    assert r.rows(tmp_path, 7)[-1] == ("blocked", 200, 9002, "open")
+    assert "contradict" not in r.said
+
+
+def test_a_return_that_only_its_next_leaving_tells_of_ends_the_wait(tmp_path):
+    r = Recording(both=True).switch(0, 7, S, 8).goes(40, 7).comes(41, 8).goes(1000, 7).comes(1001, 9)
+    assert r.rows(tmp_path, 7)[-1][:3] != ("blocked", 0, 1001)
+
+
 def test_what_a_thread_did_before_it_came_is_not_known(tmp_path):
     r = Recording().goes(0, 0).comes(1, 7).goes(100, 7).comes(101, 8).goes(300, 8).comes(301, 0)
     assert r.rows(tmp_path, 8)[0] == ("blocked", 0, 101, "before")
