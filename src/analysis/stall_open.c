@@ -52,6 +52,43 @@ static bool has_ring(const struct stall_work *w, const int64_t *at, size_t from,
     return false;
 }
 
+/* at: as above. One that was over before the first wait is none. */
+static bool add_other(struct stall_work *w, const int64_t *at, uint32_t thread, struct sp_stall *s)
+{
+    const struct sp_interval_thread *t = &w->v->threads.v[thread];
+    struct sp_stall_candidate c = {thread, stall_ran(w->v, thread, s->start, s->end)};
+    bool over = t->exited && (!t->n || w->v->v.v[t->first + t->n - 1].end < s->start);
+    if (at[thread] || w->sum_own[thread] || over)
+        return true;
+    w->sum_own[thread] = 1;
+    s->candidates.n++;
+    return sp_vec_push(&w->out->candidates, c);
+}
+
+/*
+ * Who waits at none of the places may hold what is waited for: first those who let go there before, then the
+ * other threads of the program.
+ */
+static bool find_others(struct stall_work *w, const int64_t *at, size_t from, size_t to, struct places *x,
+                        struct sp_stall *s)
+{
+    bool ok = true;
+    s->candidates.first = (uint32_t)w->out->candidates.n;
+    for (size_t k = from; ok && k < to; k++) {
+        const struct stall_wait *wait = &w->waits.v[k];
+        enum sp_stall_wakes how;
+        uint32_t waker = stall_waker(w, &w->v->v.v[wait->interval], &how);
+        if (waker != SP_NONE && sp_wait_is_lock(wait->reason) &&
+            place_of(x, wait->function, false) != SIZE_MAX)
+            ok = add_other(w, at, waker, s);
+    }
+    for (uint32_t t = s->group; ok && t < w->v->threads.n && w->group[t] == s->group; t++)
+        ok = add_other(w, at, t, s);
+    for (size_t k = s->candidates.first; k < w->out->candidates.n; k++)
+        w->sum_own[w->out->candidates.v[k].thread] = 0;
+    return ok;
+}
+
 /* A thread that waits alone is stalled, if it surely waits for a lock and did for a tenth of the recording.
  */
 static bool is_enough(const struct stall_work *w, const struct sp_stall *s)
@@ -102,6 +139,7 @@ static bool add_open(struct stall_work *w, size_t from, size_t to)
         s.waits.n++;
     }
     s.ring = s.waits.n > 1 && has_ring(w, w->sum, from, to, &places);
+    ok = ok && find_others(w, w->sum, from, to, &places, &s);
     for (size_t k = from; k < to; k++)
         w->sum[v[w->waits.v[k].interval].thread] = 0;
     if (!ok || !is_enough(w, &s) || !stall_in_time(w, &s)) {

@@ -127,6 +127,27 @@ static void say_several(const struct stalls *x, struct sp_buf *b, const struct s
     }
 }
 
+/* Who does not wait there may hold it, first of all one that let go there before. */
+static void say_not_ended(const struct stalls *x, struct sp_buf *b, const struct sp_stall *s)
+{
+    const uint32_t n = s->candidates.n;
+    sp_buf_puts(b, s->at_most ? x->v->losses ? "NOT SEEN TO END: events were lost"
+                                             : "NOT SEEN TO END (perf record --switch-events records it)"
+                              : "NOT ENDED when the recording was, or the process");
+    sp_buf_puts(b, s->ring
+                       ? ": fits a deadlock, not proven: of each place's waiters some were let go before by "
+                         "a thread that now waits at another"
+                       : ": who holds it is not shown");
+    for (uint32_t k = 0; k < n && k < NAMES_SHOWN; k++) {
+        sp_buf_puts(b, k         ? ", "
+                       : s->ring ? "; or one that does not wait there holds it: "
+                                 : "; its threads that do not wait there: ");
+        stalls_say_thread(x, b, x->s.candidates.v[s->candidates.first + k].thread);
+    }
+    if (n > NAMES_SHOWN)
+        sp_buf_printf(b, " and %u more", n - NAMES_SHOWN);
+}
+
 static void say_last(const struct stalls *x, struct sp_buf *b, const struct sp_stall *s)
 {
     bool gap;
@@ -201,13 +222,7 @@ void stalls_say_by(struct stalls *x, const struct sp_stall_set *set, const struc
             sp_buf_puts(b, "NO HOLDER: a signal or a debugger stopped them");
         break;
     case SP_STALL_BY_NOT_ENDED:
-        sp_buf_puts(b, s->at_most ? x->v->losses ? "NOT SEEN TO END: events were lost"
-                                                 : "NOT SEEN TO END (perf record --switch-events records it)"
-                                  : "NOT ENDED when the recording was, or the process");
-        sp_buf_puts(
-            b, s->ring ? ": fits a deadlock, not proven: of each place's waiters some were let go before by "
-                         "a thread that now waits at another"
-                       : ": who holds it is not shown");
+        say_not_ended(x, b, s);
         break;
     default:
         if (s->at_most && x->v->losses)

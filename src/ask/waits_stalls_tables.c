@@ -65,8 +65,10 @@ static const struct sp_answer_column set_columns[] = {
                      .doc =
                          "of waits that were not seen to end: some may have been over before, which is not "
                          "recorded; null: they had an end, or lasted to the end of the recording"},
-    [SET_RING] = {"fits_deadlock", SP_COL_BOOL,
-                  .doc = "not ended: those who let go of each place before wait at another; no proof"},
+    [SET_RING] =
+        {"fits_deadlock", SP_COL_BOOL,
+         .doc = "not ended: those who let go of each place before wait at another; no proof, the less where "
+                "`candidates` has threads"},
     [SET_CONVOY] = {"convoy", SP_COL_BOOL,
                     .doc = "let go again and again: nobody had it for half of the episode; holder: who "
                            "had it longest"},
@@ -165,8 +167,9 @@ static const struct sp_answer_column candidate_columns[] = {
 };
 const struct sp_table_decl sp_waits_stall_candidates = {
     "candidates", candidate_columns, COLUMNS(candidate_columns), .of = "stalls",
-    .doc = "who of the process ran meanwhile without waiting, in the longest episode; only without events of "
-           "waking"};
+    .doc =
+        "without events of waking: who of the process ran meanwhile without waiting, in the longest episode; "
+        "of waits that did not end: who does not wait there, first those who let go there before"};
 
 enum { LINK_WHO, LINK_REASON = LINK_WHO + THREAD_N, LINK_BLOCKED, LINK_IN, LINK_RUNNING, LINK_RUNNABLE };
 static const struct sp_answer_column link_columns[] = {
@@ -294,7 +297,7 @@ static void put_episode(struct stalls *x, struct sp_answer_table *t, const struc
     sp_put_int(t, EP_WAITS, s->waits.n);
     sp_put_int(t, EP_LOST, s->lost);
     sp_put_int(t, EP_LONGEST, s->longest);
-    if (s->candidates.n)
+    if (s->candidates.n && s->by != SP_STALL_BY_NOT_ENDED)
         sp_put_int(t, EP_UNSURE, s->unsure);
     sp_put_int(t, EP_HANDOVERS, s->handovers);
     sp_put_int(t, EP_EVENTS_LOST, stalls_events_lost(x, s));

@@ -461,6 +461,42 @@ def test_one_thread_that_waits_for_a_lock_to_the_end(tmp_path, waited, stack, sa
     assert said or "STALLS: none found" in text
 
 
+def crossed(tmp_path, sleeper):
+    """
+    http-0 and http-1 let go of what the other one waits for, and then each waits there to the end. sleeper: a third
+    one of the program is asleep meanwhile, having waited for no lock.
+    """
+    m, (one, two, *_) = Machine(True), WORKERS
+    places = {t: LOCK[:-3] + [f"{f} (/opt/server)"] + LOCK[-2:] for t, f in ((one, "take_a"), (two, "take_b"))}
+    m.switch(0, 0, SPINNER)
+    for at, waits, lets in ((1, one, two), (101, two, one)):
+        m.switch(at, 1, waits)
+        m.switch(at + 1, 1, lets, "S", places[waits])
+        m.wake(at + 30, 1, waits, UNLOCK + ["give (/opt/server)"])
+        m.switch(at + 31, 1, waits, "S", [f.format("pause", "worker") for f in NAP])
+        m.switch(at + 32, 1, None, "S", [f.format("pause", "worker") for f in NAP])
+    if sleeper:
+        m.switch(250, 1, LOGGER)
+        m.switch(251, 1, None, "S", [f.format("flush", "log_loop") for f in NAP])
+    for at, who in ((300, one), (310, two)):
+        m.switch(at, 1, who)
+        m.switch(at + 1, 1, None, "S", places[who])
+    m.switch(900, 0, None, "S", [])
+    path = tmp_path / "crossed.perf-script.txt"
+    path.write_text(m.text())
+    return path
+
+
+@pytest.mark.parametrize("sleeper", [False, True])
+def test_what_fits_a_deadlock_may_be_held_by_one_that_waits_elsewhere(tmp_path, sleeper):
+    path = crossed(tmp_path, sleeper)
+    (s,) = [s for s in ask("waits", path)["stalls"] if s["evidence"] == "not ended"]
+    assert s["fits_deadlock"] and [c["comm"] for c in s["candidates"]] == ["logger"] * sleeper
+    text = unwrapped(run("waits", path).out)
+    assert "fits a deadlock, not proven" in text
+    assert ("or one that does not wait there holds it: logger (tid 120)" in text) == sleeper
+
+
 RWLOCK = FUTEX + ["futex_abstimed_wait_common64 (/usr/lib/libc.so.6)", "{} (/usr/lib/libc.so.6)", "handle (/opt/server)",
                   "worker (/opt/server)", "start_thread (/usr/lib/libc.so.6)"]
 
