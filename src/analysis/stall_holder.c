@@ -222,7 +222,7 @@ static bool by_elimination(struct stall_work *w, struct sp_stall *s)
     return true;
 }
 
-/* Until when it held it, at the latest: the last moment it ran before a waiter went on. */
+/* Until when it held it, at the latest: the last moment it ran, or may have, before a waiter went on. */
 static int64_t last_ran(const struct stall_work *w, uint32_t thread, int64_t before)
 {
     const struct sp_interval_thread *t = &w->v->threads.v[thread];
@@ -232,7 +232,8 @@ static int64_t last_ran(const struct stall_work *w, uint32_t thread, int64_t bef
         if (i >= t->first + t->n)
             continue;
         const struct sp_interval *x = &w->v->v.v[i];
-        if (x->state == SP_RUN_RUNNING && x->start < before) {
+        bool may_have = x->until < x->end && x->until < before; /* when it came back is not recorded */
+        if ((x->state == SP_RUN_RUNNING && x->start < before) || may_have) {
             last = x->end < before ? x->end : before;
             found = true;
             break;

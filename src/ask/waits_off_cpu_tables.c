@@ -135,8 +135,10 @@ static const struct sp_answer_column waits_place_columns[] = {
                         .doc =
                             "some waits began before the recording, were not over at its end, or it is not "
                             "recorded when they were"},
-    [PLACE_UNKNOWN] = {"unknown", SP_COL_WEIGHT,
-                       .doc = "besides: until when they waited is not recorded, they did or ran"},
+    [PLACE_UNKNOWN] =
+        {"unknown", SP_COL_WEIGHT,
+         .doc = "besides: until when they waited is not recorded, they did or ran; where events "
+                "were lost, or CPUs are not recorded, there may be waits whose beginning is not, too"},
     [PLACE_MEAN] = {"mean", SP_COL_WEIGHT,
                     .doc = "of one wait, at least where at_least is true; null: not known"},
     [PLACE_MEDIAN] = {"median", SP_COL_WEIGHT, .doc = "nearest rank; null: single waits are not known"},
@@ -449,7 +451,9 @@ static spaa_status put_places(const struct sp_waits_asked *x, struct sp_said_nam
         longest |= x->acc->places.v[i].longest != SP_ABSENT;
         unknown |= x->acc->places.v[i].unknown && is_asked(x, &x->acc->places.v[i]);
     }
-    if (!unknown || x->a->q->sheet)
+    /* Waits that began unseen, where events were lost or on CPUs that were not recorded, may be of any row.
+     */
+    if (!unknown || x->a->q->sheet || x->acc->lost || x->acc->some_cpus)
         sp_table_title(x->a->out, t, PLACE_MOST_SAID, NULL);
     if (!longest)
         sp_table_title(x->a->out, t, PLACE_LONGEST_SAID, NULL);

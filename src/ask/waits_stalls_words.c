@@ -169,7 +169,7 @@ static void say_head(struct stalls *x)
 {
     struct sp_buf *b = &x->a->b;
     uint64_t waits = 0;
-    int64_t lost = 0, threshold = INT64_MAX;
+    int64_t lost = 0, threshold = INT64_MAX, highest = 0;
     bool at_most = false, open = false;
     for (size_t i = 0; i < x->s.v.n; i++) {
         waits += x->s.v.v[i].waits.n;
@@ -177,6 +177,7 @@ static void say_head(struct stalls *x)
         at_most |= x->s.v.v[i].at_most;
         open |= x->s.v.v[i].by == SP_STALL_BY_NOT_ENDED;
         threshold = x->s.v.v[i].threshold < threshold ? x->s.v.v[i].threshold : threshold;
+        highest = x->s.v.v[i].threshold > highest ? x->s.v.v[i].threshold : highest;
     }
     sp_buf_clear(b);
     if (!x->stacks) {
@@ -191,7 +192,10 @@ static void say_head(struct stalls *x)
     } else {
         sp_buf_puts(b, "STALLS > ");
         stalls_say_ns(b, threshold);
-        sp_buf_puts(b, ": ");
+        sp_buf_puts(b, highest > threshold ? " to > " : "");
+        if (highest > threshold)
+            stalls_say_ns(b, highest);
+        sp_buf_puts(b, highest > threshold ? " by place: " : ": ");
         sp_text_count(b, x->s.v.n, "episode");
         sp_buf_puts(b, ", ");
         sp_text_count(b, waits, "wait");

@@ -217,6 +217,18 @@ def test_where_two_may_have_held_it_none_is_named(tmp_path):
     assert "HOLDER not known: one of 2 that ran meanwhile: refresher" in text and "HELD BY" not in text
 
 
+def test_until_when_an_inferred_holder_had_it_is_not_known_where_its_running_is_not(tmp_path):
+    """When the holder, which was put off its CPU, came back is not recorded."""
+    path = recording(tmp_path, False)
+    came = ("50.210000: sched:sched_switch", "50.610000: sched:sched_switch")
+    events = [e for e in path.read_text().split("\n\n") if "spinner" not in e.split("\n")[0] or not any(at in e for at in came)]
+    path.write_text("\n\n".join(events))
+    s = stall(path)
+    e = s["episodes"][0]
+    assert (s["evidence"], s["holder"]["comm"]) == ("inferred", "refresher")
+    assert e["held_ns"] / 1e6 == pytest.approx(149.5, abs=1.5) and e["held_unknown_ns"] / 1e6 > 90
+
+
 def test_a_waking_says_it_where_elimination_could_not(tmp_path):
     s = stall(recording(tmp_path, True, other=LOGGER))
     assert (s["evidence"], s["holder"]["comm"]) == ("woken", "refresher")
