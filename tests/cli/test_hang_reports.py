@@ -792,3 +792,44 @@ def test_a_thread_that_the_program_began_is_not_taken_for_the_main_one(tmp_path)
         assert hang["main"]["tid"] == main, hang
         if not other:
             assert "is known to be the main one" in brief(path) and "main thread 0x20" not in brief(path)
+
+
+TWICE = "SPAA-W528"
+
+
+@pytest.mark.parametrize("timeline", [True, False])
+def test_what_stands_twice_in_the_same_bytes_is_counted_once(tmp_path, timeline):
+    main = thread(0x10, [(100, "work", "running")], queue=QUEUE, timeline=timeline)
+    worker = thread(0x11, [(100, "job", "running")], timeline=timeline)
+    one, two = process("App", 100, [main, worker]), process("App", 100, [main, worker, worker])
+    other = process("App", 100, [main, worker.replace("job", "jab")])
+    for processes, weight, said in (([one], 200, 0), ([one, one], 200, 1), ([one, process("B", 7, [worker]), one], 300, 1), ([two], 200, 1),
+                                    ([two, two], 200, 1), ([one, other], 400, 0)):
+        path = report(tmp_path, processes, timeline)
+        answer = ask("info", path)
+        assert answer["events"][0]["samples"] == weight, processes
+        assert (TWICE in [d["code"] for d in answer["diagnostics"]]) == bool(said)
+        assert ("#1" in run("top", path, "--by", "process").out) == (processes == [one, other])
+        assert (TWICE in run("top", path).out) == bool(said)
+
+
+def test_a_report_that_was_pasted_twice_is_counted_once(tmp_path):
+    path = report(tmp_path, [process("App", 100, [thread(0x10, [(100, "work", "running")], queue=QUEUE)])])
+    text = path.read_text()
+    for pasted, code, other in ((text + text, TWICE, "SPAA-L522"), (text + text + text.rstrip(), TWICE, "SPAA-L522"),
+                                (text + text.replace("work", "walk"), "SPAA-L522", TWICE)):
+        path.write_text(pasted)
+        answer = ask("info", path)
+        codes = [d["code"] for d in answer["diagnostics"]]
+        assert answer["events"][0]["samples"] == 100 and code in codes and other not in codes
+
+
+def test_an_analysis_of_sample_that_stands_twice_is_counted_once(tmp_path):
+    path = tmp_path / "s.txt"
+    text = ("Analysis of sampling rg (pid 64) every 1 millisecond\nProcess:         rg [64]\n\nCall graph:\n"
+            "    10 Thread_15   DispatchQueue_1: com.apple.main-thread  (serial)\n    + 10 main  (in rg) + 41  [0x10384b549]\n\n")
+    for pasted, weight in ((text + text, 10), (text + text.replace("main ", "work "), 20)):
+        path.write_text(pasted)
+        answer = ask("info", path)
+        assert answer["events"][0]["samples"] == weight
+        assert (TWICE in [d["code"] for d in answer["diagnostics"]]) == (weight == 10)

@@ -268,13 +268,19 @@ def test_processes_of_one_number_are_apart_with_their_times(states):
                    "helper (pid 77)": (2, 2500000000)}
 
 
-def test_a_process_reported_twice_keeps_both():
+@pytest.mark.parametrize("other", [True, False])
+def test_a_process_reported_twice_keeps_both_where_these_differ(other):
     text = open(STATES).read()
     begin = text.index("Process:          Server [77]")
     end = text.index("Process:          Server [77]", begin + 1)
-    twice = text[:end] + text[begin:end] + text[end:]
+    block = text[begin:end]
+    again = block.replace("CPU Time:         0.310s", "CPU Time:         0.311s") if other else block
+    twice = text[:end] + again + text[end:]
     profile = Profile(twice)
-    assert sum(v for k, v in profile.stacks().items()) == 559 + 205
+    assert sum(v for k, v in profile.stacks().items()) == 559 + 205 * other
+    assert ("SPAA-W528" in profile.answer.err) != other
+    if not other:
+        assert profile.stacks() == Profile(text).stacks()
     assert Profile(rendered(twice)).raw == profile.raw
 
 

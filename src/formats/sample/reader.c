@@ -171,6 +171,31 @@ static spaa_status sample_read_line(struct sample_reader *r, struct sp_span line
     return ok && !r->tail.failed ? SPAA_OK : sp_nomem(r->d);
 }
 
+/* Before all: which analyses stand there again. */
+static bool sample_find_repeats(struct sample_reader *r)
+{
+    const char *first = NULL, *next;
+    bool again, ok = true;
+    for (const char *p = r->start; ok && p < r->end; p = next) {
+        const char *nl = memchr(p, '\n', (size_t)(r->end - p));
+        bool begins = sp_hang_starts((struct sp_span){p, (size_t)(r->end - p)}, "Analysis of sampling ");
+        next = nl ? nl + 1 : r->end;
+        if (begins && first)
+            ok = sp_hang_repeats_add(&r->repeats, first, p, 0, &again);
+        first = begins ? p : first;
+    }
+    return ok && (!first || sp_hang_repeats_add(&r->repeats, first, r->end, 0, &again));
+}
+
+static bool sample_is_again(struct sample_reader *r, struct sp_span line)
+{
+    bool begins, again = sp_hang_repeats_skip(&r->repeats, line.p, &begins);
+    if (begins)
+        sp_emit(r->d, SP_W528, SP_AT_LINE(r->line, (uint64_t)(line.p - r->start)), "\"%.*s\"",
+                (int)(line.n > 80 ? 80 : line.n), line.p);
+    return again;
+}
+
 static spaa_status sample_read_lines(struct sample_reader *r)
 {
     const char *p = r->start;
@@ -183,7 +208,8 @@ static spaa_status sample_read_lines(struct sample_reader *r)
         if (!nl && eol == p) /* the text is cut within the blanks before a row: no blank line */
             break;
         struct sp_span line = {p, (size_t)(eol - p)};
-        spaa_status st = sp_hang_fences_skip(&fences, line) ? SPAA_OK : sample_read_line(r, line);
+        bool skip = sp_hang_fences_skip(&fences, line) || sample_is_again(r, line);
+        spaa_status st = skip ? SPAA_OK : sample_read_line(r, line);
         if (st)
             return st;
         if (r->opts->strict && sp_diags_count(r->d, SP_LOSS))
@@ -248,7 +274,7 @@ spaa_status sp_sample_report_read(struct sp_input *in, const struct sp_read_opts
         sp_emit_hint(d, SP_E500, SP_AT(0), advice, "%s", mail);
         st = SPAA_ERR_INPUT;
     }
-    if (!st && !sp_sample_prepare(&r))
+    if (!st && (!sp_sample_prepare(&r) || !sample_find_repeats(&r)))
         st = sp_nomem(d);
     if (!st)
         st = sample_read_lines(&r);
@@ -258,6 +284,7 @@ spaa_status sp_sample_report_read(struct sp_input *in, const struct sp_read_opts
         sp_buf_free(bufs[i]);
     sp_hang_images_free(&r.images);
     sp_hang_tree_free(&r.tree);
+    sp_hang_repeats_free(&r.repeats);
     sp_hang_texts_free(&r.texts);
     sp_vec_free(&r.rows);
     sp_vec_free(&r.blocks);

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "formats/common/hang/frame_texts.h"
 #include "formats/common/hang/images.h"
+#include "formats/common/hang/repeats.h"
 #include "formats/common/hang/tree.h"
 #include "formats/common/hang/wrapped.h"
 #include "formats/sample/sample.h"
@@ -40,6 +41,7 @@ struct sample_reader {
     enum sp_granularity frames;
     struct sp_hang_images images;
     struct sp_hang_tree tree;
+    struct sp_hang_repeats repeats;
     struct sp_hang_texts texts;
     SP_VEC(struct sp_hang_row) rows;
     SP_VEC(struct sample_block) blocks;

@@ -205,6 +205,16 @@ static spaa_status spindump_read_line(struct spindump_reader *r, struct sp_span 
     return st;
 }
 
+/* What was read before, in the same bytes. */
+static bool spindump_is_again(struct spindump_reader *r, struct sp_span line)
+{
+    bool begins, again = sp_hang_repeats_skip(&r->repeats, line.p, &begins);
+    if (begins)
+        sp_emit(r->d, SP_W528, sp_spindump_here(r, line.p), "\"%.*s\"", (int)(line.n > 80 ? 80 : line.n),
+                line.p);
+    return again;
+}
+
 static spaa_status spindump_read_lines(struct spindump_reader *r, struct sp_input *in)
 {
     const char *p = r->start;
@@ -218,7 +228,7 @@ static spaa_status spindump_read_lines(struct spindump_reader *r, struct sp_inpu
         if (!nl && eol == p) /* the text is cut within the blanks before a row: no blank line */
             break;
         struct sp_span line = {p, (size_t)(eol - p)};
-        bool skip = sp_hang_fences_skip(&fences, line);
+        bool skip = sp_hang_fences_skip(&fences, line) || spindump_is_again(r, line);
         if (!skip && spindump_is_second(r, line))
             break;
         spaa_status st = skip ? SPAA_OK : spindump_read_line(r, line);
@@ -351,6 +361,7 @@ static void spindump_release(struct spindump_reader *r)
     sp_map_free(&r->by_pid);
     sp_vec_free(&r->named);
     sp_map_free(&r->by_instance);
+    sp_hang_repeats_free(&r->repeats);
     sp_arena_free(&r->joined);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "formats/common/hang/images.h"
+#include "formats/common/hang/repeats.h"
 #include "formats/common/hang/tree.h"
 #include "formats/common/hang/wrapped.h"
 #include "formats/spindump/frames.h"
@@ -116,6 +117,7 @@ struct spindump_reader {
     struct sp_map by_pid;
     SP_VEC(struct spindump_named) named;
     struct sp_map by_instance;
+    struct sp_hang_repeats repeats;
 
     /* the tail */
     struct sp_buf tail;
@@ -215,14 +217,17 @@ spaa_status sp_spindump_end_process(struct spindump_reader *r);
  * stacks.c: of all of them false, or SPAA_ERR_NOMEM, where there is no memory.
  */
 bool sp_spindump_prepare(struct spindump_reader *r);
-/* Which processes have their number and name in common, before any is read; then, which of them is at hand.
- */
-bool sp_spindump_count_processes(struct spindump_reader *r);
-bool sp_spindump_instance(struct spindump_reader *r);
 /* Before the stacks of a process: which of its headers are of one thread. */
 bool sp_spindump_number_blocks(struct spindump_reader *r);
 /* The rows of one thread as stacks. */
 spaa_status sp_spindump_block_stacks(struct spindump_reader *r, const struct spindump_block *b);
+
+/*
+ * instances.c: which processes have their number and name in common, and what stands there again, before any
+ * is read; then, which of them is at hand. False: no memory.
+ */
+bool sp_spindump_count_processes(struct spindump_reader *r);
+bool sp_spindump_instance(struct spindump_reader *r);
 
 /*
  * microstackshots.c: the value of the key `Steps`, and when all was read, the weights that follow from it.
