@@ -103,28 +103,17 @@ static bool sample_image_dsos(struct sample_reader *r)
     return true;
 }
 
-/* Rows that cannot be of the thread above them are a thread's whose line is missing. */
 static bool sample_part_blocks(struct sample_reader *r)
 {
     for (size_t i = 0; i < r->blocks.n; i++)
-        r->blocks.v[i].n =
-            (i + 1 < r->blocks.n ? r->blocks.v[i + 1].first : r->rows.n) - r->blocks.v[i].first;
+        r->blocks.v[i].rows.n =
+            (i + 1 < r->blocks.n ? r->blocks.v[i + 1].rows.first : r->rows.n) - r->blocks.v[i].rows.first;
     for (size_t i = 0, all = r->blocks.n; i < all; i++) {
         struct sample_block *b = &r->blocks.v[i], rest = {.thread.tid = SP_ABSENT};
-        size_t n =
-            !b->known ? b->n : sp_hang_rows_of_one_thread(r->rows.v + b->first, b->n, b->thread.samples);
-        if (n == b->n)
-            continue;
-        rest.first = b->first + n;
-        rest.n = b->n - n;
-        rest.line = r->rows.v[rest.first].line;
-        rest.cut = b->cut;
-        b->n = n;
-        b->cut = false;
-        sp_emit(r->d, SP_L511, SP_AT_LINE(rest.line, SP_NOWHERE),
-                "Thread_%.*s above has its samples without them: they are counted for the process alone",
-                (int)b->thread.id.n, b->thread.id.p);
-        if (!sp_vec_push(&r->blocks, rest))
+        if (b->known)
+            sp_hang_part_slice(&r->tree, r->rows.v, &b->rows, b->thread.samples, "Thread_", b->thread.id,
+                               &rest.rows);
+        if (rest.rows.n && !sp_vec_push(&r->blocks, rest))
             return false;
     }
     return true;

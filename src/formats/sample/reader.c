@@ -227,7 +227,7 @@ static spaa_status sample_finish(struct sample_reader *r, struct sp_input *in)
     if (r->open && r->zone == GRAPH && !sp_sample_settle_row(r))
         return sp_nomem(r->d);
     if (r->open && r->zone == GRAPH && !r->after_blank && r->blocks.n) /* a blank line ends the graph */
-        r->blocks.v[r->blocks.n - 1].cut = true;
+        r->blocks.v[r->blocks.n - 1].rows.cut = true;
     spaa_status st = sp_sample_end_analysis(r);
     if (st)
         return st;

@@ -12,10 +12,8 @@
 
 struct sample_block {
     struct sp_sample_report_thread thread;
-    size_t first, n;
-    uint64_t line;
+    struct sp_hang_slice rows;
     bool known; /* its line was understood */
-    bool cut;   /* the text ends in the middle of its rows */
 };
 
 enum sample_zone { BEFORE, FIELDS, GRAPH, TAIL, IMAGES };

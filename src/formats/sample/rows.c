@@ -65,7 +65,7 @@ static bool row_split(struct sp_span line, struct sp_hang_row *row, struct sp_sp
 static bool row_begin_thread(struct sample_reader *r, const struct sp_sample_report_thread *t, int64_t count,
                              uint64_t line)
 {
-    struct sample_block b = {.first = r->rows.n, .line = line, .known = t};
+    struct sample_block b = {.rows = {.first = r->rows.n, .line = line}, .known = t};
     b.thread = t ? *t : (struct sp_sample_report_thread){.tid = SP_ABSENT};
     b.thread.samples = count;
     return sp_vec_push(&r->blocks, b);

@@ -190,12 +190,12 @@ static void sample_doubt_end(struct sp_hang_row *rows, size_t n)
 spaa_status sp_sample_block_stacks(struct sample_reader *r, const struct sample_block *b)
 {
     int64_t roots, untold = r->tree.untold;
-    struct sp_hang_row *rows = r->rows.v + b->first;
-    if (!b->n)
+    struct sp_hang_row *rows = r->rows.v + b->rows.first;
+    if (!b->rows.n)
         return SPAA_OK;
     if (!sample_new_context(r, &b->thread))
         return sp_nomem(r->d);
-    for (size_t i = 0; i < b->n; i++) {
+    for (size_t i = 0; i < b->rows.n; i++) {
         struct sp_hang_text *x = &r->texts.v.v[rows[i].frame];
         rows[i].tag = rows[i].frame;
         if (x->stamp != r->stamp) {
@@ -209,14 +209,14 @@ spaa_status sp_sample_block_stacks(struct sample_reader *r, const struct sample_
             sp_emit(r->d, SP_L520, SP_AT_LINE(rows[i].line, SP_NOWHERE), "\"%.*s\"",
                     (int)(x->text.n > 60 ? 60 : x->text.n), x->text.p);
     }
-    if (b->cut)
-        sample_doubt_end(rows, b->n);
+    if (b->rows.cut)
+        sample_doubt_end(rows, b->rows.n);
     r->tree.whole = b->known ? b->thread.samples : -1;
-    spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
-    if (!st && b->cut)
-        sp_hang_say_end(&r->tree, rows[b->n - 1].line, roots, untold);
+    spaa_status st = sp_hang_tree_build(&r->tree, rows, b->rows.n, &roots);
+    if (!st && b->rows.cut)
+        sp_hang_say_end(&r->tree, rows[b->rows.n - 1].line, roots, untold);
     if (!st && b->known && roots != b->thread.samples)
-        sp_emit(r->d, SP_W516, SP_AT_LINE(b->line, SP_NOWHERE),
+        sp_emit(r->d, SP_W516, SP_AT_LINE(b->rows.line, SP_NOWHERE),
                 "Thread_%.*s has %lld samples, its roots %lld", (int)b->thread.id.n, b->thread.id.p,
                 (long long)b->thread.samples, (long long)roots);
     return st;

@@ -148,8 +148,7 @@ bool sp_spindump_begin_thread(struct spindump_reader *r, const struct sp_spindum
 {
     struct spindump_block b = {.thread = {.tid = SP_ABSENT, .nsamples = -1},
                                .has_thread = t,
-                               .first = r->rows.n,
-                               .line = r->line,
+                               .rows = {.first = r->rows.n, .line = r->line},
                                .notes = r->notes.n};
     if (t)
         b.thread = *t;
@@ -292,26 +291,14 @@ static bool spindump_image_dsos(struct spindump_reader *r)
     return true;
 }
 
-/* Rows that cannot be of the thread above them are a thread's whose line is missing. */
 static bool spindump_part_blocks(struct spindump_reader *r)
 {
     for (size_t i = 0, all = r->blocks.n; i < all; i++) {
         struct spindump_block *b = &r->blocks.v[i], rest = {.thread = {.tid = SP_ABSENT, .nsamples = -1}};
-        size_t n = b->thread.tid == SP_ABSENT
-                       ? b->n
-                       : sp_hang_rows_of_one_thread(r->rows.v + b->first, b->n, b->thread.nsamples);
-        if (n == b->n)
-            continue;
-        rest.first = b->first + n;
-        rest.n = b->n - n;
-        rest.line = r->rows.v[rest.first].line;
-        rest.cut = b->cut;
-        b->n = n;
-        b->cut = false;
-        sp_emit(r->d, SP_L511, SP_AT_LINE(rest.line, SP_NOWHERE),
-                "thread %.*s above has its samples without them: they are counted for the process alone",
-                (int)b->thread.id.n, b->thread.id.p);
-        if (!sp_vec_push(&r->blocks, rest))
+        if (b->thread.tid != SP_ABSENT)
+            sp_hang_part_slice(&r->tree, r->rows.v, &b->rows, b->thread.nsamples, "thread ", b->thread.id,
+                               &rest.rows);
+        if (rest.rows.n && !sp_vec_push(&r->blocks, rest))
             return false;
     }
     return true;
@@ -324,13 +311,11 @@ spaa_status sp_spindump_end_process(struct spindump_reader *r)
         return SPAA_OK;
     r->in_process = false;
     r->seen_keys = 0;
-    if (r->blocks.n)
-        r->blocks.v[r->blocks.n - 1].n = r->rows.n - r->blocks.v[r->blocks.n - 1].first;
-    for (size_t i = 0; i + 1 < r->blocks.n; i++)
-        r->blocks.v[i].n = r->blocks.v[i + 1].first - r->blocks.v[i].first;
-    for (size_t i = 0; i < r->blocks.n; i++)
-        r->blocks.v[i].notes_n =
-            (i + 1 < r->blocks.n ? r->blocks.v[i + 1].notes : r->notes.n) - r->blocks.v[i].notes;
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        struct spindump_block *b = &r->blocks.v[i], *next = i + 1 < r->blocks.n ? b + 1 : NULL;
+        b->rows.n = (next ? next->rows.first : r->rows.n) - b->rows.first;
+        b->notes_n = (next ? next->notes : r->notes.n) - b->notes;
+    }
     sp_buf_clear(list);
     if (!sp_spindump_settle_image(r) || !spindump_part_blocks(r) || !sp_spindump_number_blocks(r) ||
         !sp_spindump_instance(r))

@@ -266,7 +266,7 @@ static spaa_status spindump_finish(struct spindump_reader *r, struct sp_input *i
     /* A blank line ends the rows of a thread. A part may be pasted without it, or be cut: of its last rows,
      * what states nothing stays in doubt. */
     if (!st && r->in_process && r->zone == SPINDUMP_THREAD && !r->after_blank)
-        r->blocks.v[r->blocks.n - 1].cut = true;
+        r->blocks.v[r->blocks.n - 1].rows.cut = true;
     if (!st)
         st = sp_spindump_end_process(r);
     if (!st)

@@ -23,13 +23,11 @@ enum spindump_zone {
 struct spindump_block { /* a thread's rows, or those of a process without thread lines */
     struct sp_spindump_thread thread;
     bool has_thread;
-    size_t first, n; /* rows */
-    uint64_t line;
+    struct sp_hang_slice rows;
     size_t notes, notes_n; /* slice of the annotations */
     uint32_t number;       /* of the headers of its thread in this process, from 1 */
     bool shared;           /* there are several */
     bool idle;             /* a processor's thread for when there is nothing to do */
-    bool cut;              /* the text ends in the middle of its rows */
 };
 
 struct spindump_group { /* lines of the header without a blank one between */

@@ -178,23 +178,23 @@ static void spindump_doubt_end(struct spindump_reader *r, struct sp_hang_row *ro
 
 spaa_status sp_spindump_block_stacks(struct spindump_reader *r, const struct spindump_block *b)
 {
-    struct sp_hang_row *rows = r->rows.v + b->first;
+    struct sp_hang_row *rows = r->rows.v + b->rows.first;
     const struct sp_spindump_thread *t = &b->thread;
     int64_t roots, untold = r->tree.untold;
-    if (!b->n)
+    if (!b->rows.n)
         return SPAA_OK;
     r->block = b;
     r->labels = spindump_labels(r, b);
-    if (r->labels == SP_NONE || !spindump_bind_rows(r, rows, b->n))
+    if (r->labels == SP_NONE || !spindump_bind_rows(r, rows, b->rows.n))
         return sp_nomem(r->d);
-    if (b->cut)
-        spindump_doubt_end(r, rows, b->n);
+    if (b->rows.cut)
+        spindump_doubt_end(r, rows, b->rows.n);
     r->tree.whole = t->nsamples;
-    spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
-    if (!st && b->cut)
-        sp_hang_say_end(&r->tree, rows[b->n - 1].line, roots, untold);
+    spaa_status st = sp_hang_tree_build(&r->tree, rows, b->rows.n, &roots);
+    if (!st && b->rows.cut)
+        sp_hang_say_end(&r->tree, rows[b->rows.n - 1].line, roots, untold);
     if (!st && t->nsamples >= 0 && roots != t->nsamples)
-        sp_emit(r->d, SP_W516, SP_AT_LINE(b->line, SP_NOWHERE),
+        sp_emit(r->d, SP_W516, SP_AT_LINE(b->rows.line, SP_NOWHERE),
                 "thread %.*s has %lld samples, its roots %lld", (int)(t->id.n ? t->id.n : 10),
                 t->id.n ? t->id.p : "<multiple>", (long long)t->nsamples, (long long)roots);
     return st;

@@ -10,7 +10,7 @@ static bool one_is_full(const struct sp_hang_row *row)
     return row->from && row->count == row->to - row->from + 1;
 }
 
-size_t sp_hang_rows_of_one_thread(const struct sp_hang_row *rows, size_t n, int64_t whole)
+static size_t one_thread_of(const struct sp_hang_row *rows, size_t n, int64_t whole)
 {
     const struct sp_hang_row *last = NULL; /* root */
     int64_t sum = 0;
@@ -29,6 +29,23 @@ size_t sp_hang_rows_of_one_thread(const struct sp_hang_row *rows, size_t n, int6
             sum = INT64_MAX;
     }
     return n;
+}
+
+void sp_hang_part_slice(const struct sp_hang_tree *t, const struct sp_hang_row *rows,
+                        struct sp_hang_slice *of, int64_t whole, const char *prefix, struct sp_span thread,
+                        struct sp_hang_slice *rest)
+{
+    size_t n = one_thread_of(rows + of->first, of->n, whole);
+    *rest = (struct sp_hang_slice){.first = of->first + n, .n = of->n - n};
+    if (!rest->n)
+        return;
+    rest->line = rows[rest->first].line;
+    rest->cut = of->cut;
+    of->n = n;
+    of->cut = false;
+    sp_emit(t->d, SP_L511, SP_AT_LINE(rest->line, SP_NOWHERE),
+            "%s%.*s above has its samples without them: they are counted for the process alone", prefix,
+            (int)thread.n, thread.p);
 }
 
 size_t sp_hang_caller(const struct sp_hang_row *rows, size_t i)

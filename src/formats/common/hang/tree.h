@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "model/profile.h"
+#include "json/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,9 +57,18 @@ void sp_hang_tree_free(struct sp_hang_tree *t);
  * is put where its samples fit, if that is one place alone, and else left out and reported.
  */
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, struct sp_hang_row *rows, size_t n, int64_t *roots);
-/* one_thread.c: so many of the rows, from the first one on, can be of a thread of so many samples (negative:
- * not stated). */
-size_t sp_hang_rows_of_one_thread(const struct sp_hang_row *rows, size_t n, int64_t whole);
+/* Of all rows of a process, those of one thread. */
+struct sp_hang_slice {
+    size_t first, n;
+    uint64_t line; /* the thread's, or its first row's */
+    bool cut;      /* the text ends in the middle of them */
+};
+/* one_thread.c: rows that cannot be of a thread of so many samples (negative: not stated), since all of these
+ * stand above, are a thread's whose line is missing: *rest, n 0: there are none. `prefix` and `thread`:
+ * how the report names it. */
+void sp_hang_part_slice(const struct sp_hang_tree *t, const struct sp_hang_row *rows,
+                        struct sp_hang_slice *of, int64_t whole, const char *prefix, struct sp_span thread,
+                        struct sp_hang_slice *rest);
 /* one_thread.c: what calls a row, by its column; SIZE_MAX: nothing does. Of the last row of a text that is
  * cut off there, that and what calls it may have had more rows. */
 size_t sp_hang_caller(const struct sp_hang_row *rows, size_t i);
