@@ -401,6 +401,34 @@ def test_rows_of_a_thread_whose_line_is_missing_are_not_of_the_one_above(timelin
     assert "thread 0x10 above has its samples without them" in " ".join(shown.out.split())
 
 
+@pytest.mark.parametrize("timeline", (True, False))
+def test_rows_of_a_thread_whose_line_and_root_are_missing_are_not_of_the_one_above(timeline, tmp_path):
+    path = tmp_path / "lost.spindump.txt"
+    root = "    20   start + 8 (app + 100) [0x100000064]" + (" 1-20" if timeline else "") + "\n"
+    text = lost_line(timeline)
+    path.write_text(text.replace("\n\n" + root, "\n"))
+    assert path.read_text().count("start +") == 1
+    rows = ask("top", path, "--by", "thread", "--view", "all", "-n", "0")["rows"]
+    assert sorted((r["tid"] or 0, r["self"]) for r in rows) == [(0, 20), (0x10, 20)]
+    answer = ask("waits", path)
+    assert not answer["deadlocks"] and [w["holder"]["tid"] for t in answer["waiters"] for w in t["waits"]] == [0x20]
+    assert "thread 0x10 above has its samples without them" in " ".join(run("summary", path).out.split())
+
+
+@pytest.mark.parametrize("timeline", (True, False))
+def test_a_damaged_number_parts_no_thread(timeline, tmp_path):
+    """A step, a count, or a caller's count: which rows are whose is not told by these."""
+    span = (lambda s: " " + s) if timeline else lambda s: ""
+    text = lost_line(timeline)
+    text = text[:text.index("    20   start")] + "".join("    %s\n" % row for row in (
+        "20   start + 8 (app + 100) [0x100000064]" + span("1-20"), "  12   work + 8 (app + 200) [0x1000000c8] (running)" + span("1-12"),
+        "  1    step + 8 (app + 300) [0x10000012c] (running)" + span("13"), "  7    work + 8 (app + 200) [0x1000000c8] (running)" + span("14-20")))
+    for old, new in (("", ""), (" 13\n", " 3\n"), ("    12   work", "    72   work"), ("  7    work", "  9    work"), ("20   start", "10   start")):
+        path = tmp_path / "r.spindump.txt"
+        path.write_text(text.replace(old, new, 1))
+        assert "SPAA-L511" not in run("top", path).out, (old, new)
+
+
 def test_rows_of_a_thread_of_sample_whose_line_is_missing_are_not_of_the_one_above(tmp_path):
     path = tmp_path / "lost.sample.txt"
     path.write_text("""Analysis of sampling app (pid 7) every 1 millisecond
@@ -419,6 +447,9 @@ Binary Images:
     rows = ask("top", path, "--by", "thread", "--view", "all", "-n", "0")["rows"]
     assert sorted((r["tid"] or 0, r["self"]) for r in rows) == [(0, 20), (1, 20)]
     assert "SPAA-L511" in run("top", path).err
+    path.write_text(path.read_text().replace("    + 20 start_thread  (in app) + 8  [0x100000264]\n", ""))
+    rows = ask("top", path, "--by", "thread", "--view", "all", "-n", "0")["rows"]
+    assert sorted((r["tid"] or 0, r["self"]) for r in rows) == [(0, 20), (1, 20)] and "SPAA-L511" in run("top", path).err
 
 
 # ---- rows of steps that what calls them was not seen in ----

@@ -110,9 +110,9 @@ static bool sample_part_blocks(struct sample_reader *r)
             (i + 1 < r->blocks.n ? r->blocks.v[i + 1].rows.first : r->rows.n) - r->blocks.v[i].rows.first;
     for (size_t i = 0, all = r->blocks.n; i < all; i++) {
         struct sample_block *b = &r->blocks.v[i], rest = {.thread.tid = SP_ABSENT};
-        if (b->known)
-            sp_hang_part_slice(&r->tree, r->rows.v, &b->rows, b->thread.samples, "Thread_", b->thread.id,
-                               &rest.rows);
+        if (b->known && !sp_hang_part_slice(&r->tree, r->rows.v, &b->rows, b->thread.samples, "Thread_",
+                                            b->thread.id, &rest.rows))
+            return false;
         if (rest.rows.n && !sp_vec_push(&r->blocks, rest))
             return false;
     }

@@ -209,7 +209,7 @@ spaa_status sp_sample_block_stacks(struct sample_reader *r, const struct sample_
             sp_emit(r->d, SP_L520, SP_AT_LINE(rows[i].line, SP_NOWHERE), "\"%.*s\"",
                     (int)(x->text.n > 60 ? 60 : x->text.n), x->text.p);
     }
-    if (b->rows.cut)
+    if (b->rows.cut || b->rows.torn)
         sample_doubt_end(rows, b->rows.n);
     r->tree.whole = b->known ? b->thread.samples : -1;
     spaa_status st = sp_hang_tree_build(&r->tree, rows, b->rows.n, &roots);

@@ -295,9 +295,10 @@ static bool spindump_part_blocks(struct spindump_reader *r)
 {
     for (size_t i = 0, all = r->blocks.n; i < all; i++) {
         struct spindump_block *b = &r->blocks.v[i], rest = {.thread = {.tid = SP_ABSENT, .nsamples = -1}};
-        if (b->thread.tid != SP_ABSENT)
-            sp_hang_part_slice(&r->tree, r->rows.v, &b->rows, b->thread.nsamples, "thread ", b->thread.id,
-                               &rest.rows);
+        if (b->thread.tid != SP_ABSENT &&
+            !sp_hang_part_slice(&r->tree, r->rows.v, &b->rows, b->thread.nsamples, "thread ", b->thread.id,
+                                &rest.rows))
+            return false;
         if (rest.rows.n && !sp_vec_push(&r->blocks, rest))
             return false;
     }

@@ -187,7 +187,7 @@ spaa_status sp_spindump_block_stacks(struct spindump_reader *r, const struct spi
     r->labels = spindump_labels(r, b);
     if (r->labels == SP_NONE || !spindump_bind_rows(r, rows, b->rows.n))
         return sp_nomem(r->d);
-    if (b->rows.cut)
+    if (b->rows.cut || b->rows.torn)
         spindump_doubt_end(r, rows, b->rows.n);
     r->tree.whole = t->nsamples;
     spaa_status st = sp_hang_tree_build(&r->tree, rows, b->rows.n, &roots);

@@ -133,19 +133,13 @@ static int64_t hang_left(const struct sp_hang_tree *t, const struct sp_hang_row 
     return all < 0 ? INT64_MAX : used < all ? all - used : 0;
 }
 
-/* As far as steps are known. */
-static bool hang_covers(const struct sp_hang_row *of, const struct sp_hang_row *row)
-{
-    return !of->from || !row->from || (row->from >= of->from && row->to <= of->to);
-}
-
 /* Whether a row may be called by the open one at `depth`, where it was seen in steps that are known. */
 static bool hang_is_within(const struct sp_hang_tree *t, const struct sp_hang_row *rows,
                            const struct sp_hang_row *row, size_t depth)
 {
     const struct sp_hang_row *of = depth ? &rows[t->open.v[depth - 1].row] : NULL,
                              *before = depth < t->open.n ? &rows[t->open.v[depth].row] : NULL;
-    bool later = !before || !before->from || row->from > before->to, within = !of || hang_covers(of, row);
+    bool later = !before || !before->from || row->from > before->to, within = !of || sp_hang_covers(of, row);
     return !row->from || (later && within);
 }
 
@@ -210,7 +204,7 @@ static bool hang_is_of_other_steps(const struct sp_hang_tree *t, const struct sp
                                    const struct sp_hang_row *row, size_t *whose)
 {
     *whose = t->open.n;
-    while (*whose && !hang_covers(&rows[t->open.v[*whose - 1].row], row))
+    while (*whose && !sp_hang_covers(&rows[t->open.v[*whose - 1].row], row))
         --*whose;
     return *whose < t->open.n;
 }

@@ -62,13 +62,18 @@ struct sp_hang_slice {
     size_t first, n;
     uint64_t line; /* the thread's, or its first row's */
     bool cut;      /* the text ends in the middle of them */
+    bool torn;     /* lines are missing behind them, rows maybe */
 };
 /* one_thread.c: rows that cannot be of a thread of so many samples (negative: not stated), since all of these
  * stand above, are a thread's whose line is missing: *rest, n 0: there are none. `prefix` and `thread`:
- * how the report names it. */
-void sp_hang_part_slice(const struct sp_hang_tree *t, const struct sp_hang_row *rows,
-                        struct sp_hang_slice *of, int64_t whole, const char *prefix, struct sp_span thread,
-                        struct sp_hang_slice *rest);
+ * how the report names it. False: no memory. */
+bool sp_hang_part_slice(struct sp_hang_tree *t, const struct sp_hang_row *rows, struct sp_hang_slice *of,
+                        int64_t whole, const char *prefix, struct sp_span thread, struct sp_hang_slice *rest);
+/* Whether a row may have been seen when another one was, as far as steps are known. */
+static inline bool sp_hang_covers(const struct sp_hang_row *of, const struct sp_hang_row *row)
+{
+    return !of->from || !row->from || (row->from >= of->from && row->to <= of->to);
+}
 /* one_thread.c: what calls a row, by its column; SIZE_MAX: nothing does. Of the last row of a text that is
  * cut off there, that and what calls it may have had more rows. */
 size_t sp_hang_caller(const struct sp_hang_row *rows, size_t i);
