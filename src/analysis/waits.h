@@ -63,8 +63,9 @@ struct sp_wait_thread {
     bool cyclic;                 /* its chain ends in a cycle */
 
     int64_t all;            /* its weight without filters */
-    bool counted;           /* it has one line, which says how often it was seen, and between which steps */
-    bool lacks_rows;        /* it has fewer samples than its line says */
+    int64_t stated;         /* how often it was seen, as its lines say; not positive: they do not */
+    bool counted;           /* that is its weight, and between which steps it was is stated, too */
+    bool lacks_rows;        /* it is another: rows are missing, or damaged */
     int64_t begin, last;    /* the first and the last step that saw it; SP_ABSENT: not known */
     int64_t end;            /* the last step of its report that saw any thread; SP_ABSENT: not known */
     uint32_t steps, nsteps; /* slice of ranges.v, by their beginning */

@@ -176,8 +176,39 @@ static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
     uint32_t i = steps_whose_line(w, &of, samples);
     if (i != SP_NONE) {
         steps_seen(&w->threads.v[i], from, to);
-        w->threads.v[i].counted = samples == w->threads.v[i].all;
-        w->threads.v[i].lacks_rows = w->counts_samples && samples > w->threads.v[i].all;
+        w->threads.v[i].stated = samples;
+    }
+}
+
+/* Of a thread with several, the lines after the first, which its process has; of several threads of the
+ * number it is not known whose they are. */
+static void steps_of_more_lines(struct sp_waits *w, const struct sp_process_fact *f)
+{
+    struct sp_span rest = sp_step_ranges_lines(w->profile, f);
+    int64_t tid, from, to, samples;
+    while (sp_step_ranges_line(&rest, &tid, &from, &to, &samples)) {
+        const struct sp_wait of = {.waiter = SP_NONE, .holder_tid = tid};
+        uint32_t i = sp_waits_candidate(w, &of, 0);
+        if (i == SP_NONE || sp_waits_candidate(w, &of, 1) != SP_NONE || w->threads.v[i].pid != f->pid ||
+            w->threads.v[i].stated <= 0)
+            continue;
+        steps_seen(&w->threads.v[i], from, to);
+        if (samples < 0 || __builtin_add_overflow(w->threads.v[i].stated, samples, &w->threads.v[i].stated))
+            w->threads.v[i].stated = SP_ABSENT;
+    }
+}
+
+static void steps_of_lines(struct sp_waits *w)
+{
+    const struct sp_profile *p = w->profile;
+    for (size_t i = 0; i < p->threads.n; i++)
+        steps_of_line(w, &p->threads.v[i]);
+    for (size_t i = 0; i < p->processes.n; i++)
+        steps_of_more_lines(w, &p->processes.v[i]);
+    for (size_t i = 0; i < w->threads.n; i++) {
+        struct sp_wait_thread *t = &w->threads.v[i];
+        t->counted = t->stated > 0 && t->stated == t->all;
+        t->lacks_rows = w->counts_samples && t->stated > 0 && t->stated != t->all;
     }
 }
 
@@ -246,8 +277,7 @@ spaa_status sp_waits_learn_steps(struct sp_waits *w, struct sp_diags *d)
     for (size_t i = 0; i < w->threads.n; i++)
         if (w->threads.v[i].nsteps)
             steps_look_alone(w, &w->threads.v[i]);
-    for (size_t i = 0; i < p->threads.n; i++)
-        steps_of_line(w, &p->threads.v[i]);
+    steps_of_lines(w);
     return steps_of_reports(w) && steps_of_waits(w) ? SPAA_OK : sp_nomem(d);
 }
 

@@ -120,6 +120,14 @@ void sp_reported_say_steps(struct sp_buf *b, const struct sp_wait_chain *c)
                       (long long)c->from, (long long)c->to);
 }
 
+static bool chain_has_steps(const struct sp_waits *w, const struct sp_wait_chain *c)
+{
+    for (uint32_t k = c->cycle; k < c->n; k++)
+        if (!w->threads.v[w->waits.v[w->steps.v[c->first + k]].waiter].nsteps)
+            return false;
+    return true;
+}
+
 /* Why a ring whose waits were there at once is no deadlock, as far as the report tells. */
 void sp_reported_say_why_none(const struct sp_waits *w, struct sp_buf *b, const struct sp_wait_chain *c)
 {
@@ -128,6 +136,8 @@ void sp_reported_say_why_none(const struct sp_waits *w, struct sp_buf *b, const 
     if (c->ended) {
         sp_buf_puts(b,
                     "; no deadlock over all: the stacks of its threads changed, so waits ended in between");
+        if ((c->at_once > 0 || c->at_least) && !chain_has_steps(w, c))
+            sp_buf_puts(b, "; whether the last of them did, spindump -i FILE -timeline tells");
         return;
     }
     for (uint32_t k = c->cycle; k < c->n; k++) {
@@ -166,7 +176,7 @@ void sp_reported_say_doubt(const struct sp_waits *w, struct sp_buf *b, const str
         sp_buf_printf(b, "; not to the end: its threads are gone after step %lld of %lld", (long long)c->gone,
                       (long long)words_end(w, c));
     if (c->lacks_rows)
-        sp_buf_puts(b, "; rows of its threads are missing");
+        sp_buf_puts(b, "; rows of its threads are missing or damaged");
 }
 
 void sp_reported_say_to_end(const struct sp_waits *w, struct sp_buf *b, const struct sp_wait_chain *c)

@@ -63,24 +63,47 @@ spaa_status sp_step_ranges_of(const struct sp_profile *p, struct sp_diags *d, st
     return SPAA_OK;
 }
 
-/* "1-341", "3", "1-8 with gaps of 4" */
-bool sp_step_ranges_of_thread(const struct sp_profile *p, const struct sp_thread *t, int64_t *from,
-                              int64_t *to, int64_t *samples)
+/* "1-341", "3", "1-8 with gaps of 4", and how often */
+static bool steps_of_line(struct sp_span line, int64_t *from, int64_t *to, int64_t *samples)
 {
-    struct sp_str extra = sp_pstr(p, t->extra_json);
     struct sp_span raw;
-    if (!extra.n || !sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "range", &raw) ||
-        raw.n < 3)
+    if (!sp_json_find(line, "range", &raw) || raw.n < 3)
         return false;
     const char *s = raw.p + 1, *end = raw.p + raw.n;
     size_t n = sp_parse_i64(s, end, from);
     *to = *from;
     if (!n || (s + n < end && s[n] == '-' && !sp_parse_i64(s + n + 1, end, to)))
         return false;
-    if (!sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "samples", &raw) ||
-        sp_parse_i64(raw.p, raw.p + raw.n, samples) != raw.n)
+    if (!sp_json_find_i64(line, "samples", samples))
         *samples = SP_ABSENT;
     return *from >= 1 && *to >= *from;
+}
+
+bool sp_step_ranges_of_thread(const struct sp_profile *p, const struct sp_thread *t, int64_t *from,
+                              int64_t *to, int64_t *samples)
+{
+    struct sp_str extra = sp_pstr(p, t->extra_json);
+    struct sp_span line;
+    return extra.n && sp_json_find((struct sp_span){extra.p, extra.n}, "x_spindump", &line) &&
+           steps_of_line(line, from, to, samples);
+}
+
+struct sp_span sp_step_ranges_lines(const struct sp_profile *p, const struct sp_process_fact *f)
+{
+    struct sp_str extra = sp_pstr(p, f->extra_json);
+    struct sp_span lines = {NULL, 0};
+    if (extra.n)
+        sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "threads", &lines);
+    return lines;
+}
+
+bool sp_step_ranges_line(struct sp_span *rest, int64_t *tid, int64_t *from, int64_t *to, int64_t *samples)
+{
+    struct sp_span item;
+    while (rest->n && sp_json_next(rest, &item))
+        if (*item.p == '{' && sp_json_find_i64(item, "tid", tid) && steps_of_line(item, from, to, samples))
+            return true;
+    return false;
 }
 
 bool sp_steps_are_microstackshots(const struct sp_profile *p)

@@ -7,6 +7,7 @@
 #define SP_STEP_RANGES_H
 
 #include "model/profile.h"
+#include "json/json.h"
 
 /* Steps from..to (both of them, 1 <= from <= to) of a stack. */
 struct sp_step_range {
@@ -32,6 +33,10 @@ spaa_status sp_step_ranges_of(const struct sp_profile *p, struct sp_diags *d, st
  * it does not say. */
 bool sp_step_ranges_of_thread(const struct sp_profile *p, const struct sp_thread *t, int64_t *from,
                               int64_t *to, int64_t *samples);
+/* The lines of threads that have several, but for the first, in what a process says; each gives the thread's
+ * number, and what sp_step_ranges_of_thread gives. False: no more. */
+struct sp_span sp_step_ranges_lines(const struct sp_profile *p, const struct sp_process_fact *f);
+bool sp_step_ranges_line(struct sp_span *rest, int64_t *tid, int64_t *from, int64_t *to, int64_t *samples);
 /* The report says that all of its samples are microstackshots: of threads that ran. */
 bool sp_steps_are_microstackshots(const struct sp_profile *p);
 void sp_step_ranges_free(struct sp_step_ranges *r);

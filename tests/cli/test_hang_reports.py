@@ -833,3 +833,25 @@ def test_an_analysis_of_sample_that_stands_twice_is_counted_once(tmp_path):
         answer = ask("info", path)
         assert answer["events"][0]["samples"] == weight
         assert (TWICE in [d["code"] for d in answer["diagnostics"]]) == (weight == 10)
+
+
+def served(tmp_path, second, timeline):
+    """0x11 serves one queue until step 50 and another one from then on; it and the main thread wait for each other all along."""
+    phases = [("one", 1), (second, 51)]
+    threads = [thread(0x10, [(100, "lock", held(0x11))], queue=QUEUE, timeline=timeline)]
+    threads += [thread(0x11, [(50, f, held(0x10))], first, '    DispatchQueue "q%d"(%d)' % (first, first), timeline) for f, first in phases]
+    return report(tmp_path, [process("App", 100, threads)], timeline, steps=100)
+
+
+@pytest.mark.parametrize("timeline", [True, False])
+def test_what_each_line_of_a_thread_says_counts(tmp_path, timeline):
+    first = ask("waits", served(tmp_path, "two", timeline))["chains"][0]
+    assert "rows of its threads" not in first["evidence"] and "at once or not" not in first["evidence"]
+    assert first["kind"] == ("deadlock" if timeline else "contention") and not first["sure"]
+    assert ("at once in 100 steps" in first["evidence"] and "whether the last of them did, spindump -i FILE -timeline tells" in first["evidence"]) != timeline
+    path = served(tmp_path, "one", timeline)
+    first = ask("waits", path)["chains"][0]
+    assert (first["kind"], first["sure"]) == ("deadlock", True)
+    path.write_text(path.read_text().replace("50 samples (51-100)", "49 samples (51-99)"))
+    first = ask("waits", path)["chains"][0]
+    assert (first["kind"], first["sure"]) == ("deadlock", False) and "rows of its threads" in first["evidence"]
