@@ -207,8 +207,9 @@ static void steps_of_lines(struct sp_waits *w)
         steps_of_more_lines(w, &p->processes.v[i]);
     for (size_t i = 0; i < w->threads.n; i++) {
         struct sp_wait_thread *t = &w->threads.v[i];
-        t->counted = t->stated > 0 && t->stated == t->all;
-        t->lacks_rows = w->counts_samples && t->stated > 0 && t->stated != t->all;
+        t->counted = t->stated > 0 && t->stated == t->all; /* once in a step, at most */
+        t->lacks_rows =
+            w->counts_samples && t->stated > 0 && (t->stated != t->all || t->stated > t->last - t->begin + 1);
     }
 }
 

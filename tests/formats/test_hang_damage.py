@@ -452,6 +452,19 @@ Binary Images:
     assert sorted((r["tid"] or 0, r["self"]) for r in rows) == [(0, 20), (1, 20)] and "SPAA-L511" in run("top", path).err
 
 
+@pytest.mark.parametrize("timeline", (True, False))
+def test_a_thread_whose_line_stands_twice_above_other_rows_is_doubted(timeline, tmp_path):
+    path = tmp_path / "r.spindump.txt"
+    text = lost_line(timeline)
+    text = text[:text.index("\n\n    20   start")].replace("thread 0x20", "thread 0x10") + "\n\n"
+    line = text.index("  Thread 0x10")
+    assert ask("waits", "-", stdin=text)["chains"][0]["sure"]
+    path.write_text(text + text[line:].replace("+ 8", "+ 12"))
+    first = ask("waits", path)["chains"][0]
+    assert not first["sure"]
+    assert "the line of thread 0x10 stands there again" in " ".join(run("summary", path).out.split())
+
+
 # ---- rows of steps that what calls them was not seen in ----
 
 

@@ -165,6 +165,19 @@ static spaa_status begin_first_row(struct spindump_reader *r, struct sp_span row
     return st;
 }
 
+/* A line of a thread that its process had already, above other rows: the text was put together of pieces,
+ * and it is not known which rows are the thread's. */
+static bool begin_is_again(struct spindump_reader *r, struct sp_span head, const struct sp_spindump_thread *t)
+{
+    bool again = false, ok = t->tid == SP_ABSENT || t->nsamples < 0 ||
+                             sp_hang_repeats_add(&r->thread_lines, head.p, head.p + head.n, r->stamp, &again);
+    if (again)
+        sp_emit(r->d, SP_W516, sp_spindump_here(r, head.p),
+                "the line of thread %.*s stands there again, above other rows: both count for it",
+                (int)t->id.n, t->id.p);
+    return ok;
+}
+
 spaa_status sp_spindump_thread_line(struct spindump_reader *r, struct sp_span line, struct sp_span text,
                                     bool *taken)
 {
@@ -181,7 +194,7 @@ spaa_status sp_spindump_thread_line(struct spindump_reader *r, struct sp_span li
     spaa_status st = pasted    ? sp_spindump_begin_process(r, (struct sp_span){line.p, 0}, false)
                      : damaged ? begin_damaged_process(r, line)
                                : SPAA_OK;
-    if (!st && !sp_spindump_begin_thread(r, &t))
+    if (!st && (!begin_is_again(r, head, &t) || !sp_spindump_begin_thread(r, &t)))
         st = sp_nomem(r->d);
     if (!st && row)
         return begin_first_row(r, sp_hang_after(text, head.n));

@@ -362,6 +362,7 @@ static void spindump_release(struct spindump_reader *r)
     sp_vec_free(&r->named);
     sp_map_free(&r->by_instance);
     sp_hang_repeats_free(&r->repeats);
+    sp_hang_repeats_free(&r->thread_lines);
     sp_arena_free(&r->joined);
 }
 

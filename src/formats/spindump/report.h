@@ -115,7 +115,7 @@ struct spindump_reader {
     struct sp_map by_pid;
     SP_VEC(struct spindump_named) named;
     struct sp_map by_instance;
-    struct sp_hang_repeats repeats;
+    struct sp_hang_repeats repeats, thread_lines; /* lines: of a process */
 
     /* the tail */
     struct sp_buf tail;
