@@ -238,16 +238,18 @@ static void held_sum(const struct held_thread *t, struct sp_held *out)
     }
 }
 
-/* What its samples tell most of: where it waited for others for long, its waits for events do not count. */
+/* What its samples tell most of: where it waited for others for long, and did nothing else so long, its waits
+ * for events do not count. */
 static enum sp_held_state held_most(const struct sp_held *h)
 {
     enum { PART = 10 };
     enum sp_held_state most = SP_HELD_RAN;
     bool waited = h->by[SP_HELD_WAITED] >= h->weight / PART + (h->weight % PART != 0);
-    for (unsigned i = 0; i < SP_HELD_STATES; i++)
-        if (h->by[i] > h->by[most] && (i != SP_HELD_EVENTS || !h->by[SP_HELD_WAITED] || !waited))
+    for (unsigned i = 0; i < SP_HELD_EVENTS; i++)
+        if (h->by[i] > h->by[most])
             most = (enum sp_held_state)i;
-    return most;
+    bool others = most == SP_HELD_WAITED && h->by[SP_HELD_WAITED] && waited;
+    return h->by[SP_HELD_EVENTS] > h->by[most] && !others ? SP_HELD_EVENTS : most;
 }
 
 static bool held_heaviest(struct held_thread *t, const struct sp_own *own, struct sp_held *out)

@@ -855,3 +855,15 @@ def test_what_each_line_of_a_thread_says_counts(tmp_path, timeline):
     path.write_text(path.read_text().replace("50 samples (51-100)", "49 samples (51-99)"))
     first = ask("waits", path)["chains"][0]
     assert (first["kind"], first["sure"]) == ("deadlock", False) and "rows of its threads" in first["evidence"]
+
+
+@pytest.mark.parametrize("timeline", [True, False])
+@pytest.mark.parametrize("ran, waited, verdict", [(9, 5, "idle"), (5, 9, "waited"), (40, 5, "ran"), (9, 0, "idle")])
+def test_a_main_thread_that_waited_for_events_most_is_not_said_to_have_run(tmp_path, timeline, ran, waited, verdict):
+    phases = [(36, "__CFRunLoopServiceMachPort", None), (ran, "work", "running")] + [(waited, "poll", None)] * bool(waited)
+    path = app(tmp_path, [phases], timeline)
+    assert ask("summary", path)["hang"]["verdict"] == verdict
+    if (ran, waited) == (9, 5):
+        text = brief(path)
+        assert "waited for events in its run loop in 36 of 50 samples (72 %)" in text
+        assert "otherwise it ran in 9 of 50 samples (18 %), it waited in 5 of 50 samples (10 %)" in text
