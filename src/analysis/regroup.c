@@ -229,7 +229,7 @@ static bool regroup_emptied(const struct sp_profile *p, uint32_t stack)
 spaa_status sp_regroup_settle(struct sp_profile **p, struct sp_diags *d)
 {
     unsigned char *leave = malloc((*p)->stacks.n + 1);
-    struct sp_merge_opts how = {.group_by = ~0u, .samples = true, .leave = leave};
+    struct sp_merge_opts how = {.group_by = ~0u, .samples = true, .rest = true, .leave = leave};
     struct sp_profile *kept = NULL;
     struct sp_merger *m = NULL;
     spaa_status st = leave ? sp_merger_new(&how, d, &m) : sp_nomem(d);

@@ -35,6 +35,7 @@ struct sp_merge_opts {
      * both records of a pair are, or neither. NULL: all are taken.
      */
     const unsigned char *leave;
+    bool rest; /* of the only input: extension records, processes and images are taken, too */
 };
 
 struct sp_merger;

@@ -31,13 +31,18 @@ static bool merge_is_text(struct sp_str json)
            (memcmp(end - 5, "_line", 5) == 0 || memcmp(end - 5, "_text", 5) == 0);
 }
 
+static bool merge_takes_rest(const struct sp_absorber *a)
+{
+    return a->m->opts.canonical || a->m->opts.rest;
+}
+
 static bool extensions(struct sp_absorber *a)
 {
     a->m->text_left += sp_originals_count(a->from->originals); /* of one input each */
     for (size_t i = 0; i < a->from->extensions.n; i++) {
         uint32_t json = a->from->extensions.v[i].json;
         struct sp_extension e = {SP_STR_NONE};
-        if (!a->m->opts.canonical || merge_is_text(sp_pstr(a->from, json))) {
+        if (!merge_takes_rest(a) || merge_is_text(sp_pstr(a->from, json))) {
             a->m->text_left++;
             continue;
         }
@@ -54,7 +59,7 @@ static bool merge_facts(struct sp_absorber *a)
     const struct sp_profile *from = a->from;
     struct sp_profile *to = a->to;
     uint32_t first = (uint32_t)to->images.n;
-    if (!a->m->opts.canonical) {
+    if (!merge_takes_rest(a)) {
         a->m->text_left += from->processes.n + from->images.n;
         return true;
     }
