@@ -131,7 +131,7 @@ static bool chain_has_steps(const struct sp_waits *w, const struct sp_wait_chain
 /* Why a ring whose waits were there at once is no deadlock, as far as the report tells. */
 void sp_reported_say_why_none(const struct sp_waits *w, struct sp_buf *b, const struct sp_wait_chain *c)
 {
-    int64_t end = SP_ABSENT;
+    int64_t end = SP_ABSENT, first = INT64_MAX;
     bool locks = true;
     if (c->ended) {
         sp_buf_puts(b,
@@ -144,12 +144,15 @@ void sp_reported_say_why_none(const struct sp_waits *w, struct sp_buf *b, const 
         const struct sp_wait *x = &w->waits.v[w->steps.v[c->first + k]];
         int64_t last = w->threads.v[x->waiter].last;
         end = last > end ? last : end;
+        first = last < first ? last : first;
         locks = locks && x->lock && !x->by_process;
     }
     if (c->n - c->cycle < 2 || c->at_once <= 0 || c->from == SP_ABSENT || end == SP_ABSENT || !locks)
         return;
     sp_buf_puts(b, "; no deadlock: ");
-    if (c->to < end)
+    if (first <= c->to && first < end)
+        sp_buf_printf(b, "one of its threads is gone after step %lld, and others went on", (long long)first);
+    else if (c->to < end)
         sp_buf_printf(b, "the threads went on after step %lld", (long long)c->to);
     else
         sp_buf_puts(b, "so few steps at the end may be chance");

@@ -867,3 +867,25 @@ def test_a_main_thread_that_waited_for_events_most_is_not_said_to_have_run(tmp_p
         text = brief(path)
         assert "waited for events in its run loop in 36 of 50 samples (72 %)" in text
         assert "otherwise it ran in 9 of 50 samples (18 %), it waited in 5 of 50 samples (10 %)" in text
+
+
+@pytest.mark.parametrize("timeline", [True, False])
+def test_a_report_whose_stacks_are_told_apart_by_queue_keeps_its_brief(tmp_path, timeline):
+    phases = [[(40, "work", "running"), (60, "lock", held(0x11))], [(100, "job", "running")]]
+    path, split = app(tmp_path, phases, timeline), tmp_path / "split.spaa"
+    said = run("convert", path, "--group-by", "pid,tid,comm,state,label:queue", "-o", split, code=0)
+    assert "SPAA-I321" not in said.err
+    whole, apart = ask("summary", path), ask("summary", split)
+    assert apart["hang"] == whole["hang"] and apart["hang"]["verdict"] == "waited"
+    assert ask("info", split)["reported"] == ask("info", path)["reported"]
+    said = run("convert", path, "--group-by", "comm,state,label:queue", "-o", split, code=0)
+    assert run("summary", split, code=0).out
+
+
+@pytest.mark.parametrize("timeline", [True, False])
+@pytest.mark.parametrize("second, kind", [(100, "deadlock"), (99, "deadlock"), (98, "contention"), (70, "contention")])
+def test_a_ring_whose_threads_are_gone_at_other_times_is_no_deadlock(tmp_path, timeline, second, kind):
+    path = app(tmp_path, [[(100, "lock", held(0x11))], [(second, "lock", held(0x10))]], timeline, steps=100)
+    first = ask("waits", path)["chains"][0]
+    assert first["kind"] == kind
+    assert ("one of its threads is gone after step %d, and others went on" % second in first["evidence"]) == (kind == "contention")
