@@ -59,6 +59,7 @@ void sp_states_text(struct sp_buf *b, const struct sp_selection *s)
 {
     const struct sp_state_shares *x = &s->states;
     const char *between = "; ";
+    int most = SP_SHARE_UNSTATED;
     if (!x->known || x->of[SP_SHARE_RUNNING] == x->whole)
         return;
     bool by_leaf = sp_str_is(sp_pstr(s->profile, s->profile->events.v[s->event].name), "sample");
@@ -77,8 +78,14 @@ void sp_states_text(struct sp_buf *b, const struct sp_selection *s)
         sp_text_percent(b, x->of[k], x->whole);
         sp_buf_puts(b, "%)");
         between = ", ";
+        /* An example: waits, where there are some, else what there is most of. */
+        bool more = most == SP_SHARE_UNSTATED || (most != SP_SHARE_WAITING && x->of[k] > x->of[most]);
+        if (*sp_share_states[k] && (k == SP_SHARE_WAITING || more))
+            most = k;
     }
-    sp_buf_puts(b, ": --by state, --state WAITING");
+    sp_buf_puts(b, ": --by state");
+    if (most != SP_SHARE_UNSTATED)
+        sp_buf_printf(b, ", --state %.*s", (int)strcspn(sp_share_states[most], ","), sp_share_states[most]);
     if (by_leaf)
         sp_buf_puts(b, "; known by the innermost function, sample(1) states none");
 }
