@@ -51,9 +51,9 @@ const char *sp_spindump_state(struct sp_span s)
 {
     static const struct {
         const char *word, *state;
-    } kinds[] = {{"turnstile", "BLOCKED"}, {"lock", "BLOCKED"},  {"mutex", "BLOCKED"},
-                 {"krwlock", "BLOCKED"},   {"wait4", "WAITING"}, {"receive", "WAITING"},
-                 {"queue", "WAITING"}};
+    } kinds[] = {{"turnstile", "BLOCKED"}, {"lock", "BLOCKED"},     {"mutex", "BLOCKED"},
+                 {"krwlock", "BLOCKED"},   {"wait4", "WAITING"},    {"receive", "WAITING"},
+                 {"queue", "WAITING"},     {"semaphore", "WAITING"}};
     static const char *const words[] = {"NATIVE", "TIMED_WAITING", "IDLE", "WALL_TIME"}; /* written by ours */
     if (!s.p)
         return "WAITING";
