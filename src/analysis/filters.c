@@ -248,8 +248,11 @@ static void list_threads(struct sp_buf *hint, const struct sp_profile *p)
     sp_buf_puts(hint, hint->len ? "; the threads are" : "the threads are");
     for (size_t i = 0; i < p->threads.n && shown < 8; i++, shown++) {
         const struct sp_thread *t = &p->threads.v[i];
-        sp_buf_printf(hint, "%s %s (pid %lld, tid %lld)", shown ? "," : "", sp_str_cstr(&p->strs, t->comm),
-                      (long long)t->pid, (long long)t->tid);
+        struct sp_str comm = sp_pstr(p, t->comm);
+        sp_buf_printf(hint, "%s%.*s%s(", shown ? ", " : " ", (int)comm.n, comm.p, comm.n ? " " : "");
+        if (t->pid != SP_ABSENT)
+            sp_buf_printf(hint, "pid %lld, ", (long long)t->pid);
+        sp_buf_printf(hint, "tid %lld)", (long long)t->tid);
     }
     if (p->threads.n > shown)
         sp_buf_printf(hint, " and %zu more", p->threads.n - shown);
