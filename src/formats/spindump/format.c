@@ -114,7 +114,7 @@ int sp_spindump_probe(const unsigned char *bytes, size_t n, bool whole, const ch
         return 90;
     }
     const char *advice;
-    if (!report && sp_probe_is_text(bytes, n) &&
+    if (sp_probe_is_text(bytes, n) &&
         (memmem(p, n, " format: stacks are sorted", 26) || memmem(p, n, "Report Version:", 15)) &&
         sp_hang_mail(p, n, &advice)) {
         *reason = "a report as a mail has it";
