@@ -77,6 +77,9 @@ bool sp_held_main(const struct sp_held_rows *r, const struct sp_own *own, uint32
 uint32_t sp_held_nested(const struct sp_profile *p, const struct sp_own *own, const uint32_t *path,
                         uint32_t n, bool *in_run_loop);
 
+/* It is parked in dispatch_main, which is no run loop, but waits for events as one. */
+bool sp_held_gave_up(const struct sp_profile *p, const uint32_t *path, uint32_t n);
+
 /* The same of all samples of the thread of a wait (in w->waits): `most` is its state, the heaviest stack that
  * of what it waited so. `events`: waits for events are told apart. */
 bool sp_held_waiting(const struct sp_held_rows *r, const struct sp_own *own, const struct sp_waits *w,

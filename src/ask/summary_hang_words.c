@@ -72,7 +72,8 @@ static void hang_verdict(struct sp_buf *b, const struct sp_summary *x)
     bool tie = false;
     sp_buf_puts(b, "main thread ");
     sp_hang_thread(b, x, h->tid);
-    sp_buf_printf(b, " %s", words[h->verdict]);
+    bool parked = h->verdict == SP_HANG_IDLE && sp_held_gave_up(x->x.q->profiles[0], h->main.path, h->main.n);
+    sp_buf_printf(b, " %s", parked ? "waited for events in dispatch_main" : words[h->verdict]);
     for (unsigned i = 0; i < SP_HELD_STATES; i++)
         if (i != h->main.most && h->main.by[i] == h->weight && !h->deadlock) {
             sp_buf_printf(b, " and %s", hang_did[i]);
