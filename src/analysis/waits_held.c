@@ -78,7 +78,8 @@ static void held_look_for_disk(struct held_thread *t, struct held_stack *x)
         return;
     for (uint32_t i = x->n; i-- > 0 && p->dsos.v[p->functions.v[path[i]].dso].is_kernel;) {
         const struct sp_wait_rule *r = held_rule_of(t, path[i]);
-        if (!r || (best && r->rank <= best->rank))
+        /* What waits for the disk sleeps in msleep. */
+        if (!r || r->reason == SP_WAIT_SLEEP || (best && r->rank <= best->rank))
             continue;
         best = r;
         x->disk_call = path[i];

@@ -1,6 +1,7 @@
 """Briefs and waits of small hang reports that are made here, so that what they must say is known."""
 
 import re
+import subprocess
 
 import pytest
 
@@ -889,3 +890,48 @@ def test_a_ring_whose_threads_are_gone_at_other_times_is_no_deadlock(tmp_path, t
     first = ask("waits", path)["chains"][0]
     assert first["kind"] == kind
     assert ("one of its threads is gone after step %d, and others went on" % second in first["evidence"]) == (kind == "contention")
+
+
+def test_the_state_that_is_named_for_more_is_there(tmp_path):
+    for states, named in (([held(0x11), "running"], "BLOCKED"), ([None, "running", held(0x11)], "WAITING"), (["runnable", "running"], "RUN_QUEUE")):
+        path = app(tmp_path, [[(30, "work%d" % i, state) for i, state in enumerate(states)]])
+        assert "--by state, --state %s" % named in run("top", path).out
+        run("top", path, "--state", named, code=0)
+
+
+def test_a_semaphore_is_waited_for(tmp_path):
+    path = app(tmp_path, [[(100, "take", "blocked by semaphore")]])
+    assert [r["name"] for r in ask("top", path, "--by", "state", "--view", "all")["rows"]] == ["WAITING"]
+    text = brief(path)
+    assert "main thread 0x10 waited in 100 of 100 samples" in text and "for semaphore" in text
+
+
+def test_threads_without_a_process_are_listed_without_its_number(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text(thread(0x200, [(100, "work", "running")]))
+    said = run("summary", path, "--pid", "50")
+    assert said.code and "the threads are (tid 512)" in said.err and "-922337" not in said.err
+
+
+@pytest.mark.parametrize("indent", ["    ", " ", "\t"])
+def test_an_indented_report_is_refused_with_what_undoes_it(tmp_path, indent):
+    path = app(tmp_path, [[(100, "work", "running")]])
+    whole, text = ask("summary", path)["hang"], path.read_text()
+    path.write_text("".join(indent + line + "\n" if line else "\n" for line in text.splitlines()))
+    said = run("summary", path)
+    assert said.code and "all lines of the report are indented" in said.err and "perl -pe" in said.err
+    undone = subprocess.run(["perl", "-pe", r"$i //= $1 if /^([ \t]+)\S/; s/^$i//", path], capture_output=True, text=True).stdout
+    assert r"perl -pe '$i //= $1 if /^([ \t]+)\S/; s/^$i//' FILE" in said.err and undone == text
+
+
+def test_a_wait_for_the_disk_in_msleep_is_one(tmp_path):
+    kernel = "buf_biowait + 8 (kernel.release.t6041 + 9) [0xfffffe0008d00009]", "msleep + 8 (kernel.release.t6041 + 99) [0xfffffe0008d00063]"
+    path = app(tmp_path, [[(100, "load", None)]], timeline=False)
+    path.write_text(path.read_text().rstrip() + "\n       *100   %s\n         *100   %s\n\n" % kernel)
+    assert "it waited for the disk, as the kernel's buf_biowait tells, in 100 of 100 samples" in brief(path)
+
+
+def test_a_main_thread_in_dispatch_main_waits_for_events(tmp_path):
+    path = app(tmp_path, [[(100, "_dispatch_sigsuspend", None)]])
+    assert ask("summary", path)["hang"]["verdict"] == "idle"
+    assert "main thread 0x10 waited for events in dispatch_main in 100 of 100 samples" in brief(path)
