@@ -2,6 +2,7 @@
  * When threads waited, of reports that say which samples saw a stack (model/step_ranges.h), and between which
  * samples they were seen, which the others say, too.
  */
+#include "analysis/process.h"
 #include "analysis/waits.h"
 
 #include "base/hash.h"
@@ -150,21 +151,23 @@ static bool steps_of_waits(struct sp_waits *w)
 
 /*
  * Of several programs that had the thread one after the other, a line does not say whose it is: that of as
- * many samples as the line has. Where not exactly one has these, it is nobody's. SP_NONE: none.
+ * many samples as the line has, of those that have none yet. Where not exactly one has these, it is nobody's.
+ * SP_NONE: none.
  */
 static uint32_t steps_whose_line(const struct sp_waits *w, const struct sp_wait *of, int64_t samples)
 {
-    uint32_t first = sp_waits_candidate(w, of, 0), found = SP_NONE;
-    if (first == SP_NONE || sp_waits_candidate(w, of, 1) == SP_NONE)
-        return first;
+    uint32_t last = SP_NONE, found = SP_NONE, all = 0, fit = 0;
     for (uint32_t k = 0, i; k < SP_AMONG_MOST && (i = sp_waits_candidate(w, of, k)) != SP_NONE; k++) {
-        if (w->threads.v[i].all != samples)
+        if (w->threads.v[i].stated)
             continue;
-        if (found != SP_NONE)
-            return SP_NONE;
-        found = i;
+        all++;
+        last = i;
+        if (w->threads.v[i].all == samples) {
+            fit++;
+            found = i;
+        }
     }
-    return found;
+    return all == 1 ? last : fit == 1 ? found : SP_NONE;
 }
 
 static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
@@ -180,31 +183,46 @@ static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
     }
 }
 
-/* Of a thread with several, the lines after the first, which its process has; of several threads of the
- * number it is not known whose they are. */
-static void steps_of_more_lines(struct sp_waits *w, const struct sp_process_fact *f)
+/* The thread of a number that is of this process, and of which of several of its number and name. */
+static uint32_t steps_thread_in(const struct sp_waits *w, const struct sp_process_fact *f, int64_t tid)
+{
+    const struct sp_profile *p = w->profile;
+    struct sp_probe at = sp_map_probe(&w->by_tid, sp_hash_mix((uint64_t)tid, 3));
+    for (uint32_t i; (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;) {
+        const struct sp_wait_thread *t = &w->threads.v[i];
+        if (t->tid == tid && t->pid == f->pid && sp_str_cmp(sp_pstr(p, t->comm), sp_pstr(p, f->name)) == 0 &&
+            sp_str_cmp(sp_process_instance(p, &p->contexts.v[t->context]), sp_pstr(p, f->instance)) == 0)
+            return i;
+    }
+    return SP_NONE;
+}
+
+/* Lines that no record of a thread has: of a thread with several those after the first, which add up, and of
+ * threads whose number another process had before. */
+static void steps_of_more_lines(struct sp_waits *w, const struct sp_process_fact *f, bool first)
 {
     struct sp_span rest = sp_step_ranges_lines(w->profile, f);
-    int64_t tid, from, to, samples;
-    while (sp_step_ranges_line(&rest, &tid, &from, &to, &samples)) {
-        const struct sp_wait of = {.waiter = SP_NONE, .holder_tid = tid};
-        uint32_t i = sp_waits_candidate(w, &of, 0);
-        if (i == SP_NONE || sp_waits_candidate(w, &of, 1) != SP_NONE || w->threads.v[i].pid != f->pid ||
-            w->threads.v[i].stated <= 0)
-            continue;
-        steps_seen(&w->threads.v[i], from, to);
-        if (samples < 0 || __builtin_add_overflow(w->threads.v[i].stated, samples, &w->threads.v[i].stated))
-            w->threads.v[i].stated = SP_ABSENT;
+    struct sp_step_line line;
+    while (sp_step_ranges_line(&rest, &line)) {
+        uint32_t i = line.first == first ? steps_thread_in(w, f, line.tid) : SP_NONE;
+        struct sp_wait_thread *t = i == SP_NONE ? NULL : &w->threads.v[i];
+        if (!t || (line.first ? t->stated != 0 : t->stated <= 0))
+            continue; /* without its first line, what it says is not whole */
+        steps_seen(t, line.from, line.to);
+        if (line.samples < 0 || __builtin_add_overflow(t->stated, line.samples, &t->stated))
+            t->stated = SP_ABSENT;
     }
 }
 
 static void steps_of_lines(struct sp_waits *w)
 {
     const struct sp_profile *p = w->profile;
+    for (size_t i = 0; i < p->processes.n; i++)
+        steps_of_more_lines(w, &p->processes.v[i], true);
     for (size_t i = 0; i < p->threads.n; i++)
         steps_of_line(w, &p->threads.v[i]);
     for (size_t i = 0; i < p->processes.n; i++)
-        steps_of_more_lines(w, &p->processes.v[i]);
+        steps_of_more_lines(w, &p->processes.v[i], false);
     for (size_t i = 0; i < w->threads.n; i++) {
         struct sp_wait_thread *t = &w->threads.v[i];
         t->counted = t->stated > 0 && t->stated == t->all; /* once in a step, at most */

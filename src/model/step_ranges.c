@@ -97,12 +97,17 @@ struct sp_span sp_step_ranges_lines(const struct sp_profile *p, const struct sp_
     return lines;
 }
 
-bool sp_step_ranges_line(struct sp_span *rest, int64_t *tid, int64_t *from, int64_t *to, int64_t *samples)
+bool sp_step_ranges_line(struct sp_span *rest, struct sp_step_line *x)
 {
     struct sp_span item;
-    while (rest->n && sp_json_next(rest, &item))
-        if (*item.p == '{' && sp_json_find_i64(item, "tid", tid) && steps_of_line(item, from, to, samples))
-            return true;
+    int64_t header;
+    while (rest->n && sp_json_next(rest, &item)) {
+        if (*item.p != '{' || !sp_json_find_i64(item, "tid", &x->tid) ||
+            !steps_of_line(item, &x->from, &x->to, &x->samples))
+            continue;
+        x->first = !sp_json_find_i64(item, "header", &header);
+        return true;
+    }
     return false;
 }
 

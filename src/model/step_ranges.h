@@ -33,10 +33,13 @@ spaa_status sp_step_ranges_of(const struct sp_profile *p, struct sp_diags *d, st
  * it does not say. */
 bool sp_step_ranges_of_thread(const struct sp_profile *p, const struct sp_thread *t, int64_t *from,
                               int64_t *to, int64_t *samples);
-/* The lines of threads that have several, but for the first, in what a process says; each gives the thread's
- * number, and what sp_step_ranges_of_thread gives. False: no more. */
+/* The lines of threads that no record has, in what a process says. False: no more. */
+struct sp_step_line {
+    int64_t tid, from, to, samples; /* as of sp_step_ranges_of_thread */
+    bool first;                     /* of its thread in this process */
+};
 struct sp_span sp_step_ranges_lines(const struct sp_profile *p, const struct sp_process_fact *f);
-bool sp_step_ranges_line(struct sp_span *rest, int64_t *tid, int64_t *from, int64_t *to, int64_t *samples);
+bool sp_step_ranges_line(struct sp_span *rest, struct sp_step_line *line);
 /* The report says that all of its samples are microstackshots: of threads that ran. */
 bool sp_steps_are_microstackshots(const struct sp_profile *p);
 void sp_step_ranges_free(struct sp_step_ranges *r);

@@ -935,3 +935,17 @@ def test_a_main_thread_in_dispatch_main_waits_for_events(tmp_path):
     path = app(tmp_path, [[(100, "_dispatch_sigsuspend", None)]])
     assert ask("summary", path)["hang"]["verdict"] == "idle"
     assert "main thread 0x10 waited for events in dispatch_main in 100 of 100 samples" in brief(path)
+
+
+@pytest.mark.parametrize("timeline", [True, False])
+@pytest.mark.parametrize("second", [60, 40])
+def test_processes_of_one_number_and_thread_keep_their_times_apart(tmp_path, timeline, second):
+    """cc executes itself at step 41; 0x20 waits for what had the number until then, 0x21 for what had it from then on."""
+    phases = [[(40, "one", "running")], [(second, "two", "running")]]
+    cc = [process("cc", 50, [thread(0x100, p, 1 + 40 * i, QUEUE, timeline)], "Start time: 2026-02-02 23:22:3%d.000 -0800" % i) for i, p in enumerate(phases)]
+    holder = "blocked by unfair lock owned by cc [50] thread 0x100"
+    waiters = [thread(0x20, [(40, "lock", holder)], timeline=timeline), thread(0x21, [(30, "lock", holder)], 45, timeline=timeline)]
+    path = report(tmp_path, [process("App", 100, waiters)] + cc, timeline, steps=100)
+    chains = {c["steps"][0]["tid"]: c for c in ask("waits", path)["chains"]}
+    ran = {tid: [h["stack"] if isinstance(h["stack"], str) else h["stack"][-1] for h in c["holders"]] for tid, c in chains.items()}
+    assert {tid: [s.split(" > ")[-1] for s in stacks] for tid, stacks in ran.items()} == {0x20: ["one"], 0x21: ["two"]}
