@@ -6,6 +6,8 @@ import collections
 import quopri
 import random
 
+import re
+
 import pytest
 
 from conftest import ask, parse, run
@@ -463,6 +465,15 @@ def test_a_thread_whose_line_stands_twice_above_other_rows_is_doubted(timeline, 
     first = ask("waits", path)["chains"][0]
     assert not first["sure"]
     assert "the line of thread 0x10 stands there again" in " ".join(run("summary", path).out.split())
+
+
+@pytest.mark.parametrize("timeline", (True, False))
+def test_a_count_that_is_less_than_its_callees_gives_its_caller_nothing(timeline, tmp_path):
+    path = tmp_path / "r.spindump.txt"
+    text = missing_caller("none") if timeline else re.sub(r" (1-60|61-100|1-100)$", "", missing_caller("none"), flags=re.M).replace("Timeline", "Heavy")
+    path.write_text(text.replace("       40  lock", "        0  lock"))
+    rows = ask("top", path, "--by", "thread", "--view", "all", "-n", "0")["rows"]
+    assert [(r["tid"], r["self"]) for r in rows] == [(0x10, 100)] and "SPAA-W517" in run("top", path).out
 
 
 # ---- rows of steps that what calls them was not seen in ----

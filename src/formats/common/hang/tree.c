@@ -82,14 +82,28 @@ static bool hang_settle_segments(struct sp_hang_tree *t, struct sp_hang_open *o,
     return self <= 0 || sum == self || hang_add_segment(t, o, row->from, row->to, self);
 }
 
+/* What callees have more than the innermost row is of those that call it, as far as these have it left: the
+ * count may be damaged. */
+static void hang_pass_on(struct sp_hang_tree *t, const struct sp_hang_row *rows, int64_t more)
+{
+    if (t->open.n < 2)
+        return;
+    struct sp_hang_open *caller = &t->open.v[t->open.n - 2];
+    int64_t left = rows[caller->row].count - caller->children;
+    if (left > 0)
+        caller->children += more < left ? more : left;
+}
+
 static bool hang_close_row(struct sp_hang_tree *t, const struct sp_hang_row *rows)
 {
     struct sp_hang_open *o = &t->open.v[t->open.n - 1];
     const struct sp_hang_row *row = &rows[o->row];
     int64_t self = row->count - o->children;
-    if (self < 0)
+    if (self < 0) {
         sp_emit(t->d, t->excess, SP_AT_LINE(row->line, SP_NOWHERE), "%lld samples, its callees have %lld",
                 (long long)row->count, (long long)o->children);
+        hang_pass_on(t, rows, -self);
+    }
     if (self > 0) {
         uint32_t tag = o->lacks_row ? SP_NONE : row->tag;
         o->stack = hang_row_stack(t, tag, t->open.n);
