@@ -19,6 +19,7 @@ CROSS = $(if $(filter $(ARCH),$(shell uname -m)),,--cross-file tools/cross/$(ARC
 # Not the programs that are recorded: their lines are what tests expect.
 SOURCES = $$({ find include src cli fuzz tests/unit tests/oom -name '*.[ch]'; find bench tests -maxdepth 1 -name '*.[ch]'; } | sort)
 PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
+PYTESTS = PYTHON=$(PYTHON) tools/pytest
 TIDY = $$(find src cli -name '*.c' | sort)
 SANITIZE = address,undefined
 ASAN_TESTS ?= tests
@@ -63,7 +64,7 @@ test: ## every test: unit tests, then the command line
 	@$(NINJA) -C $(B) --quiet
 	@grep -q '"cmocka"' $(B)/meson-info/intro-dependencies.json || { echo "cmocka is missing" >&2; exit 1; }
 	@$(MESON) test -C $(B) --no-rebuild --print-errorlogs
-	@SPAA_BIN=$(CURDIR)/$(B)/spaa $(PYTEST) tests
+	@SPAA_BIN=$(CURDIR)/$(B)/spaa $(PYTESTS) tests
 
 asan: ## every test under the address and undefined-behaviour sanitizers (build-asan/)
 	@tools/setup test
@@ -71,7 +72,7 @@ asan: ## every test under the address and undefined-behaviour sanitizers (build-
 	    -Db_lundef=false -Ddefault_library=static -Dc_args=-fno-sanitize-recover=all >/dev/null
 	@$(NINJA) -C build-asan --quiet
 	@$(MESON) test -C build-asan --no-rebuild --print-errorlogs --timeout-multiplier 10
-	@SPAA_BIN=$(CURDIR)/build-asan/spaa $(PYTEST) $(ASAN_TESTS)
+	@SPAA_BIN=$(CURDIR)/build-asan/spaa $(PYTESTS) $(ASAN_TESTS)
 
 tsan: ## what threads may do at the same time, under their sanitizer (build-tsan/)
 	@tools/setup test
@@ -110,7 +111,7 @@ cover: ## line coverage of the tests (build-cover/)
 	@$(NINJA) -C build-cover --quiet
 	@find build-cover -name '*.gcda' -delete
 	@$(MESON) test -C build-cover --no-rebuild --print-errorlogs --timeout-multiplier 5
-	@SPAA_BIN=$(CURDIR)/build-cover/spaa $(PYTEST) tests
+	@SPAA_BIN=$(CURDIR)/build-cover/spaa $(PYTESTS) tests
 	@tools/coverage build-cover
 
 format: ## clang-format every C file in place
