@@ -46,6 +46,11 @@ bool sp_ask_select_opts(const struct sp_ask *q, struct sp_select_opts *out)
     }
     if (!sp_option_choice(q->diags, "view", v->view, views, 0, &view))
         return false;
+    if (v->view && v->state) {
+        sp_usage(q->diags, "a view is states by name: drop --view, or name in --state all that are meant",
+                 "--view and --state exclude each other");
+        return false;
+    }
     *out = (struct sp_select_opts){.event = v->event,
                                    .metric = v->metric,
                                    .thread = v->thread,

@@ -19,6 +19,25 @@ void sp_shell_word(struct sp_buf *b, const char *s)
     sp_buf_ch(b, '\'');
 }
 
+/* Whether the tail of a command has the option. */
+static bool next_has_option(const char *tail, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = tail; at && (at = strstr(at, "--")); at += 2)
+        if ((at == tail || at[-1] == ' ') && strncmp(at + 2, name, n) == 0 &&
+            (at[2 + n] == '\0' || at[2 + n] == ' '))
+            return true;
+    return false;
+}
+
+/* What the tail says stands for what was given: a view for states, too, which exclude it. */
+static bool next_replaces(const struct sp_next *next, const struct sp_option *o)
+{
+    bool states = strcmp(o->name, "view") == 0 || strcmp(o->name, "state") == 0;
+    return states ? next_has_option(next->tail, "view") || next_has_option(next->tail, "state")
+                  : strcmp(o->name, "label") != 0 && next_has_option(next->tail, o->name);
+}
+
 void sp_command_text(struct sp_buf *out, const struct sp_next *next, const char *const *inputs,
                      size_t ninputs, const struct sp_options *options, uint64_t groups)
 {
@@ -33,7 +52,7 @@ void sp_command_text(struct sp_buf *out, const struct sp_next *next, const char 
     }
     for (const struct sp_option *o = sp_option_table; o->name; o++) {
         const char *v = *(const char *const *)(const void *)((const char *)options + o->offset);
-        if (!v || !(o->groups & groups) || strcmp(o->name, "jobs") == 0)
+        if (!v || !(o->groups & groups) || strcmp(o->name, "jobs") == 0 || next_replaces(next, o))
             continue;
         sp_buf_printf(out, " --%s", o->name);
         if (o->value) {

@@ -2,6 +2,7 @@
 
 import collections
 import json
+import shlex
 
 import pytest
 
@@ -107,3 +108,22 @@ def test_a_state_of_several_that_is_nowhere_is_told():
     both = run("top", "-", "--state", " RUNNABLE , WAITING", stdin=text, code=0)
     assert "W611" not in both.out + both.err and "keeps all" in both.out
     assert "W611" not in run("top", "-", "--state", "NOPE,NONE", stdin=text, code=1).err
+
+
+STATES_TEXT = '{"start":1,"end":2,"agentMetadata":{},"callgraph":{"children":{"f":{"counts":{"RUNNABLE":1,"WAITING":2,"IDLE":4}}}}}'
+
+
+@pytest.mark.parametrize("command", ["top", "tree", "waits", "convert", "flamegraph"])
+def test_a_view_and_states_are_not_asked_for_at_once(command, tmp_path):
+    out = ["-o", tmp_path / ("out.svg" if command == "flamegraph" else "out.spaa")] if command in ("convert", "flamegraph") else []
+    said = run(command, "-", "--view", "cpu", "--state", "IDLE", *out, stdin=STATES_TEXT, code=2).err
+    assert "--view and --state exclude each other" in said and "drop --view" in said
+
+
+def test_commands_that_answers_name_have_one_of_view_and_states(tmp_path):
+    (tmp_path / "p.codeguru.json").write_text(STATES_TEXT)
+    for how in (["--state", "WAITING"], ["--view", "latency"]):
+        for command in ask("waits", tmp_path / "p.codeguru.json", *how)["next"]:
+            words = command["command"] if isinstance(command, dict) else command
+            assert words.count("--view") + words.count("--state") <= 1
+            run(*shlex.split(words)[1:], code=0)
