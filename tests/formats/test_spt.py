@@ -325,6 +325,24 @@ def test_from_pipes_and_compressed(tmp_path):
 
 # Lossless
 
+def test_binaries_without_a_name_can_be_read_chosen_and_written(tmp_path):
+    f = spt.File([APP._replace(name=""), KERNEL], 0x40, 4)
+    f.segment(0).repeat(4).ip(spt.ETW_INSTR, 0x1000).stack(0x1010, 0x2000)
+    f.segment(1).ip(spt.ETW_INSTR, 0x5000)
+    path = write(tmp_path / "x.spt", f)
+    row = ask("top", path, "--by", "dso")["rows"][0]
+    assert row["name"] == "[no name]" and row["self"] == 5
+    assert ask("top", path, "--dso", row["id"])["profile"]["event"] == "etw_instructions"
+    assert "[no name]" in run("top", path, code=0).out
+    for out, more in (("y.spt", []), ("z.spt", ["--binary", "[no name]"])):
+        run("convert", path, "-o", tmp_path / "x.spaa", "-q", code=0)
+        assert "SPAA-L431" not in run("convert", tmp_path / "x.spaa", *more, "-o", tmp_path / out, code=0).err
+        strings = run("dump", tmp_path / out, "--section", "strtab", code=0).out.splitlines()
+        assert "" in [parse(s)["text"] for s in strings]
+        total = counts(run("convert", tmp_path / out, "--to", "spaa", "-o", "-", "-q", code=0).out)
+        assert sum(v for k, v in total.items() if k[0] == "[no name]") == 6 and len(total) == (2 if more else 3)
+
+
 def test_edited_stacks_are_rendered(tmp_path):
     path, kept = write(tmp_path / "x.spt", small()), tmp_path / "kept.spaa"
     run("convert", path, "-o", kept, "--lossless", code=0)

@@ -50,13 +50,14 @@ static enum sp_spt_known_by spt_identify(const struct sp_spt_modules *m, const s
     return SP_SPT_BY_NAME;
 }
 
-/* Names in brackets are no files, but for the kernel, its modules, and the code it lends to programs. */
+/* Names in brackets are no files, but for the kernel, its modules, the code it lends to programs, and what
+ * stands for the empty name of a binary of a trace. */
 static bool spt_is_module(const struct sp_spt_modules *m, const struct sp_dso *dso)
 {
     struct sp_str name = sp_pstr(m->p, dso->name);
     if (!name.n || sp_str_is(name, "//anon") || sp_str_is(name, "[bpf]"))
         return false;
-    return name.p[0] != '[' || dso->is_kernel || sp_str_is(name, "[vdso]");
+    return name.p[0] != '[' || dso->is_kernel || sp_str_is(name, "[vdso]") || sp_str_is(name, SP_SPT_NO_NAME);
 }
 
 /* Calls `each` for every NAME of --binary; false when one did. */
@@ -150,6 +151,8 @@ struct sp_str sp_spt_module_name(const struct sp_spt_modules *m, uint32_t dso)
     struct sp_str name = sp_pstr(m->p, m->p->dsos.v[dso].name);
     if (!m->from_spt && m->v[dso].known_by < SP_SPT_BY_NAME)
         name = sp_spt_base_name(name);
+    if (sp_str_is(name, SP_SPT_NO_NAME))
+        return (struct sp_str){"", 0};
     name.n = (uint32_t)strnlen(name.p, name.n);
     return name;
 }

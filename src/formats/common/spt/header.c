@@ -229,7 +229,6 @@ static bool spt_name_program(struct sp_spt *f, uint32_t i, size_t at, size_t tab
     bool begins = spt_begins_string(f, (uint32_t)at);
     size_t n = strnlen(f->strings + at, begins || table - at < PART_MAX ? table - at : PART_MAX);
     p->name = (struct sp_str){f->strings + at, (uint32_t)n};
-    p->named = true;
     if (at + n == table)
         sp_emit(d, SP_E406, SP_AT(where), "the name of program ID %u does not end inside the string table",
                 i);
@@ -240,6 +239,8 @@ static bool spt_name_program(struct sp_spt *f, uint32_t i, size_t at, size_t tab
         sp_emit(d, SP_W444, SP_AT(where), "the name of program ID %u begins inside another, at 0x%zx", i, at);
     if (sp_utf8_prefix(p->name.p, n) != n)
         sp_emit(d, SP_W441, SP_AT(f->strings_at + at), "program ID %u", i);
+    if (!n)
+        p->name = (struct sp_str){SP_SPT_NO_NAME, sizeof SP_SPT_NO_NAME - 1};
     return true;
 }
 

@@ -63,11 +63,12 @@ extern const struct sp_spt_kind sp_spt_kinds[SP_SPT_KINDS];
 int sp_spt_kind_of(unsigned char op);         /* -1: REPEAT, BINARY_ID, and what is no opcode */
 const char *sp_spt_op_name(unsigned char op); /* of any opcode; NULL: unknown */
 
+#define SP_SPT_NO_NAME "[no name]" /* of a program whose name is empty; written as that */
+
 struct sp_spt_program {
     struct sp_rsds rsds;
-    uint32_t string; /* index as it stands */
-    struct sp_str name;
-    bool named; /* false: name is made up, "[program 3]" */
+    uint32_t string;    /* index as it stands */
+    struct sp_str name; /* SP_SPT_NO_NAME: an empty one; "[program 3]": the index leads to none */
 };
 
 /* What stands before the data stream. Owned by whoever called sp_spt_open. */
