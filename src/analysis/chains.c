@@ -81,18 +81,12 @@ static bool chains_is_cut(struct sp_str name)
            (name.n > 20 && name.p[0] == '<' && memcmp(name.p + name.n - 20, "truncated backtrace>", 20) == 0);
 }
 
-static bool chains_is_unnamed(struct sp_str name)
-{
-    return !name.n || sp_str_is(name, "[unknown]") || sp_str_is(name, "??") ||
-           (name.n > 2 && name.p[0] == '0' && name.p[1] == 'x');
-}
-
 static unsigned char traits_of(const struct sp_profile *p, const struct sp_function *f)
 {
     struct sp_str name = sp_pstr(p, f->name), dso = sp_pstr(p, p->dsos.v[f->dso].name);
     unsigned traits = SEEN;
     traits |= sp_str_is(dso, SP_TAG_DSO) ? LABEL : 0u;
-    traits |= chains_is_unnamed(name) ? NO_NAME : 0u;
+    traits |= sp_is_no_name(name) ? NO_NAME : 0u;
     traits |= !dso.n || sp_str_is(dso, "[unknown]") ? PLACELESS : 0u;
     traits |= sp_is_entry(name, SP_SIDE_USER) ? STARTS_THREADS : 0u;
     return (unsigned char)traits;

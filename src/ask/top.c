@@ -104,9 +104,11 @@ static void top_row_id(struct top *x, const struct sp_top_row *r, struct sp_buf 
     sp_buf_add(b, text.p, text.n);
 }
 
-static void tags_text(struct sp_buf *b, unsigned tags)
+/* `[unknown]` says itself that it is no name. */
+static void tags_text(struct sp_buf *b, unsigned tags, struct sp_str name)
 {
-    const unsigned shown = SP_TAG_UNRESOLVED | SP_TAG_IDLE | SP_TAG_WAIT | SP_TAG_IRQ;
+    const unsigned always = SP_TAG_IDLE | SP_TAG_WAIT | SP_TAG_IRQ,
+                   shown = sp_str_is(name, "[unknown]") ? always : always | SP_TAG_UNRESOLVED;
     for (unsigned i = 0; sp_tag_words[i]; i++)
         if (tags & shown & 1u << i)
             sp_buf_printf(b, " [%s]", sp_tag_words[i]);
@@ -140,7 +142,7 @@ static void top_put_keys(struct top *x, struct sp_answer_table *t, const struct 
         struct sp_str text = sp_top_key_text(&x->t, r, k);
         sp_put_text(x->a.out, t, top_keys_at(x) + k, text.p, text.n);
     }
-    tags_text(b, r->tags);
+    tags_text(b, r->tags, name);
     if (b->len)
         sp_put_buf(x->a.out, t, top_keys_at(x) + x->list.n, b);
 }
@@ -191,7 +193,7 @@ static void top_put_code(struct top *x, struct sp_answer_table *t, const struct 
         sp_put_text(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_NAME, name.p, name.n);
     else if (name.n > function.n)
         sp_buf_add(b, name.p + function.n, name.n - function.n);
-    tags_text(b, r->tags);
+    tags_text(b, r->tags, name);
     sp_put_buf(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_MARKS, b);
     sp_put_text(x->a.out, t, SP_TOP_NAME, name.p, name.n);
 }
@@ -205,7 +207,7 @@ static void top_put_other(struct top *x, struct sp_answer_table *t, const struct
     if (x->by == SP_TOP_DSO)
         sp_put_dso(&x->a, t, SP_TOP_NAME, SP_TOP_MARKS, SP_TOP_ROW + SP_FUNCTION_BUILD_ID, r->dso);
     else
-        tags_text(b, r->tags);
+        tags_text(b, r->tags, name);
     if (b->len)
         sp_put_buf(x->a.out, t, SP_TOP_MARKS, b);
     sp_put_text(x->a.out, t, SP_TOP_NAME, name.p, name.n);

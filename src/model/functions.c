@@ -5,6 +5,13 @@
 
 #include <string.h>
 
+bool sp_is_no_name(struct sp_str name)
+{
+    uint64_t address;
+    return !name.n || sp_str_is(name, "[unknown]") || sp_str_is(name, "??") ||
+           sp_parse_0x(name.p, name.n, &address);
+}
+
 /* ---- parts and tiers in names ---- */
 
 static bool functions_ends(struct sp_str s, const char *with)

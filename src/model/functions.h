@@ -32,6 +32,11 @@
 
 /* A name as it is shown: without parts (`.cold`, ` [clone .isra.0]`, ` (.cold)`) and tiers. A slice of it. */
 struct sp_str sp_function_shown(struct sp_str demangled);
+/*
+ * What formats without a sign for it write in place of a name: nothing, `[unknown]`, `??`, an address. Frames
+ * of such a name are SP_FRAME_UNRESOLVED.
+ */
+bool sp_is_no_name(struct sp_str name);
 /* A linkage name without parts, and its parts alone. Slices of it. */
 struct sp_str sp_linkage_whole(struct sp_str linkage);
 static inline struct sp_str sp_linkage_parts(struct sp_str linkage)

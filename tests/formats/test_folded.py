@@ -1,6 +1,7 @@
 """Folded stacks: reading, writing, and what comes back."""
 
 import collections
+import decimal
 import json
 import os
 import re
@@ -9,7 +10,7 @@ from fractions import Fraction
 
 import pytest
 
-from conftest import run
+from conftest import ask, run
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SPAA = os.path.abspath(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa")))
@@ -223,3 +224,29 @@ def test_a_sum_beyond_doubles_is_capped_at_the_largest(tmp_path):
     path.write_text("a;b 1e308\na;b 1e308\na;c 1\n")
     assert "SPAA-L304" in run("convert", path, "-o", out, code=0).err
     run("validate", out, code=0)
+
+
+NAMELESS = "main;[unknown] 5\nmain;work 4\nmain;?? 2\n"
+
+
+@pytest.mark.parametrize("name", ["u.spaa", "u.codeguru.json", "u.pb.gz", "u.speedscope.json", "u.folded", "u.json"])
+def test_what_stands_for_a_name_is_none_in_every_format(name, tmp_path):
+    """profile-bee and stackcollapse write [unknown] for a function without a symbol."""
+    (tmp_path / "in.folded").write_text(NAMELESS)
+    to = ["--to", "firefox"] if name == "u.json" else []
+    run("convert", tmp_path / "in.folded", "-o", tmp_path / name, *to, "-q", code=0)
+    answer = ask("top", tmp_path / name, "-n", 0)
+    unresolved = {r["function"]: r["self"] for r in answer["rows"] if "unresolved" in r["tags"]}
+    assert unresolved == {"[unknown]": 5, "??": 2}
+    assert answer["quality"]["unresolved_percent"] == decimal.Decimal("63.64")
+    assert sorted(run("convert", tmp_path / name, "--to", "folded", "-o", "-", "-q", code=0).out.splitlines()) == sorted(NAMELESS.splitlines())
+    if name.endswith(".spaa"):
+        assert "0 warnings" in run("validate", tmp_path / name, code=0).out
+
+
+def test_what_stands_for_a_name_of_the_kernel_comes_back(tmp_path):
+    text = "main;[unknown]_[k] 5\n"
+    (tmp_path / "in.folded").write_text(text)
+    run("convert", tmp_path / "in.folded", "-o", tmp_path / "k.codeguru.json", "-q", code=0)
+    assert '"[unknown]_[k]"' in (tmp_path / "k.codeguru.json").read_text()
+    assert ask("top", tmp_path / "k.codeguru.json")["rows"][0]["tags"] == ["unresolved", "kernel"]

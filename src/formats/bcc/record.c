@@ -99,7 +99,7 @@ static uint32_t bcc_frame(struct bcc_stacks *s, const struct bcc_name *x, uint8_
         f.kind = SP_UNKNOWN;
     uint32_t dso = bcc_dso(s, x, kernel);
     f.function = dso == SP_NONE ? SP_NONE : sp_function_intern(s->p, x->name, dso);
-    if (x->has_address)
+    if (x->has_address || sp_is_no_name(name))
         f.flags = SP_FRAME_UNRESOLVED;
     if (x->has_address && !x->module && s->opts->frames <= SP_FRAMES_ADDRESS) {
         f.ip = x->address;

@@ -222,11 +222,10 @@ static struct sp_span codeguru_read_marks(struct sp_cg_names *n, struct sp_span 
         f->flags |= SP_FRAME_IP | SP_FRAME_UNRESOLVED;
         name = (struct sp_span){object.p + object.n + 1, name.n - object.n - 1};
     } else {
-        uint64_t v;
         *in = codeguru_unknown_dso(n);
-        if (name.n > 2 && sp_parse_0x(name.p, name.n, &v))
-            f->flags |= SP_FRAME_UNRESOLVED;
     }
+    if (sp_is_no_name((struct sp_str){name.p, (uint32_t)name.n}))
+        f->flags |= SP_FRAME_UNRESOLVED;
     return name;
 }
 

@@ -282,6 +282,7 @@ static bool codeguru_key_text(struct writer *w, uint32_t frame, bool module)
     const struct sp_function *fn = &p->functions.v[f->function];
     struct sp_str func = sp_pstr(p, fn->name), dso = sp_pstr(p, p->dsos.v[fn->dso].name);
     struct sp_span kept = sp_cg_member(sp_cg_span(sp_pstr(p, f->extra_json)), SP_CG_KEY), name = {NULL, 0};
+    uint64_t ip;
     sp_buf_clear(&w->b);
     if (kept.n > 2 && kept.p[0] == '{')
         name = sp_cg_member(kept, "name");
@@ -299,7 +300,7 @@ static bool codeguru_key_text(struct writer *w, uint32_t frame, bool module)
     bool known = dso.n && !sp_str_is(dso, "[unknown]");
     if (w->kept.n) {
         sp_buf_add(&w->b, func.p, func.n);
-    } else if (f->flags & SP_FRAME_UNRESOLVED && known) {
+    } else if (f->flags & SP_FRAME_UNRESOLVED && known && sp_parse_0x(func.p, func.n, &ip)) {
         sp_buf_add(&w->b, dso.p, dso.n);
         sp_buf_ch(&w->b, '+');
         sp_buf_add(&w->b, func.p, func.n);

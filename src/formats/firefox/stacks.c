@@ -85,13 +85,12 @@ static uint32_t ff_make_frame(struct sp_ff_reader *r, struct sp_ff_tables *t, in
     int64_t address = sp_ff_at(&t->address, frame);
     struct sp_frame f = {0};
     struct sp_func_info info = {0};
-    uint64_t hex;
     int64_t kind = sp_ff_at(&r->kinds, sp_ff_at(&t->category, frame));
     uint32_t dso = ff_dso(r, t, frame, func, kind == SP_KERNEL);
     struct sp_str text = sp_ff_text(r, t, sp_ff_at(&t->name, func));
     if (dso == SP_NONE || r->status)
         return SP_NONE;
-    if (sp_parse_0x(text.p, text.n, &hex))
+    if (sp_is_no_name(text))
         f.flags |= SP_FRAME_UNRESOLVED;
     uint32_t name = text.n ? sp_profile_text(r->p, text.p, text.n) : sp_profile_cstr(r->p, "[unknown]");
     f.kind = ff_kind(r, dso, kind);

@@ -92,12 +92,6 @@ static enum sp_fold_suffix folded_suffix(const char *p, size_t n)
     return memchr("kjiw", p[n - 2], 4) ? (enum sp_fold_suffix)p[n - 2] : SP_FOLD_NONE;
 }
 
-static bool folded_is_hex(const char *p, size_t n)
-{
-    uint64_t v;
-    return n > 2 && sp_parse_0x(p, n, &v);
-}
-
 /* A frame that is not inlined. */
 static uint32_t folded_plain_frame(struct folded_reader *r, const char *p, size_t n, enum sp_fold_suffix mark)
 {
@@ -116,7 +110,7 @@ static uint32_t folded_plain_frame(struct folded_reader *r, const char *p, size_
     } else if (mark == SP_FOLD_WAKER) {
         f.extra_json = sp_profile_cstr(r->p, "\"x_folded\":{\"mark\":\"w\"}");
     }
-    if (folded_is_hex(p, n))
+    if (sp_is_no_name((struct sp_str){p, (uint32_t)n}))
         f.flags |= SP_FRAME_UNRESOLVED;
     uint32_t name = sp_profile_str(r->p, p, n);
     if (name == SP_STR_FAIL || f.extra_json == SP_STR_FAIL || d == SP_NONE)

@@ -98,6 +98,8 @@ static uint32_t pmp_frame(struct pmp_reader *r, const char *p, const char *end)
         end = open;
     }
     bool unknown = end - p == 2 && !memcmp(p, "??", 2); /* gdb's word for no symbol */
+    if (sp_is_no_name((struct sp_str){p, (uint32_t)(end - p)}))
+        f.flags |= SP_FRAME_UNRESOLVED;
     uint32_t name =
         unknown ? sp_profile_cstr(profile, "[unknown]") : sp_profile_text(profile, p, (size_t)(end - p));
     if (name == SP_STR_FAIL || dso.name == SP_STR_FAIL)

@@ -88,6 +88,8 @@ static bool pprof_decode_function(struct sp_pprof *pp, uint32_t number)
     struct sp_str file = sp_pprof_text(pp, f->m.file);
     f->has_name = name.n;
     f->named = name.n || other.n;
+    struct sp_str shown = name.n ? name : other;
+    f->is_placeholder = shown.n && *shown.p != '0' && sp_is_no_name(shown); /* digits are kept as a name */
     f->no_system = name.n && !other.n;
     if (!pprof_function_info(pp, f, name, other, file))
         return false;
@@ -262,7 +264,7 @@ static bool pprof_line_frame(struct sp_pprof *pp, const struct location *l,
         return false;
     f.function = pprof_line_function(pp, fn, l);
     f.info = pp->opts->frames == SP_FRAMES_FUNCTION ? 0 : fn->info; /* else the function's */
-    if (!fn->named)
+    if (!fn->named || fn->is_placeholder)
         f.flags |= SP_FRAME_UNRESOLVED;
     if (depth)
         f.flags |= SP_FRAME_INLINED;

@@ -204,6 +204,7 @@ struct sp_pprof_function {
     uint32_t more;          /* of frames of which nothing else is to be said; SP_STR_FAIL: none yet */
     bool decoded;           /* and nothing about it must be reported each time */
     bool named;             /* else by the address */
+    bool is_placeholder;    /* its name is none: "[unknown]" */
     bool has_name;          /* else by the system name, if that */
     bool no_system;         /* has a name and no system name */
 };

@@ -123,7 +123,8 @@ static struct function_out pprof_function_of(const struct sp_pw *w, uint32_t fra
     known = known ? known : &nothing;
     struct function_out f = {.name = sp_pstr(w->p, sp_frame_function(w->p, frame)->name), .file = file};
     f.system = known->linkage ? sp_pstr(w->p, known->linkage) : f.name;
-    if (x->name.p && w->p->frames.v[frame].flags & SP_FRAME_UNRESOLVED) /* neither name, but an address */
+    if (x->name.p && !x->name.n &&
+        w->p->frames.v[frame].flags & SP_FRAME_UNRESOLVED) /* neither name, but an address */
         f.system = x->name;
     if (!file.n)
         f.file = sp_pstr(w->p, known->file);
@@ -231,7 +232,10 @@ static void pprof_put_location(struct sp_pw *w, const uint32_t *frames, size_t n
     sp_wire_put_number(&one, 2, mapping);
     sp_wire_put_number(&one, 3, pprof_address_of(w, outer, returns, &x, mapping));
     const struct sp_frame *f = &w->p->frames.v[outer];
-    bool bare = n == 1 && f->flags & SP_FRAME_UNRESOLVED && !f->srcline && !x.name.p;
+    struct sp_str func = sp_pstr(w->p, sp_frame_function(w->p, outer)->name);
+    uint64_t addr;
+    bool bare = n == 1 && f->flags & SP_FRAME_UNRESOLVED && !f->srcline && !x.name.p &&
+                sp_parse_0x(func.p, func.n, &addr);
     bool folded = x.folded;
     for (size_t i = 0; i < n && !bare; i++) {
         if (i + 1 < n)

@@ -64,11 +64,10 @@ static uint32_t ss_intern(struct sp_ss *r, struct ss_frame *x)
 {
     struct sp_frame f = {.kind = SP_UNKNOWN};
     struct sp_func_info info = {0};
-    uint64_t address;
     uint32_t dso = ss_dso(r, x, &f);
     uint32_t name =
         x->name.len ? sp_profile_text(r->p, x->name.data, x->name.len) : sp_profile_cstr(r->p, "[unknown]");
-    if (x->name.len && sp_parse_0x(x->name.data, x->name.len, &address))
+    if (sp_is_no_name((struct sp_str){x->name.data, (uint32_t)x->name.len}))
         f.flags |= SP_FRAME_UNRESOLVED;
     if (dso == SP_NONE || name == SP_STR_FAIL || !ss_place(r, x, &f, &info) ||
         !sp_frame_set_function(r->p, &f, name, dso, &info, r->opts->frames))

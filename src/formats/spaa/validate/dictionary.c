@@ -97,6 +97,7 @@ void sp_check_func(struct sp_validator *v, const struct sp_checked *x)
 {
     v->frame.func_at = x->raw.p;
     v->frame.func_is_hex = dictionary_is_hex(x->text);
+    v->frame.func_is_none = sp_is_no_name((struct sp_str){x->text.p, (uint32_t)x->text.n});
 }
 
 void sp_check_func_resolved(struct sp_validator *v, const struct sp_checked *x)
@@ -184,10 +185,17 @@ void sp_check_func_start(struct sp_validator *v, const struct sp_checked *x)
     dictionary_check_hex(v, x);
 }
 
+/* Of what has no address, "[unknown]" is all there is to say. */
+static bool dictionary_names_unresolved(const struct sp_validator *v)
+{
+    return v->frame.unresolved && v->frame.func_at && !v->frame.func_is_hex &&
+           (v->frame.has_ip || !v->frame.func_is_none);
+}
+
 void sp_finish_frame(struct sp_validator *v, const struct sp_rec *rec)
 {
     (void)rec;
-    if (v->frame.unresolved && v->frame.func_at && !v->frame.func_is_hex) {
+    if (dictionary_names_unresolved(v)) {
         size_t cut = sp_path_push(v, "func", 4);
         sp_report_title(v, SP_W217, v->frame.func_at);
         sp_path_cut(v, cut);
