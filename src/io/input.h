@@ -63,6 +63,7 @@ enum sp_wrapping {
     SP_WRAP_MARK = 1,  /* a byte order mark of UTF-8 */
     SP_WRAP_UTF16 = 2, /* it is lent as UTF-8 */
     SP_WRAP_QUOTE = 4, /* `> ` before each line */
+    SP_WRAP_UTF32 = 8, /* likewise as UTF-8 */
 };
 /* Of enum sp_wrapping; what has been read of the input stays. */
 spaa_status sp_input_wrapping(struct sp_input *in, unsigned *wrapping);

@@ -1,7 +1,7 @@
 /*
  * Text without what others put around it on its way here, for every reader: a byte order mark, UTF-16 (as
- * PowerShell's redirections write it; with a mark or without), and the marks `> ` of quoting in mail and
- * issues.
+ * PowerShell's redirections write it; with a mark or without), UTF-32 with a mark, and the marks `> ` of
+ * quoting in mail and issues.
  *
  * A text is quoted where all lines of its first QUOTE_BYTES that hold anything begin with `>`. The blank
  * behind the mark belongs to it where no line has something else there, so that what was indented stays so.
@@ -15,9 +15,10 @@
 #define QUOTE_BYTES      ((size_t)64 << 10)
 #define UTF16_CHARACTERS 8 /* that tell text of this encoding without a mark from what is no text */
 
-struct utf16_stage {
+struct wide_stage {
     struct sp_stage s;
     bool big;
+    unsigned width;        /* bytes of a unit: 2 of UTF-16, 4 of UTF-32 */
     unsigned char rest[4]; /* of a character that there was no room for: rest[at..n) */
     size_t at, n;
 };
@@ -54,8 +55,15 @@ static uint32_t unit(const unsigned char *p, bool big)
     return big ? (uint32_t)(p[0] << 8 | p[1]) : (uint32_t)(p[1] << 8 | p[0]);
 }
 
+/* What is no character is U+FFFD. */
+static uint32_t character32(const unsigned char *p, bool big)
+{
+    uint32_t high = unit(p + (big ? 0 : 2), big), c = high << 16 | unit(p + (big ? 2 : 0), big);
+    return c > 0x10FFFF || c >> 11 == 0xD800 >> 11 ? 0xFFFD : c;
+}
+
 /* The character at p, of n bytes; *used is how many it takes. A surrogate alone is U+FFFD. */
-static uint32_t character(const unsigned char *p, size_t n, bool big, size_t *used)
+static uint32_t character16(const unsigned char *p, size_t n, bool big, size_t *used)
 {
     uint32_t c = unit(p, big), low = n >= 4 ? unit(p + 2, big) : 0;
     *used = 2;
@@ -66,9 +74,9 @@ static uint32_t character(const unsigned char *p, size_t n, bool big, size_t *us
     return c >> 11 == 0xD800 >> 11 ? 0xFFFD : c;
 }
 
-static size_t fill_utf16(struct sp_stage *s, unsigned char *out, size_t cap)
+static size_t fill_wide(struct sp_stage *s, unsigned char *out, size_t cap)
 {
-    struct utf16_stage *u = (struct utf16_stage *)s;
+    struct wide_stage *u = (struct wide_stage *)s;
     const unsigned char *p;
     size_t n, i = 0, made = 0;
     while (u->at < u->n && made < cap)
@@ -80,15 +88,15 @@ static size_t fill_utf16(struct sp_stage *s, unsigned char *out, size_t cap)
         return 0;
     }
     bool last = n < 4;
-    while (i + (last ? 2 : 4) <= n && made < cap) {
-        size_t used;
-        uint32_t c = character(p + i, n - i, u->big, &used);
+    while (i + (last ? u->width : 4) <= n && made < cap) {
+        size_t used = 4;
+        uint32_t c = u->width == 4 ? character32(p + i, u->big) : character16(p + i, n - i, u->big, &used);
         i += used;
         u->n = utf8(u->rest, c);
         for (u->at = 0; u->at < u->n && made < cap;)
             out[made++] = u->rest[u->at++];
     }
-    if (!made && n == 1)
+    if (!made && n && n < u->width)
         sp_emit(s->diags, SP_L301, SP_AT(s->offset + (s->len - s->pos)), "half a character at the end");
     if (!made)
         s->failed = s->up->failed;
@@ -213,13 +221,14 @@ static bool is_utf16(const unsigned char *p, size_t n, bool *big)
     return true;
 }
 
-static spaa_status from_utf16(struct sp_stage **top, bool big, size_t mark)
+static spaa_status from_wide(struct sp_stage **top, unsigned width, bool big, size_t mark)
 {
     sp_stage_consume(*top, mark);
-    struct utf16_stage *u = (struct utf16_stage *)text_push(top, sizeof *u, fill_utf16);
+    struct wide_stage *u = (struct wide_stage *)text_push(top, sizeof *u, fill_wide);
     if (!u)
         return sp_nomem((*top)->diags);
     u->big = big;
+    u->width = width;
     return SPAA_OK;
 }
 
@@ -240,12 +249,16 @@ spaa_status sp_text_unwrap(struct sp_stage **top, unsigned *wrapping)
             sp_stage_consume(*top, 3);
             *wrapping |= SP_WRAP_MARK;
             found = true;
+        } else if (n >= 4 && (memcmp(p, "\xFF\xFE\0\0", 4) == 0 || memcmp(p, "\0\0\xFE\xFF", 4) == 0)) {
+            st = from_wide(top, 4, !*p, 4);
+            *wrapping |= SP_WRAP_UTF32;
+            found = true;
         } else if (n >= 2 && (memcmp(p, "\xFF\xFE", 2) == 0 || memcmp(p, "\xFE\xFF", 2) == 0)) {
-            st = from_utf16(top, *p == 0xFE, 2);
+            st = from_wide(top, 2, *p == 0xFE, 2);
             *wrapping |= SP_WRAP_UTF16;
             found = true;
         } else if (is_utf16(p, n, &big)) {
-            st = from_utf16(top, big, 0);
+            st = from_wide(top, 2, big, 0);
             *wrapping |= SP_WRAP_UTF16;
             found = true;
         } else if (n && (*p == '>' || *p == '\n' || *p == '\r')) { /* empty lines need no mark */

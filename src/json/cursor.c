@@ -417,6 +417,13 @@ static bool scalar(struct sp_json *j)
     }
 }
 
+_Static_assert(SP_JSON_DEPTH == 131072, "SP_JSON_TOO_DEEP says it");
+
+bool sp_json_at_limit(const struct sp_json *j)
+{
+    return j->error && strcmp(j->error, SP_JSON_TOO_DEEP) == 0;
+}
+
 /* Nested values are walked with a bit per level: set where the level is an object. */
 bool sp_json_skip(struct sp_json *j, struct sp_span *raw)
 {
@@ -428,7 +435,7 @@ bool sp_json_skip(struct sp_json *j, struct sp_span *raw)
         enum sp_json_type t = sp_json_type(j);
         if (t == SP_JSON_OBJECT || t == SP_JSON_ARRAY) {
             if (depth == SP_JSON_DEPTH)
-                return sp_json_fail(j, "nested too deeply");
+                return sp_json_fail(j, SP_JSON_TOO_DEEP);
             uint64_t bit = (uint64_t)1 << depth % 64;
             uint64_t *w = &object[depth / 64];
             *w = t == SP_JSON_OBJECT ? *w | bit : *w & ~bit;

@@ -30,6 +30,8 @@
 
 #define SP_JSON_DEPTH (1u << 17) /* of a value that is skipped; callers that descend keep their own count */
 
+#define SP_JSON_TOO_DEEP "nested more than 131072 levels deep, which is the limit" /* an error: no damage */
+
 struct sp_span {
     const char *p;
     size_t n;
@@ -57,6 +59,8 @@ enum sp_json_type {
 void sp_json_init(struct sp_json *j, const char *p, size_t n);
 void sp_json_reset(struct sp_json *j, const char *p, size_t n); /* another text, same scratch */
 void sp_json_free(struct sp_json *j);
+/* The text may be fine: what reads it has a limit. */
+bool sp_json_at_limit(const struct sp_json *j);
 bool sp_json_fail(struct sp_json *j, const char *literal); /* records an error here; returns false */
 
 enum sp_json_type sp_json_type(struct sp_json *j); /* of the next value, not consumed */

@@ -207,10 +207,12 @@ static const char *wrong_text(const char *text, size_t n, size_t *at)
     *at = 0;
     if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         return "the file begins with a byte order mark: save it as UTF-8 without one";
+    if (n >= 4 && (memcmp(text, "\xff\xfe\0\0", 4) == 0 || memcmp(text, "\0\0\xfe\xff", 4) == 0))
+        return "the file is UTF-32: save it as UTF-8";
     if (n >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
         return "the file is UTF-16: save it as UTF-8";
     if (n && !*text)
-        return "a byte of zero: is the file UTF-16? save it as UTF-8";
+        return "a byte of zero: is the file UTF-16 or UTF-32? save it as UTF-8";
     *at = sp_utf8_prefix(text, n);
     return *at < n ? "it is not UTF-8" : NULL;
 }
@@ -225,7 +227,7 @@ static const char *uncertain(const struct sp_ini *i, enum sp_ini_what what)
     const struct sp_span *v = &i->value, *name = what == SP_INI_SECTION ? &i->section : &i->key;
     bool setting = what == SP_INI_SETTING;
     if (memchr(name->p, '\0', name->n) || (setting && v->n && memchr(v->p, '\0', v->n)))
-        return "a byte of zero: is the file UTF-16? save it as UTF-8";
+        return "a byte of zero: is the file UTF-16 or UTF-32? save it as UTF-8";
     if (setting && memmem(name->p, name->n, "\u212a", 3))
         return "a Kelvin sign in the name of a setting";
     for (size_t e = 0; setting && v->n && (*v->p == '\n' || *v->p == '\r') && e < sizeof ends / sizeof *ends;

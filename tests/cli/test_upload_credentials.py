@@ -235,7 +235,7 @@ GOOD = "[default]\naws_access_key_id = AKIAFILE\naws_secret_access_key = secret\
 
 @pytest.mark.parametrize("name", ["credentials", "config"])
 @pytest.mark.parametrize("text, line, reason", [
-    (b"\xef\xbb\xbf" + GOOD.encode(), 1, "byte order mark"), (GOOD.encode("utf-16"), 1, "UTF-16"), (GOOD.encode("utf-16-be"), 1, "UTF-16"),
+    (b"\xef\xbb\xbf" + GOOD.encode(), 1, "byte order mark"), (GOOD.encode("utf-16"), 1, "UTF-16"), (GOOD.encode("utf-32"), 1, "UTF-32"), (GOOD.encode("utf-16-be"), 1, "UTF-16"),
     (GOOD.encode() + b"# caf\xe9\n", 4, "not UTF-8"), (GOOD[10:].encode(), 1, "before the first [section]"),
     (2 * GOOD.encode(), 4, "section is there twice"), (GOOD.encode() + b"\nAWS_secret_access_key = x\n", 5, "key is there twice"),
     (GOOD.encode() + b"[other]\nsecret\n", 5, "neither"), (GOOD.encode() + b"= secret\n", 4, "no key"), (b"[default\n" + GOOD[10:].encode(), 1, "no end"),

@@ -193,7 +193,8 @@ WHOLE = json.dumps(profile())
     (WHOLE.replace('"version": "1"', '"version": '), "E468", "agentMetadata", "expected a value"),
     ('{"start":', "E468", "start", "expected a value"), (WHOLE[:40], "E468", "end", ""), (WHOLE + " x", "E468", None, "follows"),
     ("[" + WHOLE + "]", "E460", None, "an array"), ('{"callgraph":null}', "E467", "callgraph", "no object"), ('{"start":1,"end":2}', "E460", "callgraph", ""),
-    (WHOLE.encode("utf-16"), "E466", None, "UTF-16"), (WHOLE.encode("utf-16-le"), "E466", None, "UTF-16"), (WHOLE.encode("utf-16-be"), "E466", None, "UTF-16")])
+    (WHOLE.encode("utf-16"), "E466", None, "UTF-16"), (WHOLE.encode("utf-16-le"), "E466", None, "UTF-16"), (WHOLE.encode("utf-16-be"), "E466", None, "UTF-16"),
+    (WHOLE.encode("utf-32"), "E466", None, "UTF-32"), (b"\0\0\xfe\xff" + WHOLE.encode("utf-32-be"), "E466", None, "UTF-32")])
 def test_what_begins_as_a_codeguru_profile_is_judged_as_one(text, code, field, words):
     """Without --from, and however damaged; with the line, and the member at which that is."""
     answer = parse(run("validate", "-", "--json", stdin=text, code=1).out)
@@ -292,3 +293,12 @@ def test_now_is_when_a_recording_ended(tmp_path):
 def test_what_a_code_says_needs_no_text():
     said = run("validate", "--from", "codeguru", "-", stdin='{"agentMetadata":{}}', code=1).err
     assert "no call graph in the input, line 1, field callgraph [SPAA-E460]" in said
+
+
+def test_a_limit_is_no_damage(tmp_path):
+    deep = '{"start": 1711234567000, "x": ' + "[" * 140000 + "]" * 140000 + ', "callgraph": {"counts": {"RUNNABLE": 1}}}'
+    (tmp_path / "deep.codeguru.json").write_text(deep)
+    for command in ("validate", "top"):
+        said = run(command, tmp_path / "deep.codeguru.json").err
+        assert "a limit was reached: nested more than 131072 levels deep, which is the limit" in said and "SPAA-E007" in said
+        assert "cut off" not in said

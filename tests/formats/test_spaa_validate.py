@@ -155,6 +155,9 @@ def test_very_deep_nesting_is_a_limit_not_a_crash():
     code, answer = validate("-", stdin=deep)
     assert code == 3
     assert [f["code"] for f in answer["findings"]] == ["SPAA-E007"]
+    assert "more than 131072 levels" in answer["findings"][0]["message"]
+    fine = text(HEADER, '{"type":"x_a","a":%s%s}' % ("[" * 100000, "]" * 100000))
+    assert "SPAA-E007" not in [f["code"] for f in validate("-", stdin=fine)[1]["findings"]]
 
 
 def test_long_lines_are_read():

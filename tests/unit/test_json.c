@@ -230,7 +230,7 @@ static void nesting_is_bounded(void **state)
             sp_json_init(&j, b.data, b.len);
             assert_int_equal(sp_json_skip(&j, &raw) && sp_json_end(&j), depth <= SP_JSON_DEPTH);
             if (depth > SP_JSON_DEPTH)
-                assert_string_equal(j.error, "nested too deeply");
+                assert_string_equal(j.error, SP_JSON_TOO_DEEP);
             sp_json_free(&j);
             sp_buf_free(&b);
         }

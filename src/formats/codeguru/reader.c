@@ -288,7 +288,9 @@ static spaa_status codeguru_malformed(struct reader *r)
     bool nothing = !r->p->stacks.n;
     bool cut = j->error_at >= (size_t)(end - j->start);
     const char *why = j->error ? j->error : "not JSON";
-    if (nothing || cut)
+    if (nothing && sp_json_at_limit(j))
+        sp_emit(r->d, SP_E007, SP_AT(j->error_at), "%s", why);
+    else if (nothing || cut)
         sp_emit(r->d, nothing ? SP_E010 : SP_L301, SP_AT(j->error_at), "%s", why);
     else
         sp_emit(r->d, SP_L300, SP_AT(j->error_at), "%s; all that follows, %zu bytes, was not read", why,

@@ -65,7 +65,8 @@ static void damaged(struct top *t)
     const char *at = c->j.start + c->j.error_at, *end = c->j.end, *word = at + (at < end && *at == '-');
     bool python = (end - word >= 3 && memcmp(word, "NaN", 3) == 0) ||
                   (end - word >= 8 && memcmp(word, "Infinity", 8) == 0);
-    sp_cg_find(c, SP_E468, at, t->where.len ? sp_buf_cstr(&t->where) : t->member,
+    sp_cg_find(c, sp_json_at_limit(&c->j) ? SP_E007 : SP_E468, at,
+               t->where.len ? sp_buf_cstr(&t->where) : t->member,
                python ? "NaN and Infinity are Python's, and no numbers of JSON" : NULL, "%s", c->j.error);
 }
 
@@ -120,7 +121,8 @@ static void check_wrapping(struct sp_cg_check *c, unsigned wrapping)
 {
     if (wrapping)
         sp_cg_find(c, SP_E466, c->j.start, NULL, "`spaa convert FILE -o NEW` writes it without",
-                   wrapping & SP_WRAP_UTF16 ? "the text is UTF-16: JSON is UTF-8"
+                   wrapping & SP_WRAP_UTF32   ? "the text is UTF-32: JSON is UTF-8"
+                   : wrapping & SP_WRAP_UTF16 ? "the text is UTF-16: JSON is UTF-8"
                    : wrapping & SP_WRAP_MARK
                        ? "the text begins with a byte order mark, which JSON does not have"
                        : "the text is quoted: its lines begin with `>`");

@@ -169,7 +169,7 @@ static spaa_status dhat_judge(struct sp_dhat *x, const struct sp_json *j, size_t
         return SPAA_ERR_INPUT;
     }
     if (!x->pps.p || !x->table.n) {
-        sp_emit(x->d, SP_E010, SP_AT(j->error ? j->error_at : 0), "%s",
+        sp_emit(x->d, sp_json_at_limit(j) ? SP_E007 : SP_E010, SP_AT(j->error ? j->error_at : 0), "%s",
                 x->pps.p || cut ? "it ends before its table of frames, which names everything"
                 : j->error      ? j->error
                                 : "it has no program points");

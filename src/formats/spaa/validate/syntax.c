@@ -154,7 +154,7 @@ static bool syntax_enter(struct sp_validator *v, bool object)
 {
     struct sp_syntax *s = v->syntax;
     if (s->levels.n == SP_JSON_DEPTH)
-        return sp_json_fail(&s->j, "nested too deeply");
+        return sp_json_fail(&s->j, SP_JSON_TOO_DEEP);
     struct syntax_level l = {.object = object, .keys = s->keys.n, .serial = ++s->serial};
     if (!sp_vec_push(&s->levels, l)) {
         sp_out_of_memory(v);
@@ -224,8 +224,8 @@ static void syntax_error(struct sp_validator *v)
     bool opens = v->n && (v->text[0] == '{' || v->text[0] == '[') && j->error_at >= v->n;
     if (strcmp(j->error, "out of memory") == 0)
         sp_out_of_memory(v);
-    else if (strcmp(j->error, "nested too deeply") == 0)
-        sp_limited(v, "a value nested more than 1024 levels deep was not checked");
+    else if (sp_json_at_limit(j))
+        sp_limited(v, "a value nested more than 131072 levels deep was not checked");
     else
         sp_report_at(v, SP_E100, syntax_place(v, v->text + j->error_at, NULL),
                      opens ? "%s at column %zu; if the file is spread over lines, `jq -c .` joins them"
