@@ -16,6 +16,7 @@
 #include "model/wall.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- event and metric ---- */
@@ -54,6 +55,29 @@ static spaa_status pick_event(struct sp_selection *s, const struct sp_select_opt
     return SPAA_ERR_USAGE;
 }
 
+/* The event has no such metric: those that it has, or the event that has it. */
+static void select_no_metric(const struct sp_selection *s, const char *name, struct sp_diags *d)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_str names[SP_METRICS_MAX], event = sp_pstr(p, p->events.v[s->event].name);
+    uint32_t other = *name ? sp_metric_event(p, name) : SP_NONE;
+    size_t n = 0;
+    for (size_t i = 0; i < p->metrics.n; i++) {
+        struct sp_str metric = sp_pstr(p, p->metrics.v[i].name);
+        if (i == p->events.v[s->event].primary || sp_event_metric(p, s->event, metric.p) != SP_NONE)
+            names[n++] = metric;
+    }
+    if (other == SP_NONE) {
+        sp_no_such(d, SP_E031, name, names, n);
+        return;
+    }
+    char hint[256];
+    struct sp_str has = sp_pstr(p, p->events.v[other].name);
+    snprintf(hint, sizeof hint, "--event '%.*s' has it", (int)(has.n < 200 ? has.n : 200), has.p);
+    sp_emit_hint(d, SP_E031, SP_AT_NOTHING, hint, "%s of event %.*s", name,
+                 (int)(event.n < 200 ? event.n : 200), event.p);
+}
+
 static spaa_status pick_metric(struct sp_selection *s, const char *name, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
@@ -62,10 +86,7 @@ static spaa_status pick_metric(struct sp_selection *s, const char *name, struct 
         s->cannot_add = p->metrics.v[s->metric].info->op != SP_OP_SUM;
         return SPAA_OK;
     }
-    struct sp_str names[SP_METRICS_MAX];
-    for (size_t i = 0; i < p->metrics.n; i++)
-        names[i] = sp_pstr(p, p->metrics.v[i].name);
-    sp_no_such(d, SP_E031, name ? name : "", names, p->metrics.n);
+    select_no_metric(s, name ? name : "", d);
     return SPAA_ERR_USAGE;
 }
 

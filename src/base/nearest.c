@@ -80,7 +80,7 @@ void sp_nearest_words(struct sp_buf *out, const char *asked, const struct sp_str
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
         unsigned s = closeness(a, names[i]);
-        bool again = false;
+        bool again = sp_str_cmp(a, names[i]) == 0; /* it is not what is meant: it was asked for */
         for (size_t k = 0; k < found; k++)
             again = again || sp_str_cmp(best[k], names[i]) == 0;
         if (s >= 1000 || again || (found == NAMED && s >= score[NAMED - 1]))
@@ -94,8 +94,9 @@ void sp_nearest_words(struct sp_buf *out, const char *asked, const struct sp_str
         score[at] = s;
     }
     bool close = found > 0;
-    for (; !close && found < n && found < NAMED; found++)
-        best[found] = names[found];
+    for (size_t i = 0; !close && i < n && found < NAMED; i++)
+        if (sp_str_cmp(a, names[i]) != 0)
+            best[found++] = names[i];
     if (!found)
         return;
     sp_buf_puts(out, close ? "did you mean " : "there ");

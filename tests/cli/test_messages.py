@@ -79,3 +79,11 @@ def test_a_mistaken_question_is_not_told_about_its_input():
     said = run("top", path, "--event", "nope", code=2)
     assert said.err.startswith("spaa: error: no such event: nope") and "note:" not in said.err and len(said.err) < 200
     assert "note:" in run("top", path, "--event", "nope", "--verbose", code=2).err
+
+
+def test_a_metric_of_another_event_is_not_the_one_that_was_meant():
+    fixtures = os.path.join(ROOT, "tests", "fixtures")
+    said = run("top", os.path.join(fixtures, "jemalloc", "map-without-name.heap"), "--metric", "samples", code=2).err
+    assert "no such metric: samples" in said and "mean samples" not in said and "live_bytes" in said
+    said = run("top", os.path.join(fixtures, "spt", "small.spt"), "--event", "lbr", "--metric", "samples", code=2).err
+    assert "samples of event lbr" in said and "--event 'etw_callstack' has it" in said and "mean samples" not in said
