@@ -186,10 +186,10 @@ WHOLE = json.dumps(profile())
 @pytest.mark.parametrize("text, code, field, words", [
     (WHOLE.replace("1711234567000", "NaN"), "E468", "start", "expected a value"),
     (WHOLE.replace("1711234577000", "-Infinity", 1), "E468", "end", ""),
-    ('{"x": 1., ' + WHOLE[1:], "E468", None, "digit"), ('{"x": +1, "callgraph": {"children": {}}}', "E468", None, "expected a value"),
-    ('{"start": 1514764800000, "end": 1514771000000, "agentMetadata": null, "y": {"a": 1', "E468", None, "expected"),
-    (WHOLE.replace("agentMetadata", "agent\x01"), "E468", "end", "control"),
-    (WHOLE.replace('{"RUNNABLE": 3}', '{"RUNNABLE": NaN}'), "E468", 'callgraph.children["main"]', "expected a value"),
+    ('{"x": 1., ' + WHOLE[1:], "E468", "x", "digit"), ('{"x": +1, "callgraph": {"children": {}}}', "E468", "x", "expected a value"),
+    ('{"start": 1514764800000, "end": 1514771000000, "agentMetadata": null, "y": {"a": 1', "E468", "y", "expected"),
+    (WHOLE.replace("agentMetadata", "agent\x01"), "E468", None, "control"),
+    (WHOLE.replace('{"RUNNABLE": 3}', '{"RUNNABLE": NaN}'), "E468", 'callgraph.children["main"].counts["RUNNABLE"]', "expected a value"),
     (WHOLE.replace('"version": "1"', '"version": '), "E468", "agentMetadata", "expected a value"),
     ('{"start":', "E468", "start", "expected a value"), (WHOLE[:40], "E468", "end", ""), (WHOLE + " x", "E468", None, "follows"),
     ("[" + WHOLE + "]", "E460", None, "an array"), ('{"callgraph":null}', "E467", "callgraph", "no object"), ('{"start":1,"end":2}', "E460", "callgraph", ""),
@@ -293,6 +293,18 @@ def test_now_is_when_a_recording_ended(tmp_path):
 def test_what_a_code_says_needs_no_text():
     said = run("validate", "--from", "codeguru", "-", stdin='{"agentMetadata":{}}', code=1).err
     assert "no call graph in the input, line 1, field callgraph [SPAA-E460]" in said
+
+
+@pytest.mark.parametrize("graph, field", [
+    ('{"children":{"a":{"children":{"b":{"counts":{"X":x', 'callgraph.children["a"].children["b"].counts["X"]'),
+    ('{"children":{"a":{"children":{"b":{"line":[1,x', 'callgraph.children["a"].children["b"].line'),
+    ('{"children":{"a":{"children":{"b":x', 'callgraph.children["a"].children["b"]'),
+    ('{"children":{"a":{"children":{"b":{} x', 'callgraph.children["a"].children'), ('{"children":{"a":{"foo":{"c":x', 'callgraph.children["a"]["foo"]'),
+    ('{"children":{"a":{"counts":{"X":1},', 'callgraph.children["a"]'), ('{"children":x', "callgraph.children"), ("x", "callgraph"), ('{"children":{"a":{}}},"foo":x', "foo")])
+def test_where_the_text_is_no_json(graph, field):
+    text = '{"start":1711234567000,"end":1711234577000,"callgraph":' + graph
+    found = [f for f in findings(text, 1)[1] if f[0] == "E468"]
+    assert len(found) == 1 and found[0][1] == field, found
 
 
 def test_a_limit_is_no_damage(tmp_path):

@@ -31,6 +31,9 @@ static spaa_status check_top_member(struct top *t, struct sp_span key)
         sp_cg_find(c, SP_E491, j->p, top_names[m], NULL, "%s", top_names[m]);
     t->members |= m < TOP ? 1u << m : 0;
     t->member = m < TOP ? top_names[m] : NULL;
+    sp_buf_clear(&t->where);
+    if (m == TOP) /* of any length: it is only said where the text ends */
+        sp_buf_add(&t->where, key.p, key.n < 60 ? key.n : 60);
     if (m == START || m == END) {
         sp_cg_check_time(c, top_names[m], m == START ? &t->start : &t->end);
     } else if (m == CALLGRAPH && !t->graph) {
@@ -101,14 +104,21 @@ static spaa_status check_text(struct top *t)
     if (type != SP_JSON_OBJECT)
         return check_no_object(t, type);
     sp_json_object(&c->j);
-    for (struct sp_span key; !st && sp_json_key(&c->j, &key);)
+    for (struct sp_span key; !st && sp_json_key(&c->j, &key);) {
         st = check_top_member(t, key);
+        if (!st && !c->j.error && c->j.p < c->j.end && *c->j.p == ',') { /* what follows is not in it */
+            t->member = NULL;
+            sp_buf_clear(&t->where);
+        }
+    }
     if (c->j.scratch.failed || (c->j.error && strcmp(c->j.error, "out of memory") == 0))
         return sp_nomem(c->d);
     if (st)
         return st;
-    if (!c->j.error)
+    if (!c->j.error) {
         t->member = NULL;
+        sp_buf_clear(&t->where);
+    }
     if (!sp_json_end(&c->j))
         damaged(t);
     else

@@ -30,7 +30,9 @@ struct walk {
     size_t noted; /* up to where it was said how far the walk is */
     SP_VEC(struct level) levels;
     SP_VEC(struct child) children;
-    bool counted; /* some count is not zero */
+    bool counted;     /* some count is not zero */
+    const char *last; /* the member of the node that it is in, and the key there: path_of */
+    uint32_t key;
 };
 
 /* ---- findings ---- */
@@ -176,8 +178,10 @@ static bool check_count(struct walk *w, uint32_t search, struct sp_span key)
     uint32_t name = sp_intern(&c->names, key.p, key.n);
     if (name == SP_STR_FAIL)
         return sp_json_fail(&c->j, "out of memory");
+    w->key = name;
     if (!sp_json_skip(&c->j, &raw))
         return false;
+    w->key = SP_NONE;
     if (sp_cg_again(c, search, name))
         find_at_key(w, SP_E491, at, "counts", name, NULL, "a counter");
     judge_count(w, name, raw, number, &units);
@@ -236,6 +240,10 @@ static bool check_member(struct walk *w, struct sp_span key)
     struct sp_span raw;
     enum sp_json_type type = sp_json_type(j);
     enum member m = member_of(w, key);
+    w->last = m < MEMBERS ? member_names[m] : "";
+    w->key = m < MEMBERS ? SP_NONE : sp_intern(&w->c->names, key.p, key.n);
+    if (m == MEMBERS && w->key == SP_STR_FAIL)
+        return sp_json_fail(j, "out of memory");
     if (m == COUNTS && type == SP_JSON_OBJECT)
         return check_counts(w);
     if (m == CHILDREN && type == SP_JSON_OBJECT) {
@@ -281,8 +289,9 @@ static spaa_status open_child(struct walk *w, struct sp_span key)
     spaa_status st = open_level(w, child.name);
     if (st || object)
         return st ? st : sp_json_object(j) ? SPAA_OK : SPAA_ERR_INPUT;
-    if (sp_json_skip(j, &raw))
-        find_in_node(w, SP_E467, raw.p, "", NULL, "the child is no object");
+    if (!sp_json_skip(j, &raw))
+        return SPAA_OK;
+    find_in_node(w, SP_E467, raw.p, "", NULL, "the child is no object");
     w->levels.n--;
     return SPAA_OK;
 }
@@ -311,7 +320,10 @@ static spaa_status check_nodes(struct walk *w)
     sp_json_object(j);
     while (!st && !j->error && w->levels.n) {
         struct level *l = &w->levels.v[w->levels.n - 1];
+        w->last = l->in_children ? member_names[CHILDREN] : "";
+        w->key = SP_NONE;
         if (sp_json_key(j, &key)) {
+            w->last = "";
             if (l->in_children)
                 st = open_child(w, key);
             else
@@ -332,10 +344,10 @@ static spaa_status check_nodes(struct walk *w)
 
 spaa_status sp_cg_check_graph(struct sp_cg_check *c, struct sp_input *in, bool *counted, struct sp_buf *where)
 {
-    struct walk w = {.c = c, .in = in, .noted = (size_t)(c->j.p - c->j.start)};
+    struct walk w = {.c = c, .in = in, .last = "", .key = SP_NONE, .noted = (size_t)(c->j.p - c->j.start)};
     spaa_status st = check_nodes(&w);
     if (c->j.error)
-        path_of(&w, "", SP_NONE, where);
+        path_of(&w, w.last, w.key, where);
     *counted = w.counted;
     sp_vec_free(&w.levels);
     sp_vec_free(&w.children);
