@@ -343,6 +343,18 @@ def test_binaries_without_a_name_can_be_read_chosen_and_written(tmp_path):
         assert sum(v for k, v in total.items() if k[0] == "[no name]") == 6 and len(total) == (2 if more else 3)
 
 
+@pytest.mark.parametrize("through", ["perf-script", "pprof", "spaa"])
+def test_hits_without_a_stack_are_written_or_told(through, tmp_path):
+    f = spt.File([APP], 0x40, 4)
+    f.segment(0).repeat(52).stack().stack(0x1010, 0x2000)
+    path = write(tmp_path / "x.spt", f)
+    run("convert", path, "--event", "etw_callstack", "--to", through, "-o", tmp_path / "x", "-q", code=0)
+    said = run("convert", tmp_path / "x", "-o", tmp_path / "y.spt", code=0).err
+    written = ask("top", tmp_path / "y.spt")["whole"]
+    assert written == (54 if through == "spaa" else 1)
+    assert ("53 hits without a stack" in said) == (through != "spaa")
+
+
 def test_edited_stacks_are_rendered(tmp_path):
     path, kept = write(tmp_path / "x.spt", small()), tmp_path / "kept.spaa"
     run("convert", path, "-o", kept, "--lossless", code=0)

@@ -55,6 +55,7 @@ struct collector {
     int *kinds;              /* by event; below 0: none */
     uint32_t stacks_of;      /* the event whose stacks are written as call stacks */
     SP_VEC(uint32_t) frames; /* of the stack at hand: physical ones, leaf first */
+    uint64_t no_frames;      /* hits of samples without a stack */
     uint64_t no_address, large, crossing_branches, crossing_calls, odd_weight, odd_event, written;
     struct sp_spt_sum split_hits; /* of stacks with more than SPLIT frames of one binary in a row */
     uint64_t split, pieces;       /* how many these are, and records more than if they were whole */
@@ -277,10 +278,11 @@ static bool spt_enter(struct sp_json *j, struct sp_buf *text, struct sp_str more
     return false;
 }
 
-/* A call stack of no frames: the context says which binary it is of. */
+/* A call stack of no frames: the context says which binary it is of, or it is of none. */
 static bool spt_add_empty(struct collector *c, const struct sp_context *x, struct sp_spt_sum sum)
 {
     struct sp_buf text, name, id;
+    bool found = false;
     struct sp_span key, value;
     struct sp_json j;
     sp_buf_init(&text, 0);
@@ -295,15 +297,18 @@ static bool spt_add_empty(struct collector *c, const struct sp_context *x, struc
                 sp_buf_add(to, value.p, value.n);
         }
     bool ok = !text.failed && !name.failed && !id.failed;
-    for (size_t i = 0; ok && i < c->p->dsos.n; i++) {
+    for (size_t i = 0; ok && !found && i < c->p->dsos.n; i++) {
         struct sp_str dso = sp_pstr(c->p, c->p->dsos.v[i].name),
                       build = sp_pstr(c->p, c->p->dsos.v[i].build_id);
-        if (c->modules.v[i].fate != SP_SPT_IN || dso.n != name.len || build.n != id.len ||
-            (dso.n && memcmp(dso.p, name.data, dso.n) != 0) || memcmp(build.p, id.data, build.n) != 0)
+        if (c->modules.v[i].fate == SP_SPT_NO_MODULE || dso.n != name.len || build.n != id.len ||
+            (dso.n && memcmp(dso.p, name.data, dso.n) != 0) ||
+            (build.n && memcmp(build.p, id.data, build.n) != 0))
             continue;
-        ok = spt_add_thing(c, &c->modules.v[i], SP_SPT_KIND_CALLSTACK, NULL, 0, sum);
-        break;
+        found = true;
+        ok = c->modules.v[i].fate != SP_SPT_IN ||
+             spt_add_thing(c, &c->modules.v[i], SP_SPT_KIND_CALLSTACK, NULL, 0, sum);
     }
+    c->no_frames += found ? 0 : sum.low;
     sp_json_free(&j);
     sp_buf_free(&text);
     sp_buf_free(&name);
@@ -335,8 +340,12 @@ static bool writer_spt_add_stack(struct collector *c, uint32_t stack)
         return false;
     if (kind == SP_SPT_KIND_LBR)
         return spt_add_branch(c, sum);
-    if (!c->frames.n)
-        return kind != SP_SPT_KIND_CALLSTACK || !x->extra_json || spt_add_empty(c, x, sum);
+    if (!c->frames.n && kind == SP_SPT_KIND_CALLSTACK && x->extra_json)
+        return spt_add_empty(c, x, sum);
+    if (!c->frames.n) {
+        c->no_frames += sum.low;
+        return true;
+    }
     if (kind == SP_SPT_KIND_CALLSTACK)
         return spt_add_call_stack(c, sum, true);
     struct sp_spt_module *m = spt_usable(c, c->frames.v[0], true, sum.low, &rva);
@@ -409,6 +418,8 @@ static void spt_refuse(const struct collector *c)
     else if (c->large)
         why = "its addresses are not those of modules, but of where they were loaded",
         hint = "take the recording itself; of perf script text, print the offsets: `perf script -F +dsoff`";
+    else if (c->no_frames)
+        why = "its samples have no stacks";
     else if (c->crossing_branches)
         why = "all branches are between binaries";
     sp_emit_hint(c->d, SP_E420, SP_AT_NOTHING, hint, "%s", why);
@@ -423,6 +434,7 @@ static spaa_status spt_report(struct collector *c)
             "hits on frames without an address (a profile by function cannot be written as SPT)");
     spt_say(c, c->large, SP_L432, "hits on addresses beyond 32 bits, which are no RVAs");
     spt_say(c, c->crossing_branches, SP_L432, "branches between binaries: a branch of SPT stays in one");
+    spt_say(c, c->no_frames, SP_L432, "hits without a stack, which are in no binary");
     spt_say(c, c->odd_weight, SP_L432, "stacks whose weight is no count");
     spt_say(c, c->odd_event, SP_L432, "stacks of events that SPT has no opcode for (--event NAME picks one)");
     spt_say(c, c->crossing_calls, SP_I321, "calls between binaries: an arc of SPT stays in one");
