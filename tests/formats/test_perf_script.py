@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import run
+from conftest import ask, run
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SPAA = os.path.abspath(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa")))
@@ -427,3 +427,13 @@ def test_states_of_the_text_are_those_of_the_recording(more):
     both = [os.path.join(CORPUS, "made", "tracepoint.perf-script.txt.zst"), os.path.join(CORPUS, "..", "perf-data", "made", "tracepoint.perf.data.zst")]
     a, b = ([(r["key"], r["total"]) if "key" in r else r for r in json.loads(run("top", path, "--by", "state", "--json", *more, code=0).out)["rows"]] for path in both)
     assert a == b and len(a) > 1
+
+
+def test_text_of_off_cpu_recordings_has_states(tmp_path):
+    """`perf record --off-cpu`: as the reader of perf.data has it."""
+    text = ("app 100/100 [000] 1.0: 5000 offcpu-time: \n\t1000 wait (/bin/a)\n\t2000 main (/bin/a)\n\n"
+            "app 100/100 [000] 2.0: 1000 cycles: \n\t1000 work (/bin/a)\n\t2000 main (/bin/a)\n\n")
+    (tmp_path / "p.txt").write_text(text)
+    for options, function in ((["--event", "offcpu-time", "--state", "WAITING"], "wait"), (["--event", "cycles", "--state", "RUNNABLE"], "work")):
+        assert [r["function"] for r in ask("top", tmp_path / "p.txt", *options)["rows"]] == [function, "main"]
+    run("waits", tmp_path / "p.txt", code=0)

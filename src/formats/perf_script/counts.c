@@ -130,6 +130,8 @@ static uint32_t perf_script_new_event(struct sp_ps_counts *c, struct sp_ps_text 
     if (!seen.raw.p || e.name == SP_STR_FAIL || e.unit == SP_STR_FAIL || !perf_script_sampling(c, &e))
         return SP_NONE;
     seen.sched = sp_sched_kind_of(sp_pstr(c->p, e.name));
+    seen.off_cpu = perf_script_one_of(base, (const char *const[]){"offcpu-time", NULL});
+    c->any_off_cpu |= seen.off_cpu;
     c->any_switch |= seen.sched == SP_SCHED_SWITCH || seen.sched == SP_SCHED_RECORD;
     /* Time off the CPU is made of them one by one, whether anybody else wants samples or not. */
     if (seen.sched != SP_SCHED_OTHER && !c->p->samples) {
@@ -216,14 +218,16 @@ void sp_ps_counts_free(struct sp_ps_counts *c)
     sp_map_free(&c->who_map);
 }
 
-/* The state that a sample of sched_switch says its thread is in from then on; SP_STR_NONE: it is of another
- * event, or states are not asked for. */
+/* The state that a sample of sched_switch says its thread is in from then on, or that of offcpu-time was in;
+ * SP_STR_NONE: it is of another event, or states are not asked for. */
 static uint32_t perf_script_state_of(struct sp_ps_counts *c, const struct sp_ps_event *e,
                                      const struct sp_ps_sample *s)
 {
-    if (e->sched != SP_SCHED_SWITCH || !(c->group_by & SP_BY_STATE))
+    if ((e->sched != SP_SCHED_SWITCH && !e->off_cpu) || !(c->group_by & SP_BY_STATE))
         return SP_STR_NONE;
     c->any_state = true;
+    if (e->off_cpu)
+        return sp_profile_cstr(c->p, sp_task_state_name(SP_TASK_SLEEPING));
     enum sp_task_state state = s->tid ? sp_ps_switch_state(s->rest) : SP_TASK_IDLE; /* 0: a CPU's idle task */
     return sp_profile_cstr(c->p, sp_task_state_name(state));
 }
@@ -436,8 +440,9 @@ static bool perf_script_finish_header(struct sp_ps_counts *c, enum sp_granularit
     sp_buf_free(&b);
     h->has_x_spaa = true;
     h->frames = frames;
-    h->group_by = c->group_by & (SP_BY_TID | SP_BY_COMM | (c->any_pid ? SP_BY_PID : 0u) |
-                                 (c->any_cpu ? SP_BY_CPU : 0u) | (c->any_switch ? SP_BY_STATE : 0u));
+    h->group_by =
+        c->group_by & (SP_BY_TID | SP_BY_COMM | (c->any_pid ? SP_BY_PID : 0u) |
+                       (c->any_cpu ? SP_BY_CPU : 0u) | (c->any_switch || c->any_off_cpu ? SP_BY_STATE : 0u));
     return ok && h->extra_json != SP_STR_FAIL;
 }
 

@@ -153,8 +153,8 @@ void sp_ps_comments_free(struct sp_ps_comments *c);
  */
 struct sp_ps_event { /* as printed, and what its samples showed */
     struct sp_ps_text raw;
-    uint32_t number; /* in the profile */
-    bool probe;
+    uint32_t number;     /* in the profile */
+    bool probe, off_cpu; /* off_cpu: what `perf record --off-cpu` adds, stacks at which threads waited */
     bool with_period, without_period;
     enum sp_sched_kind sched;
 };
@@ -178,7 +178,7 @@ struct sp_ps_counts {
     uint32_t last_event, last_who;   /* of the sample before, and its context */
     struct sp_context last;
     uint32_t context_number;
-    bool any, any_time, any_pid, any_cpu, any_switch;
+    bool any, any_time, any_pid, any_cpu, any_switch, any_off_cpu;
     bool any_state; /* contexts of sched_switch have one */
     int64_t first_ns, last_ns;
     unsigned first_digits, last_digits;
