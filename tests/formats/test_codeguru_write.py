@@ -252,3 +252,10 @@ def test_corpus_recordings_can_be_written(corpus):
             if answer.code == 0:
                 again = run("convert", "-", "--to", "spaa", "-o", "-", stdin=answer.raw, code=0)
                 assert json.loads(back(again.raw)) == json.loads(answer.out)
+
+
+def test_an_empty_profile_is_told(tmp_path):
+    empty = '{"start":1711234567000,"end":1711234577000,"agentMetadata":{},"callgraph":{}}'
+    for text, said in ((empty, 1), (empty.replace('{}}', '{"children":{"f":{"counts":{"RUNNABLE":1}}}}}'), 0)):
+        done = run("convert", "-", "-o", tmp_path / "out.codeguru.json", stdin=text, code=0)
+        assert done.err.count("SPAA-W492") == said

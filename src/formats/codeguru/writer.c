@@ -1071,6 +1071,8 @@ spaa_status sp_cg_write(struct sp_profile *p, const struct sp_write_opts *opts, 
         codeguru_add_up(&w);
         st = codeguru_sort(&w);
     }
+    if (!st && !w.order.n)
+        sp_emit(d, SP_W492, SP_AT_NOTHING, "its call graph is empty");
     if (!st)
         st = codeguru_put_metadata(&w, &meta);
     if (!st) {
