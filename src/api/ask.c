@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What belongs to reading and to the form of an answer is said elsewhere. */
-#define API_NO_GROUPS ((unsigned)G_READ | G_BUDGET | G_ANSWER | G_QUESTION | G_OUT | G_ALL)
+#define API_NO_GROUPS ((uint64_t)G_READ | G_BUDGET | G_ANSWER | G_QUESTION | G_OUT | G_ALL)
 
 static bool api_takes(const struct sp_question *q, const struct sp_option *o)
 {

@@ -71,7 +71,7 @@ void sp_top_fields_next(struct sp_asked *a)
 {
     if (fields_have_waits(a)) { /* which are made of all events of the scheduler */
         sp_command_text(&a->b, &(struct sp_next){.question = "waits"}, a->q->names, a->q->nnames,
-                        a->q->options, sp_next_groups("waits") & ~(unsigned)G_EVENT);
+                        a->q->options, sp_next_groups("waits") & ~(uint64_t)G_EVENT);
         sp_answer_next_command(a->out, "waits", &a->b);
         sp_buf_clear(&a->b);
     }
