@@ -59,21 +59,6 @@ static struct sp_asm_part *part_at(struct sp_asm *z, const struct sp_module *m, 
     return NULL;
 }
 
-/* The instruction that an address is in; NULL: none of the function. */
-static struct sp_asm_insn *insn_at(struct sp_asm *z, const struct sp_asm_part *part, uint64_t at)
-{
-    size_t lo = part->first, hi = part->first + part->n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (sp_asm_insn(z, &z->insns.v[mid])->addr <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    struct sp_asm_insn *i = lo > part->first ? &z->insns.v[lo - 1] : NULL;
-    return i && at - sp_asm_insn(z, i)->addr < sp_asm_insn(z, i)->size ? i : NULL;
-}
-
 static spaa_status assembly_weigh(struct sp_asm *z)
 {
     const struct sp_annotation *a = &z->x->a;
@@ -86,7 +71,7 @@ static spaa_status assembly_weigh(struct sp_asm *z)
         if (!st && m && !part_at(z, m, at))
             st = assembly_part(z, m, at);
         const struct sp_asm_part *part = !st && m ? part_at(z, m, at) : NULL;
-        struct sp_asm_insn *in = part ? insn_at(z, part, at) : NULL;
+        struct sp_asm_insn *in = part ? sp_asm_insn_at(z, part, at) : NULL;
         if (!in) {
             z->lost += c->self;
             continue;
@@ -104,7 +89,7 @@ static void assembly_jumps(struct sp_asm *z)
     for (size_t i = 0; i < z->insns.n; i++) {
         const struct sp_insn *from = sp_asm_insn(z, &z->insns.v[i]);
         struct sp_asm_part *part = &z->parts.v[z->insns.v[i].part];
-        struct sp_asm_insn *to = from->jump && from->target ? insn_at(z, part, from->target) : NULL;
+        struct sp_asm_insn *to = from->jump && from->target ? sp_asm_insn_at(z, part, from->target) : NULL;
         if (to && sp_asm_insn(z, to)->addr == from->target)
             to->target = true;
     }
@@ -174,22 +159,36 @@ static bool is_precise(struct sp_str event)
     return n && !clock && (memmem(colon, n, "pp", 2) || memchr(colon, 'P', n));
 }
 
+static void say_blocks(struct sp_asm *z)
+{
+    const struct sp_asm_lbr *x = &z->lbr;
+    struct sp_answer *out = z->x->asked.out;
+    if (x->why)
+        sp_answer_line(out, "no counts or cycles of blocks: %s", x->why);
+    else if (x->less)
+        sp_answer_line(out, "of blocks is not known: %s", x->less);
+    if (x->odd)
+        sp_answer_line(out, "! %lld runs of branch stacks do not fit these instructions", (long long)x->odd);
+}
+
 static void assembly_say(struct sp_asm *z)
 {
     struct sp_answer *out = z->x->asked.out;
     const struct sp_selection *s = &z->x->asked.s;
     struct sp_buf *b = &z->x->asked.b;
+    z->why = z->why ? z->why : "frames have no addresses in a file that is here";
     sp_fact_cstr(out, "no_instructions", z->insns.n ? NULL : z->why);
     sp_fact_cstr(out, "hint", z->insns.n ? NULL : z->hint);
+    sp_fact_cstr(out, "no_blocks", z->insns.n ? z->lbr.why : NULL);
+    sp_fact_cstr(out, "blocks_lack", z->insns.n ? z->lbr.less : NULL);
+    sp_fact_count(out, "runs_that_do_not_fit", z->lbr.odd);
     sp_fact_bool(out, "precise", is_precise(sp_pstr(s->profile, s->profile->events.v[s->event].name)));
     sp_fact_weight(out, "no_instruction", 0, z->lost);
     sp_fact_percent(out, "no_instruction_percent", 0, z->lost);
     sp_fact_count(out, "instructions_with_weight", (int64_t)z->known);
     sp_fact_count(out, "instructions_shown", (int64_t)z->chosen);
     if (!z->insns.n) {
-        sp_answer_line(out, "no instructions: %s%s%s",
-                       z->why ? z->why : "frames have no addresses in a file that is here",
-                       z->hint ? ": " : "", z->hint ? z->hint : "");
+        sp_answer_line(out, "no instructions: %s%s%s", z->why, z->hint ? ": " : "", z->hint ? z->hint : "");
         return;
     }
     if (!is_precise(sp_pstr(s->profile, s->profile->events.v[s->event].name)))
@@ -208,12 +207,14 @@ static void assembly_say(struct sp_asm *z)
         sp_answer_line(out,
                        "the heaviest %zu of %zu instructions with weight; -n N shows others, --whole all",
                        z->chosen, z->known);
+    say_blocks(z);
 }
 
 static void assembly_free(struct sp_asm *z)
 {
     for (size_t i = 0; i < z->parts.n; i++)
         sp_code_text_free(&z->parts.v[i].text);
+    sp_annotate_lbr_free(&z->lbr);
     sp_vec_free(&z->parts);
     sp_vec_free(&z->insns);
 }
@@ -228,8 +229,10 @@ spaa_status sp_annotate_asm(struct sp_annotate *x)
     spaa_status st = sp_annotate_room(x, &room) ? assembly_weigh(z) : SPAA_ERR_USAGE;
     if (!st) {
         assembly_jumps(z);
-        st = assembly_choose(z, room) ? SPAA_OK : sp_nomem(x->asked.q->diags);
+        st = sp_annotate_lbr(z);
     }
+    if (!st)
+        st = assembly_choose(z, room) ? SPAA_OK : sp_nomem(x->asked.q->diags);
     if (!st) {
         assembly_say(z);
         st = sp_annotate_asm_put(z) ? SPAA_OK : sp_nomem(x->asked.q->diags);

@@ -2,6 +2,7 @@
 #ifndef SP_ANNOTATE_ASM_H
 #define SP_ANNOTATE_ASM_H
 
+#include "analysis/branch_runs.h"
 #include "ask/annotate.h"
 #include "symbols/disasm.h"
 
@@ -14,6 +15,7 @@ struct sp_asm_insn {
     bool target, shown;
     const char *srcline;
     uint32_t inlined; /* how many functions are inlined there */
+    uint32_t block;   /* 1 + its number in lbr.blocks; 0: it is in none that is known */
 };
 /* What a symbol covers. */
 struct sp_asm_part {
@@ -22,6 +24,21 @@ struct sp_asm_part {
     const char *symbol;
     struct sp_code_text text;
     size_t first, n; /* of insns */
+};
+/* Instructions that ran together, as branch stacks tell: control enters at the first and leaves at the last.
+ */
+struct sp_asm_block {
+    size_t first, last;            /* in insns */
+    int64_t executions;            /* of its first instruction, in branch stacks */
+    int64_t taken, judged, missed; /* of the branch at its end: struct sp_branch_taken */
+    uint32_t run;                  /* 1 + the run that most of its cycles are known of, which ends there; 0 */
+};
+struct sp_asm_lbr {
+    struct sp_branch_runs r;
+    const char *why;                    /* there are no blocks */
+    const char *less;                   /* what is not known of them; NULL */
+    SP_VEC(struct sp_asm_block) blocks; /* as insns are */
+    int64_t odd;                        /* runs that do not fit the instructions */
 };
 struct sp_asm {
     struct sp_annotate *x;
@@ -32,6 +49,7 @@ struct sp_asm {
     size_t nr;
     size_t known, chosen;
     int64_t lost; /* self that no instruction has */
+    struct sp_asm_lbr lbr;
 };
 
 static inline const struct sp_insn *sp_asm_insn(const struct sp_asm *z, const struct sp_asm_insn *i)
@@ -44,11 +62,35 @@ static inline const char *sp_asm_text(const struct sp_asm *z, const struct sp_as
     return z->parts.v[i->part].text.texts.v + sp_asm_insn(z, i)->text;
 }
 
+/* The instruction that an address is in, of those of the function; NULL: it is in none. */
+static inline struct sp_asm_insn *sp_asm_insn_at(struct sp_asm *z, const struct sp_asm_part *part,
+                                                 uint64_t at)
+{
+    size_t lo = part->first, hi = part->first + part->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (sp_asm_insn(z, &z->insns.v[mid])->addr <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    struct sp_asm_insn *i = lo > part->first ? &z->insns.v[lo - 1] : NULL;
+    return i && at - sp_asm_insn(z, i)->addr < sp_asm_insn(z, i)->size ? i : NULL;
+}
+
 /* Lines for people, and tables, of x->a.code. */
 spaa_status sp_annotate_asm(struct sp_annotate *x);
 
 /* annotate_asm_rows.c: tables. False: out of memory. */
 extern const struct sp_table_decl sp_annotate_code, sp_annotate_blocks, sp_annotate_insns;
 bool sp_annotate_asm_put(struct sp_asm *z);
+
+/* annotate_lbr.c: blocks of the instructions, by branch stacks. */
+extern const struct sp_table_decl sp_annotate_basic_blocks, sp_annotate_runs;
+spaa_status sp_annotate_lbr(struct sp_asm *z);
+void sp_annotate_lbr_put(struct sp_asm *z);
+/* "ran 120 times, 12.3 cycles each; …" */
+void sp_annotate_lbr_text(const struct sp_asm *z, const struct sp_asm_block *k, struct sp_buf *b);
+void sp_annotate_lbr_free(struct sp_asm_lbr *x);
 
 #endif

@@ -143,6 +143,18 @@ static void put_place(struct sp_asm *z, struct sp_answer_table *t, const struct 
     sp_buf_clear(b);
 }
 
+/* What branch stacks say of the block that begins, or is gone on with. */
+static void put_block_text(struct sp_asm *z, struct sp_answer_table *t, const struct sp_asm_block *k)
+{
+    struct sp_buf *b = &z->x->asked.b;
+    sp_buf_clear(b);
+    sp_annotate_lbr_text(z, k, b);
+    z->x->asked.out->failed |= b->failed;
+    sp_table_row(z->x->asked.out, t);
+    sp_put_text(z->x->asked.out, t, INSN_TEXT, b->data ? b->data : "", b->len);
+    sp_buf_clear(b);
+}
+
 static void put_code(struct sp_asm *z)
 {
     struct sp_answer_table *t = sp_answer_table(z->x->asked.out, &sp_annotate_code);
@@ -164,6 +176,8 @@ static void put_code(struct sp_asm *z)
         }
         if (brief && (!follows || before->srcline != in->srcline || before->inlined != in->inlined))
             put_place(z, t, in);
+        if (brief && in->block && (!follows || before->block != in->block))
+            put_block_text(z, t, &z->lbr.blocks.v[in->block - 1]);
         put_insn(z, t, in, brief);
         before = in;
     }
@@ -241,5 +255,6 @@ static bool put_blocks(struct sp_asm *z)
 bool sp_annotate_asm_put(struct sp_asm *z)
 {
     put_code(z);
+    sp_annotate_lbr_put(z);
     return put_blocks(z);
 }

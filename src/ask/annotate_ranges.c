@@ -73,9 +73,17 @@ static const struct sp_table_decl
     lines = {"lines", line_columns, LINE_N, .of = "ranges", .doc = "its lines that have weight"},
     inlined = {"inlines", in_columns, IN_N, .doc = "what is inlined at these lines, the heaviest first"},
     files = {"files", file_columns, FILE_N, .doc = "the source files, that of most weight first"};
-const struct sp_table_decl *const sp_annotate_tables[] = {
-    &listing,           &ranges, &lines, &inlined, &files, &sp_annotate_code, &sp_annotate_blocks,
-    &sp_annotate_insns, NULL};
+const struct sp_table_decl *const sp_annotate_tables[] = {&listing,
+                                                          &ranges,
+                                                          &lines,
+                                                          &inlined,
+                                                          &files,
+                                                          &sp_annotate_code,
+                                                          &sp_annotate_blocks,
+                                                          &sp_annotate_insns,
+                                                          &sp_annotate_basic_blocks,
+                                                          &sp_annotate_runs,
+                                                          NULL};
 
 static void put_cstr(struct sp_annotate *x, struct sp_answer_table *t, size_t column, const char *s)
 {

@@ -97,3 +97,19 @@ bool sp_metric_adds(const struct sp_profile *p, uint32_t event, uint32_t metric)
         return true;
     return (sp_str_is(name, "peak_bytes") || sp_str_is(name, "x_peak_count")) && sp_peaks_add(p, event);
 }
+
+uint32_t sp_branch_ends(const struct sp_profile *p, uint32_t stack,
+                        const struct sp_frame *out[SP_BRANCH_ENDS])
+{
+    const uint32_t *f = sp_stack_frames(p, stack);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->stacks.v[stack].n; i++) {
+        const struct sp_frame *frame = &p->frames.v[f[i]];
+        if (frame->flags & SP_FRAME_INLINED)
+            continue;
+        if (n < SP_BRANCH_ENDS)
+            out[n] = frame;
+        n++;
+    }
+    return n;
+}

@@ -11,6 +11,19 @@
  */
 #define SP_LBR       "lbr"
 #define SP_LBR_TRACE "lbr_trace"
+/* Their metrics: how often; how often predicted wrongly; of traces, how many have cycles; and the cycles. */
+#define SP_BRANCHES_TAKEN "branches"
+#define SP_BRANCH_MISSES  "branch_misses"
+#define SP_BRANCH_CYCLES  "branch_cycles"
+#define SP_TRACES         "traces"
+#define SP_TIMED_TRACES   "timed_traces"
+/*
+ * The places of such a stack, leaf first, without what is inlined there: as many as there is room for. All
+ * of them are counted.
+ */
+enum { SP_BRANCH_ENDS = 3 };
+uint32_t sp_branch_ends(const struct sp_profile *p, uint32_t stack,
+                        const struct sp_frame *out[SP_BRANCH_ENDS]);
 bool sp_is_branches(const struct sp_profile *p, uint32_t event); /* either of them; SP_NONE: no */
 /*
  * The event that is taken when none is named: the one that the file names, else most samples, then header

@@ -41,8 +41,10 @@ def test_branches_are_the_event_lbr(tmp_path, big):
                     ("0x20", "0x100"): {"branches": 2, "branch_misses": 0, "branch_cycles": 0}}
     traces = {tuple(profile.frames[n]["ip"] for n in s["frames"]): s["weights"] for s in profile.stacks
               if s["context"]["event"] == "lbr_trace"}
-    assert traces == {("0x10", "0x8", "0x20"): [{"metric": "traces", "value": 2}],
-                      ("0x20", "0x20", "0x100"): [{"metric": "traces", "value": 2}]}
+    def weights_of(cycles):
+        return [{"metric": "traces", "value": 2}, {"metric": "timed_traces", "value": 2},
+                {"metric": "branch_cycles", "unit": "cycles", "value": cycles}]
+    assert traces == {("0x10", "0x8", "0x20"): weights_of(24), ("0x20", "0x20", "0x100"): weights_of(6)}
     event = next(e for e in profile.header["events"] if e["name"] == "lbr")
     assert event["sampling"] == {"mode": "frequency", "primary_metric": "branches", "frequency_hz": 99}
     assert sum(profile.weight(s, "period") for s in profile.stacks if s["context"]["event"] == "cycles") == 10

@@ -132,6 +132,7 @@ static const struct {
              {"function", "/./"},
              {"annotate", "/./"},
              {"annotate", "/./ --whole --context 0"},
+             {"annotate", "/./ --asm"},
              {"stacks", "-n 1"},
              {"timeline", "--buckets 2"},
              {"timeline", "--explain"},

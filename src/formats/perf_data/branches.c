@@ -34,7 +34,8 @@ struct sp_pd_branch_entry sp_pd_branch_entry_read(const struct sp_pd *pd, const 
  * Traces: the event `lbr_trace`. Where every branch was recorded (`-j any`), what ran between two that are
  * neighbours in a branch stack is known: from where the older one went to where the newer one stands. Each
  * distinct one is a stack of three: the newer branch at the leaf, then as of `lbr`, so that it is known what
- * was entered from where, which optimisers ask.
+ * was entered from where, which optimisers ask. The cycles of the newer branch are those that the trace took;
+ * a count that stands at its end says only that there were more, and is none.
  */
 static uint64_t pd_branches_branch_hash(const struct sp_pd_branch *a)
 {
@@ -68,7 +69,8 @@ spaa_status sp_pd_branches_add(struct sp_pd *pd, const struct sp_pd_fields *f, u
                                int32_t cpu)
 {
     bool all = pd_branches_are_all(&pd->attrs.v[attr]);
-    uint64_t next = 0; /* where the newer branch stands */
+    uint64_t next = 0;   /* where the newer branch stands */
+    uint16_t cycles = 0; /* the newer branch's */
     for (uint64_t i = 0; i < f->nbranches; i++) {
         struct sp_pd_branch_entry b = sp_pd_branch_entry_read(pd, f->branches + i * 24);
         struct sp_pd_branch want = {.from = b.from, .to = b.to, .epoch = epoch, .attr = attr};
@@ -90,10 +92,38 @@ spaa_status sp_pd_branches_add(struct sp_pd *pd, const struct sp_pd_fields *f, u
                 return sp_nomem(pd->d);
             a->count++;
             pd->traces = true;
+            if (cycles && cycles != UINT16_MAX) {
+                a->cycles += cycles;
+                a->timed++;
+                pd->traces_timed = true;
+            }
         }
         next = b.from;
+        cycles = b.cycles;
     }
     return SPAA_OK;
+}
+
+/* The layout of these metrics, as many as are wanted; the last are cycles. SP_NONE: out of memory. */
+static uint32_t pd_branches_layout(struct sp_pd *pd, const char *const names[3], const bool wanted[3],
+                                   uint32_t metrics[3])
+{
+    struct sp_profile *p = pd->p;
+    struct sp_weight_field fields[3];
+    size_t n = 0;
+    for (size_t i = 0; i < 3; i++) {
+        metrics[i] = wanted[i] ? sp_metric_intern(p, names[i], strlen(names[i])) : SP_NONE;
+        if (wanted[i] && metrics[i] == SP_NONE)
+            return SP_NONE;
+        if (wanted[i])
+            fields[n++] = (struct sp_weight_field){.metric = metrics[i]};
+    }
+    if (wanted[2]) {
+        fields[n - 1].unit = sp_profile_cstr(p, "cycles");
+        if (fields[n - 1].unit == SP_STR_FAIL)
+            return SP_NONE;
+    }
+    return sp_layout_intern(p, fields, n);
 }
 
 /* The event of traces, sampled as that of branches. */
@@ -104,12 +134,14 @@ static spaa_status pd_branches_trace_event(struct sp_pd *pd, struct sp_event e)
     if (!pd->traces)
         return SPAA_OK;
     e.name = sp_profile_cstr(p, SP_LBR_TRACE);
-    e.primary = pd->trace_metric = sp_metric_intern(p, "traces", 6);
-    if (e.name == SP_STR_FAIL || e.primary == SP_NONE)
+    static const char *const names[] = {SP_TRACES, SP_TIMED_TRACES, SP_BRANCH_CYCLES};
+    const bool wanted[] = {true, pd->traces_timed, pd->traces_timed};
+    pd->trace_layout = pd_branches_layout(pd, names, wanted, pd->trace_metrics);
+    if (e.name == SP_STR_FAIL || pd->trace_layout == SP_NONE)
         return sp_nomem(pd->d);
-    pd->trace_layout = sp_layout_simple(p, pd->trace_metric, SP_STR_NONE, SP_NONE, SP_STR_NONE);
+    e.primary = pd->trace_metrics[0];
     pd->trace_event = sp_event_add_named(p, &e);
-    return pd->trace_event == SP_NONE || pd->trace_layout == SP_NONE ? sp_nomem(pd->d) : SPAA_OK;
+    return pd->trace_event == SP_NONE ? sp_nomem(pd->d) : SPAA_OK;
 }
 
 /* The event, sampled as the one whose samples hold the branches, and the layout of its weights. */
@@ -125,27 +157,14 @@ spaa_status sp_pd_branches_event(struct sp_pd *pd)
         e.sample_period = p->events.v[a->event].sample_period;
         e.frequency_hz = p->events.v[a->event].frequency_hz;
     }
-    static const char *const names[] = {"branches", "branch_misses", "branch_cycles"};
+    static const char *const names[] = {SP_BRANCHES_TAKEN, SP_BRANCH_MISSES, SP_BRANCH_CYCLES};
     const bool wanted[] = {true, pd->branches_missed, pd->branches_cycles};
-    struct sp_weight_field fields[3];
-    size_t n = 0;
-    for (size_t i = 0; i < 3; i++) {
-        pd->branch_metrics[i] = wanted[i] ? sp_metric_intern(p, names[i], strlen(names[i])) : SP_NONE;
-        if (wanted[i] && pd->branch_metrics[i] == SP_NONE)
-            return sp_nomem(pd->d);
-        if (wanted[i])
-            fields[n++] = (struct sp_weight_field){.metric = pd->branch_metrics[i]};
-    }
-    if (pd->branches_cycles) {
-        fields[n - 1].unit = sp_profile_cstr(p, "cycles");
-        if (fields[n - 1].unit == SP_STR_FAIL)
-            return sp_nomem(pd->d);
-    }
+    pd->branch_layout = pd_branches_layout(pd, names, wanted, pd->branch_metrics);
+    if (pd->branch_layout == SP_NONE || e.name == SP_STR_FAIL)
+        return sp_nomem(pd->d);
     e.primary = pd->branch_metrics[0];
-    pd->branch_layout = sp_layout_intern(p, fields, n);
-    pd->branch_event = e.name == SP_STR_FAIL ? SP_NONE : sp_event_add_named(p, &e);
-    return pd->branch_event == SP_NONE || pd->branch_layout == SP_NONE ? sp_nomem(pd->d)
-                                                                       : pd_branches_trace_event(pd, e);
+    pd->branch_event = sp_event_add_named(p, &e);
+    return pd->branch_event == SP_NONE ? sp_nomem(pd->d) : pd_branches_trace_event(pd, e);
 }
 
 /*

@@ -227,6 +227,7 @@ struct sp_pd_branch_entry {
 /* A branch that a thread took, or a trace: that and the branch that it ran into. */
 struct sp_pd_branch {
     uint64_t from, to, count, missed, cycles;
+    uint64_t timed;       /* of a trace: how many of `count` have cycles */
     uint64_t next;        /* of a trace: where the next branch stands; 0: a branch */
     uint32_t attr, epoch; /* attr: of the first sample */
     int32_t cpu;          /* 0 unless grouped by */
@@ -359,11 +360,11 @@ struct sp_pd {
     SP_VEC(struct sp_pd_branch) branches;
     struct sp_map branch_map;
     bool branches_missed, branches_cycles; /* whether predictions and cycles are known */
-    bool traces;                           /* some of `branches` are traces */
+    bool traces, traces_timed;             /* some of `branches` are traces; with cycles */
     uint32_t branch_event, branch_layout, branch_metrics[3];
-    uint32_t trace_event, trace_layout, trace_metric; /* trace_event SP_NONE: there are none */
-    bool stack_bytes;                                 /* --stack-bytes */
-    bool lbr_callstack;                               /* --lbr-callstack */
+    uint32_t trace_event, trace_layout, trace_metrics[3]; /* trace_event SP_NONE: there are none */
+    bool stack_bytes;                                     /* --stack-bytes */
+    bool lbr_callstack;                                   /* --lbr-callstack */
     uint64_t lbr_untyped;           /* samples whose branch stacks cannot be made call stacks */
     uint64_t time_first, time_last; /* of samples; time_last 0: none */
     bool capped;                    /* a sum of periods did not fit */

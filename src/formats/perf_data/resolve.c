@@ -168,13 +168,10 @@ static spaa_status pd_resolve_branch(struct resolution *rs, const struct sp_pd_b
         return sp_nomem(pd->d);
     if (fresh)
         sp_stack_set_layout(pd->p, stack, a->next ? pd->trace_layout : pd->branch_layout);
-    if (a->next)
-        return sp_weight_add(pd->p, stack, pd->trace_metric, pd_resolve_capped(a->count)) ? SPAA_OK
-                                                                                          : sp_nomem(pd->d);
-    const uint64_t values[] = {a->count, a->missed, a->cycles};
+    const uint32_t *metrics = a->next ? pd->trace_metrics : pd->branch_metrics;
+    const uint64_t values[] = {a->count, a->next ? a->timed : a->missed, a->cycles};
     for (size_t i = 0; i < 3; i++)
-        if (pd->branch_metrics[i] != SP_NONE &&
-            !sp_weight_add(pd->p, stack, pd->branch_metrics[i], pd_resolve_capped(values[i])))
+        if (metrics[i] != SP_NONE && !sp_weight_add(pd->p, stack, metrics[i], pd_resolve_capped(values[i])))
             return sp_nomem(pd->d);
     return SPAA_OK;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOLD_MAX = 5, ENDS_MAX = 3 };
+enum { TOLD_MAX = 5 };
 
 struct taker {
     const struct sp_profile *p;
@@ -46,22 +46,6 @@ static uint64_t taker_count(struct taker *t, uint32_t stack, enum what what, uin
     return 0;
 }
 
-/* The physical frames of a stack, leaf first, as many as there is room for; all of them are counted. */
-static uint32_t taker_ends(const struct sp_profile *p, uint32_t stack, const struct sp_frame *out[ENDS_MAX])
-{
-    const uint32_t *f = sp_stack_frames(p, stack);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->stacks.v[stack].n; i++) {
-        const struct sp_frame *frame = &p->frames.v[f[i]];
-        if (frame->flags & SP_FRAME_INLINED)
-            continue;
-        if (n < ENDS_MAX)
-            out[n] = frame;
-        n++;
-    }
-    return n;
-}
-
 static uint32_t dso_of(const struct sp_profile *p, const struct sp_frame *f)
 {
     return p->functions.v[f->function].dso;
@@ -76,9 +60,9 @@ static bool taker_weigh(struct taker *t, double *sums, double *whole)
     bool branches = false;
     for (uint32_t s = 0; s < p->stacks.n; s++) {
         uint32_t event = p->contexts.v[p->stacks.v[s].context].event;
-        const struct sp_frame *ends[ENDS_MAX];
+        const struct sp_frame *ends[SP_BRANCH_ENDS];
         enum what what = taker_what(t, event);
-        uint32_t n = what ? taker_ends(p, s, ends) : 0;
+        uint32_t n = what ? sp_branch_ends(p, s, ends) : 0;
         if (!n || (what != SAMPLE && n < 2) || (what == SAMPLE && branches))
             continue;
         if (what != SAMPLE && !branches) { /* what was added up before are samples */
@@ -87,7 +71,9 @@ static bool taker_weigh(struct taker *t, double *sums, double *whole)
             memset(sums, 0, p->dsos.n * sizeof *sums);
         }
         double count = (double)taker_count(t, s, what, event);
-        sums[dso_of(p, ends[what == SAMPLE ? 0 : n - 1 < ENDS_MAX ? n - 1 : ENDS_MAX - 1])] += count;
+        sums[dso_of(p, ends[what == SAMPLE           ? 0
+                            : n - 1 < SP_BRANCH_ENDS ? n - 1
+                                                     : SP_BRANCH_ENDS - 1])] += count;
         *whole += count;
     }
     t->odd = 0;
@@ -231,8 +217,8 @@ static bool taker_add_sample(struct taker *t, const struct sp_frame *leaf, uint6
 /* Of branches that the format has no lines for: how many begin or end in the binary. */
 static uint64_t taker_unwanted(struct taker *t, uint32_t stack, uint32_t event)
 {
-    const struct sp_frame *ends[ENDS_MAX];
-    uint32_t n = taker_ends(t->p, stack, ends);
+    const struct sp_frame *ends[SP_BRANCH_ENDS];
+    uint32_t n = sp_branch_ends(t->p, stack, ends);
     if (n != 2 || (dso_of(t->p, ends[0]) != t->out->dso && dso_of(t->p, ends[1]) != t->out->dso))
         return 0;
     return taker_count(t, stack, BRANCH, event);
@@ -242,13 +228,13 @@ static bool taker_add_stack(struct taker *t, uint32_t stack)
 {
     const struct sp_profile *p = t->p;
     uint32_t event = p->contexts.v[p->stacks.v[stack].context].event, other = sp_stack_linked(p, stack);
-    const struct sp_frame *ends[ENDS_MAX];
+    const struct sp_frame *ends[SP_BRANCH_ENDS];
     enum what what = taker_what(t, event);
     if (!what && event != SP_NONE && sp_str_is(sp_pstr(p, p->events.v[event].name), SP_LBR))
         t->unwanted += taker_unwanted(t, stack, event);
     if (!what || (p->stacks.v[stack].type == SP_USER_STACK && other != SP_NONE))
         return true; /* its kernel record has the leaf */
-    uint32_t n = taker_ends(p, stack, ends);
+    uint32_t n = sp_branch_ends(p, stack, ends);
     uint64_t count = n ? taker_count(t, stack, what, event) : 0;
     if (!count)
         return true;
@@ -350,7 +336,7 @@ spaa_status sp_branches_take(const struct sp_profile *p, const struct sp_write_o
 {
     struct taker t = {.p = p, .opts = opts, .wants = wants, .d = d, .out = out};
     *out = (struct sp_branches){.dso = SP_NONE, .event = SP_NONE};
-    t.missed_metric = sp_metric_find(p, "branch_misses", 13);
+    t.missed_metric = sp_metric_find(p, SP_BRANCH_MISSES, strlen(SP_BRANCH_MISSES));
     t.samples_metric = SP_NONE;
     uint32_t event = wants->samples ? sp_one_event(p, opts) : SP_NONE;
     if (event != SP_NONE && !sp_is_branches(p, event)) {
