@@ -5,6 +5,7 @@
 #include "ask/symbol_options.h"
 
 #include <limits.h>
+#include <stdlib.h>
 
 static spaa_status annotate_sources(struct sp_annotate *x)
 {
@@ -33,6 +34,8 @@ static spaa_status annotate_answer(struct sp_annotate *x)
         st = annotate_sources(x);
     if (!st)
         st = sp_annotate_choose(x);
+    if (!st)
+        st = sp_annotate_ratios(x);
     if (st)
         return st;
     sp_annotate_say(x);
@@ -51,6 +54,8 @@ static void annotate_free(struct sp_annotate *x)
         sp_source_free(&x->texts.v[i]);
     sp_vec_free(&x->texts);
     sp_vec_free(&x->ranges);
+    sp_ratios_free(&x->ratios);
+    free(x->ratio_lines);
     sp_annotation_free(&x->a);
     sp_asked_free(&x->asked);
     sp_function_lookup_free(&x->lookup);
@@ -86,8 +91,8 @@ static spaa_status annotate_needs(const struct sp_options *o, struct sp_diags *d
 const struct sp_question sp_question_annotate = {
     .name = "annotate",
     .args = "[FILE…] FUNCTION",
-    .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_SOURCE | G_ROWS | G_OWN |
-              G_ANSWER | G_BUDGET,
+    .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_SOURCE | G_RATIO | G_ROWS |
+              G_OWN | G_ANSWER | G_BUDGET,
     .title = "the source of a function, with the weight of each line",
     .examples = "spaa annotate profile.spaa '/main|checksum/'\n"
                 "spaa annotate profile.spaa '/main|checksum/' --source-path /build/app=/home/me/app # built "

@@ -4,7 +4,7 @@
 
 #include "analysis/annotate.h"
 #include "analysis/source_text.h"
-#include "ask/common.h"
+#include "ask/ratios.h"
 
 /* Lines that are shown, one after the other, of one file. */
 struct sp_annotate_range {
@@ -22,6 +22,9 @@ struct sp_annotate {
     SP_VEC(struct sp_annotate_range) ranges; /* by file and line */
     size_t chosen, known;                    /* of the lines with weight: shown, and in all */
     int64_t chosen_self;
+    struct sp_ratios ratios;                     /* --ratio */
+    struct sp_ratio_part ratio_whole[SP_RATIOS]; /* of the function */
+    struct sp_ratio_part *ratio_lines;           /* of each of a.lines, ratios.n after one another */
 };
 
 /* annotate_choose.c: the ranges. SPAA_ERR_NOMEM, reported; SPAA_ERR_IO. */
@@ -37,6 +40,12 @@ bool sp_annotate_room(const struct sp_annotate *x, size_t *out);
 /* annotate_ranges.c: tables. */
 extern const struct sp_table_decl *const sp_annotate_tables[];
 void sp_annotate_put(struct sp_annotate *x);
+
+/* annotate_ratio.c: a usage error with --asm. Where none is asked for nothing is done. */
+spaa_status sp_annotate_ratios(struct sp_annotate *x);
+/* In the last row. */
+void sp_annotate_put_ratios(struct sp_annotate *x, struct sp_answer_table *t, size_t first,
+                            const struct sp_annotated_line *l);
 
 /* annotate_words.c: facts, and what is said above the tables. */
 extern const struct sp_answer_column sp_annotate_facts[];

@@ -159,6 +159,7 @@ static void put_listed(struct sp_annotate *x, struct sp_answer_table *t, uint32_
     sp_put_int(t, SELF, l->self);
     sp_put_int(t, TOTAL, l->total);
     sp_put_int(t, LIST_SAMPLES, l->samples);
+    sp_annotate_put_ratios(x, t, LIST_N, l);
     put_inlined_texts(x, t, l);
 }
 
@@ -198,6 +199,7 @@ static void put_listing(struct sp_annotate *x)
         sp_table_title(x->asked.out, t, LIST_TEXT, NULL);
     if (x->asked.q->brief && !any_inlined(x))
         sp_table_title(x->asked.out, t, LIST_INLINED, NULL);
+    sp_ratios_columns(&x->asked, &x->ratios, t);
     for (size_t i = 0; i < x->ranges.n; i++) {
         const struct sp_annotate_range *r = &x->ranges.v[i];
         if (i && x->asked.q->brief && any_text(x)) {
@@ -235,6 +237,7 @@ static void put_range_lines(struct sp_annotate *x, struct sp_answer_table *t,
         sp_put_int(t, LINE_SAMPLES, l->samples);
         sp_put_int(t, LINE_TOTAL_SAMPLES, l->total_samples);
         sp_put_int(t, LINE_LINE, i);
+        sp_annotate_put_ratios(x, t, LINE_N, l);
     }
 }
 
@@ -262,11 +265,12 @@ static void put_ranges(struct sp_annotate *x)
     struct sp_answer_table *t = sp_answer_table(x->asked.out, &ranges);
     struct sp_answer_table *details = t ? sp_answer_detail(x->asked.out, &lines, t) : NULL;
     const struct sp_annotate_range **order = malloc((x->ranges.n + 1) * sizeof *order);
-    if (!t || !order) {
+    if (!t || !details || !order) {
         x->asked.out->failed = true;
         free(order);
         return;
     }
+    sp_ratios_columns(&x->asked, &x->ratios, details);
     t->quiet = true; /* the listing has them */
     t->keep = 1;
     t->limit = SIZE_MAX;

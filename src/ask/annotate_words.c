@@ -40,6 +40,9 @@ const struct sp_answer_column sp_annotate_facts[] = {
      .doc = "--asm: how many of these, the heaviest, were asked for or had room"},
     {"lines_with_weight", SP_COL_COUNT, .doc = "how many lines have weight"},
     {"lines_shown", SP_COL_COUNT, .doc = "how many of these, the heaviest, were asked for or had room"},
+    SP_RATIO_FACTS,
+    SP_RATIO_PART_FACTS,
+    SP_RATIO_ROWS("ranges.lines"),
     {0},
 };
 
@@ -182,6 +185,8 @@ void sp_annotate_say(struct sp_annotate *x)
 {
     say_facts(x);
     say_name(x);
+    sp_ratios_facts(&x->asked, &x->ratios, x->ratio_whole);
+    sp_ratios_say(&x->asked, &x->ratios, x->ratio_whole);
     say_sources(x);
     say_rest(x);
 }

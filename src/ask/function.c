@@ -4,6 +4,7 @@
 #include "analysis/function.h"
 #include "analysis/places.h"
 #include "analysis/short_name.h"
+#include "ask/ratios.h"
 #include "ask/symbol_options.h"
 #include "model/edges.h"
 #include "model/functions.h"
@@ -35,6 +36,8 @@ static const struct sp_answer_column function_facts[] = {
     {"recursion.percent", SP_COL_PERCENT, .doc = "its share of the whole"},
     {"recursion.most_in_a_stack", SP_COL_COUNT, .doc = "how often it stands in one stack, at most"},
     {"recursion.by_name_only", SP_COL_BOOL, .doc = "nothing but its name shows that it recurs"},
+    SP_RATIO_FACTS,
+    SP_RATIO_PART_FACTS,
     {0},
 };
 
@@ -382,6 +385,37 @@ static void put_next(struct function *x)
 
 /* ---- the question ---- */
 
+/* The sums of the function in the events of a ratio. */
+static spaa_status ratio_part(struct function *x, struct sp_ratio_asked *a, struct sp_ratio_part *out)
+{
+    struct sp_selection *s[] = {&a->of, &a->per};
+    struct sp_function_view v[2] = {0};
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; !st && i < 2; i++)
+        st = sp_function_build(s[i], &x->lookup, x->x->q->diags, &v[i]);
+    if (!st)
+        *out = (struct sp_ratio_part){{v[0].self, v[1].self, v[0].samples, v[1].samples},
+                                      {v[0].total, v[1].total, v[0].total_samples, v[1].total_samples}};
+    sp_function_free(&v[0]);
+    sp_function_free(&v[1]);
+    return st;
+}
+
+static spaa_status say_ratios(struct function *x)
+{
+    struct sp_ratios ratios;
+    struct sp_ratio_part parts[SP_RATIOS];
+    spaa_status st = sp_ratios_of(x->x, &ratios);
+    for (size_t k = 0; !st && k < ratios.n; k++)
+        st = ratio_part(x, &ratios.v[k], &parts[k]);
+    if (!st) {
+        sp_ratios_facts(x->x, &ratios, parts);
+        sp_ratios_say(x->x, &ratios, parts);
+    }
+    sp_ratios_free(&ratios);
+    return st;
+}
+
 static spaa_status function_answer(struct function *x)
 {
     struct sp_asked *asked = x->x;
@@ -394,7 +428,9 @@ static spaa_status function_answer(struct function *x)
     if (x->kept)
         sp_answer_line(x->x->out, "hands out memory: answered as by --keep-allocators");
     say_weights(x);
-    st = put_rows(x);
+    st = say_ratios(x);
+    if (!st)
+        st = put_rows(x);
     put_next(x);
     sp_function_free(&x->v);
     return st ? st : sp_asked_end(asked);
@@ -464,8 +500,8 @@ static const struct sp_table_decl *const function_tables[] = {&callers, &callees
 const struct sp_question sp_question_function = {
     .name = "function",
     .args = "[FILE…] NAME",
-    .groups =
-        G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
+    .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_RATIO | G_ROWS | G_OWN |
+              G_ANSWER | G_BUDGET,
     .title = "one function: its weight, callers, callees, lines, threads (NAME, /RE/ or f:…)",
     .examples = "spaa function stacks.folded malloc\n"
                 "spaa function stacks.folded '/^(malloc|free)/' # all that match, as one",

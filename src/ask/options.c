@@ -16,6 +16,8 @@ static struct sp_option_values *option_values(struct sp_options *o, const struct
         return &o->params;
     case offsetof(struct sp_options, with):
         return &o->withs;
+    case offsetof(struct sp_options, ratio):
+        return &o->ratios;
     case offsetof(struct sp_options, map):
         return &o->maps;
     case offsetof(struct sp_options, label):
@@ -55,6 +57,7 @@ void sp_options_free(struct sp_options *o)
 {
     sp_vec_free(&o->params);
     sp_vec_free(&o->withs);
+    sp_vec_free(&o->ratios);
     sp_vec_free(&o->maps);
     sp_vec_free(&o->labels);
     sp_vec_free(&o->source_paths);

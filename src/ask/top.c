@@ -5,6 +5,7 @@
 #include "analysis/own_fold.h"
 #include "analysis/places.h"
 #include "analysis/top_keep.h"
+#include "ask/ratios.h"
 #include "ask/symbol_options.h"
 #include "ask/top_fields.h"
 #include "ask/top_same.h"
@@ -22,6 +23,8 @@ struct top {
     enum sp_by by;          /* the only one of it; SP_TOP_LABEL: a label, or there are several */
     struct sp_selection with[SP_TOP_EXTRAS]; /* --with: the same question of other weights */
     size_t nwith;
+    struct sp_ratios ratios;     /* --ratio: their events are extras behind those of --with */
+    size_t ratio_at;             /* their first column */
     struct sp_thread_info info;  /* of threads and processes; else empty */
     struct sp_places *places;    /* of lines, for programs; else NULL */
     struct sp_top_fields fields; /* of an event whose rows are its fields; else counted is NULL */
@@ -258,6 +261,15 @@ static void top_put_who(struct top *x, struct sp_answer_table *t, const struct s
     sp_put_buf(x->a.out, t, SP_TOP_KNOWN, &x->a.b);
 }
 
+static void top_put_ratio(struct top *x, struct sp_answer_table *t, size_t row, size_t k)
+{
+    const struct sp_top_extra *of = &x->t.extras[x->nwith + 2 * k].v[row],
+                              *per = &x->t.extras[x->nwith + 2 * k + 1].v[row];
+    struct sp_ratio_part part = {{of->self, per->self, of->samples, per->samples},
+                                 {of->total, per->total, of->total_samples, per->total_samples}};
+    sp_ratios_put(&x->a, &x->ratios, t, x->ratio_at, k, &part);
+}
+
 static void top_put_row(struct top *x, struct sp_answer_table *t, size_t i)
 {
     const struct sp_top_row *r = &x->t.rows.v[i];
@@ -277,6 +289,8 @@ static void top_put_row(struct top *x, struct sp_answer_table *t, size_t i)
         top_put_who(x, t, r);
     sp_put_pool(&x->a, t, SP_TOP_POOL, sp_top_pool(&x->a.s, x->by, r));
     top_put_tags(x, t, r->tags);
+    for (size_t k = 0; k < x->ratios.n; k++)
+        top_put_ratio(x, t, i, k);
     for (size_t k = 0; k < x->nwith; k++) {
         const struct sp_top_extra *e = &x->t.extras[k].v[i];
         size_t at = SP_TOP_NCOLUMNS + k * WITHS;
@@ -437,11 +451,38 @@ static void name_weight(const struct top *x, char *text, struct sp_select_opts *
     }
 }
 
+/* The rows of another selection beside. */
+static spaa_status top_join(struct top *x, struct sp_selection *s)
+{
+    struct sp_diags *d = x->a.q->diags;
+    struct sp_top other;
+    spaa_status st = sp_top_by(s, &x->list, false, d, &other);
+    if (st)
+        return st;
+    st = sp_top_join(&x->t, &other, d);
+    sp_top_free(&other);
+    return st;
+}
+
+static spaa_status top_add_ratios(struct top *x, bool by_total)
+{
+    spaa_status st = sp_ratios_of(&x->a, &x->ratios);
+    x->ratios.total = by_total;
+    if (!st && x->nwith + 2 * x->ratios.n > SP_TOP_EXTRAS)
+        st = sp_usage(x->a.q->diags, NULL, "--with and --ratio take at most %d weights together, a ratio two",
+                      SP_TOP_EXTRAS);
+    for (size_t k = 0; !st && k < x->ratios.n; k++) {
+        st = top_join(x, &x->ratios.v[k].of);
+        if (!st)
+            st = top_join(x, &x->ratios.v[k].per);
+    }
+    return st;
+}
+
 static spaa_status top_add_with(struct top *x, const char *text, size_t n)
 {
     struct sp_diags *d = x->a.q->diags;
     struct sp_select_opts o;
-    struct sp_top other;
     char name[512];
     if (x->nwith == SP_TOP_EXTRAS)
         return sp_usage(d, NULL, "--with takes at most %d weights", SP_TOP_EXTRAS);
@@ -457,12 +498,7 @@ static spaa_status top_add_with(struct top *x, const char *text, size_t n)
     if (st)
         return st;
     x->nwith++;
-    st = sp_top_by(&x->with[x->nwith - 1], &x->list, false, d, &other);
-    if (st)
-        return st;
-    st = sp_top_join(&x->t, &other, d);
-    sp_top_free(&other);
-    return st;
+    return top_join(x, &x->with[x->nwith - 1]);
 }
 
 static spaa_status top_add_all_with(struct top *x)
@@ -564,6 +600,8 @@ static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
     if (!st)
         st = top_add_all_with(x);
     if (!st)
+        st = top_add_ratios(x, by_total);
+    if (!st)
         st = top_keep(x, x->a.q->options->rows);
     if (st)
         return st;
@@ -573,6 +611,8 @@ static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
     if (st)
         return st;
     top_with_facts(x);
+    sp_ratios_facts(&x->a, &x->ratios, NULL);
+    sp_ratios_say(&x->a, &x->ratios, NULL);
     if (top_peaks_apart(x))
         sp_answer_line(x->a.out,
                        "each recording has its peak at a time of its own: no sums; spaa leaks, with the same "
@@ -588,6 +628,7 @@ static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
         sp_top_fields_shape(&x->a, &x->fields, t);
     top_with_columns(x, t);
     top_key_columns(x, t);
+    x->ratio_at = sp_ratios_columns(&x->a, &x->ratios, t);
     t->limit = limit;
     for (size_t i = 0; !st && i < x->t.rows.n; i++) {
         if (i < limit) {
@@ -661,7 +702,7 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
     x.fields = sp_top_fields_of(q, &how);
     x.list = x.fields.counted ? x.fields.list : x.list;
     x.by = top_is_list(&x) ? SP_TOP_LABEL : x.list.v[0].kind;
-    if (x.by == SP_TOP_EVENT && !v->event && !v->withs.n && !v->sum && !v->rows)
+    if (x.by == SP_TOP_EVENT && !v->event && !v->withs.n && !v->ratios.n && !v->sum && !v->rows)
         return sp_top_events(q, limit, out);
     if (sp_by_has(&x.list, SP_TOP_STATE) && !v->view && !v->state)
         how.view = "all"; /* the split is of everything */
@@ -676,6 +717,7 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
     sp_places_free(x.places);
     for (size_t i = 0; i < x.nwith; i++)
         sp_selection_free(&x.with[i]);
+    sp_ratios_free(&x.ratios);
     sp_asked_free(&x.a);
     return st;
 }
@@ -683,7 +725,7 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
 const struct sp_question sp_question_top = {
     .name = "top",
     .args = "FILE…",
-    .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_TOP | G_ROWS | G_OWN,
+    .groups = G_READ | G_WAITS | G_EVENT | G_SELECT | G_TIME | G_THREADS | G_TOP | G_RATIO | G_ROWS | G_OWN,
     .title = "the heaviest functions, lines, binaries, threads, …",
     .examples = "spaa top perf.data\n"
                 "spaa top perf.data --sort total -n 0 # every function, callers first\n"

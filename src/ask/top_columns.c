@@ -1,6 +1,8 @@
 /* What an answer of top is made of. */
 #include "ask/top.h"
 
+#include "ask/ratios.h"
+
 static const struct sp_answer_column top_columns[] = {
     [SP_TOP_SELF] = {"self", SP_COL_WEIGHT, "self", .flags = SP_COL_OMITTED,
                      .doc = "weight of stacks whose leaf it is"},
@@ -66,6 +68,8 @@ const struct sp_answer_column sp_top_facts[] = {
     {"with.metric", SP_COL_TEXT, .flags = SP_COL_SOMETIMES, .doc = "its metric"},
     {"with.unit", SP_COL_TEXT, .flags = SP_COL_SOMETIMES, .doc = "its unit; null: a count"},
     {"with.whole", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES, .doc = "what its percentages are of"},
+    SP_RATIO_FACTS,
+    SP_RATIO_ROWS("rows"),
     {"rows.symbol", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
      .doc = "--by several: the symbol of the row's function"},
     {"rows.line", SP_COL_TEXT, .flags = SP_COL_SOMETIMES, .doc = "--by several: function and line"},

@@ -98,6 +98,7 @@ struct sp_pd_attr {
     uint32_t event, layout, metric; /* in the profile; event SP_NONE: not shown */
     uint32_t off_metric;            /* of offcpu-time: offcpu_ns, as much as its period */
     enum sp_pd_state state;         /* of its samples' threads */
+    uint64_t enabled, running;      /* of its counters, once all is read; 0: not told */
     /* sched_switch: where in raw data that stands, and its size; size 0: nowhere. */
     uint32_t prev_state, prev_size;
 };
@@ -105,7 +106,8 @@ struct sp_pd_attr {
 struct sp_pd_id {
     uint64_t id;
     uint32_t attr;
-    uint64_t value; /* of the last READ of this id */
+    uint64_t value;            /* of the last READ of this id */
+    uint64_t enabled, running; /* by then; 0: not told */
 };
 
 /* One event of HEADER_EVENT_DESC. */

@@ -162,9 +162,22 @@ static spaa_status pd_samples_join_lbr(struct pass *ps, const struct sp_pd_attr 
     return SPAA_OK;
 }
 
+/* How long a counter was wanted, and how long it counted, when it was read. */
+struct read_times {
+    uint64_t enabled, running;
+};
+
+static struct read_times pd_samples_times(const struct sp_pd_attr *a, const unsigned char *read, bool swap)
+{
+    const uint64_t both = PD_READ_ENABLED | PD_READ_RUNNING;
+    if ((a->read_format & both) != both)
+        return (struct read_times){0};
+    return (struct read_times){sp_pd_u64(read + 8, swap), sp_pd_u64(read + 16, swap)};
+}
+
 /* The counter of one id moved by what its last reading says; the sample is one of its event. */
 static spaa_status pd_samples_add_reading(struct pass *ps, struct sp_pd_sample *s, uint64_t id,
-                                          uint64_t value, bool copied)
+                                          uint64_t value, struct read_times times, bool copied)
 {
     uint32_t i = sp_pd_find_id(ps->pd, id);
     if (i == SP_NONE) {
@@ -175,6 +188,8 @@ static spaa_status pd_samples_add_reading(struct pass *ps, struct sp_pd_sample *
     struct sp_pd_id *row = &ps->pd->ids.v[i];
     s->period = value >= row->value ? value - row->value : value;
     row->value = value;
+    row->enabled = times.enabled;
+    row->running = times.running;
     s->attr = row->attr;
     return s->period ? pd_samples_add_now(ps, s, copied) : SPAA_OK;
 }
@@ -185,16 +200,17 @@ static spaa_status pd_samples_add_readings(struct pass *ps, struct sp_pd_sample 
 {
     const struct sp_pd_attr *a = &ps->pd->attrs.v[s->attr];
     bool swap = ps->pd->swap;
+    struct read_times times = pd_samples_times(a, read, swap);
     if (!(a->read_format & PD_READ_ID))
         return pd_samples_add_now(ps, s, copied);
     if (!a->plan.group)
         return pd_samples_add_reading(ps, s, sp_pd_u64(read + 8 + a->plan.read_times, swap),
-                                      sp_pd_u64(read, swap), copied);
+                                      sp_pd_u64(read, swap), times, copied);
     uint64_t n = sp_pd_u64(read, swap);
     const unsigned char *entry = read + 8 + a->plan.read_times;
     spaa_status st = SPAA_OK;
     for (uint64_t i = 0; !st && i < n; i++, entry += a->plan.read_entry)
-        st = pd_samples_add_reading(ps, s, sp_pd_u64(entry + 8, swap), sp_pd_u64(entry, swap), copied);
+        st = pd_samples_add_reading(ps, s, sp_pd_u64(entry + 8, swap), sp_pd_u64(entry, swap), times, copied);
     return st;
 }
 

@@ -200,6 +200,33 @@ static uint32_t pd_summary_without_braces(struct sp_pd *pd, struct sp_buf *b)
     return sp_buf_add(b, s.p + 1, s.n - 2) ? sp_profile_str(pd->p, b->data, b->len) : SP_STR_FAIL;
 }
 
+/* How long counters were wanted and ran, of events whose samples tell it: "counters":[{…}]. */
+static void pd_summary_counters(struct sp_pd *pd, struct sp_buf *b)
+{
+    const char *before = b->data[b->len - 1] == '{' ? "\"counters\":[" : ",\"counters\":[";
+    bool any = false;
+    for (size_t i = 0; i < pd->ids.n; i++) {
+        struct sp_pd_attr *a = &pd->attrs.v[pd->ids.v[i].attr];
+        if (__builtin_add_overflow(a->enabled, pd->ids.v[i].enabled, &a->enabled) ||
+            __builtin_add_overflow(a->running, pd->ids.v[i].running, &a->running))
+            a->enabled = a->running = UINT64_MAX; /* nonsense, which is not told */
+    }
+    for (size_t i = 0; i < pd->attrs.n && !b->failed; i++) {
+        const struct sp_pd_attr *a = &pd->attrs.v[i];
+        if (!a->enabled || a->enabled > INT64_MAX || a->running > a->enabled || a->event == SP_NONE)
+            continue;
+        struct sp_str name = sp_pstr(pd->p, pd->p->events.v[a->event].name);
+        sp_buf_puts(b, any ? "," : before);
+        sp_buf_puts(b, "{\"event\":");
+        sp_json_string(b, name.p, name.n);
+        sp_buf_printf(b, ",\"enabled_ns\":%llu,\"running_ns\":%llu}", (unsigned long long)a->enabled,
+                      (unsigned long long)a->running);
+        any = true;
+    }
+    if (any)
+        sp_buf_puts(b, "]");
+}
+
 /* What the header has no field for: `"x_perf":{…}`, or nothing. */
 static uint32_t pd_summary_more(struct sp_pd *pd)
 {
@@ -221,6 +248,7 @@ static uint32_t pd_summary_more(struct sp_pd *pd)
                           (unsigned long long)pd->clock_time);
         if (pd->about.len)
             sp_buf_printf(&b, "%s%s", b.data[b.len - 1] == '{' ? "" : ",", sp_buf_cstr(&pd->about));
+        pd_summary_counters(pd, &b);
     }
     uint32_t out = SP_STR_NONE;
     if (b.failed)
