@@ -1,103 +1,27 @@
 /*
- * Short names of a table's rows, worked out once for those that are alike: as short as tells the rows that
- * are shown apart; and which of them need a handle behind the name.
+ * Short names of a table's rows, worked out once for those that are alike; and which of them need a handle
+ * behind the name.
  */
 #include "render/answer_private.h"
 
-#include "analysis/short_name.h"
+#include "render/short_names.h"
 
 #include <stdlib.h>
-
-struct naming {
-    const struct sp_row_groups *groups;
-    enum sp_column_type type;
-    struct sp_cell *whole; /* per group */
-    struct sp_value_text *names;
-    struct sp_arena *arena;
-    struct sp_buf b;
-    bool failed; /* which the buffer forgets when it is cleared */
-};
-
-static void names_shorten(struct naming *x, size_t group, enum sp_shortness how)
-{
-    const struct sp_cell *cell = &x->whole[group];
-    x->names[group] = (struct sp_value_text){"", 0};
-    if (cell->kind != SP_VALUE_TEXT)
-        return;
-    if (how == SP_WHOLE_NAME) {
-        x->names[group] = (struct sp_value_text){cell->text, cell->n};
-    } else if (x->type == SP_COL_DSO) {
-        struct sp_str s = sp_short_dso(cell->text, cell->n);
-        x->names[group] = (struct sp_value_text){s.p, s.n};
-    } else {
-        sp_buf_clear(&x->b);
-        sp_short_name(&x->b, cell->text, cell->n, how);
-        x->names[group] =
-            (struct sp_value_text){sp_arena_dup(x->arena, x->b.len ? x->b.data : "", x->b.len), x->b.len};
-        x->failed |= x->b.failed || !x->names[group].p;
-    }
-}
-
-static int names_text_cmp(struct sp_value_text a, struct sp_value_text b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int c = n ? memcmp(a.p, b.p, n) : 0;
-    return c ? c : (a.n > b.n) - (a.n < b.n);
-}
-
-static int names_cmp(const void *va, const void *vb, void *arg)
-{
-    const struct naming *x = arg;
-    uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
-    int c = names_text_cmp(x->names[a], x->names[b]);
-    return c ? c : (a > b) - (a < b);
-}
-
-static bool names_same_whole(const struct naming *x, uint32_t a, uint32_t b)
-{
-    const struct sp_cell p = x->whole[a], q = x->whole[b];
-    return p.kind == q.kind && p.n == q.n && (!p.n || memcmp(p.text, q.text, p.n) == 0);
-}
-
-/* Groups that share a short name and are something else get a longer one. */
-static void names_tell_apart(struct naming *x, uint32_t *order, enum sp_shortness longer)
-{
-    for (uint32_t i = 0; i < x->groups->n; i++)
-        order[i] = i;
-    if (x->groups->n)
-        qsort_r(order, x->groups->n, sizeof *order, names_cmp, x);
-    for (size_t from = 0, to; from < x->groups->n; from = to) {
-        bool differ = false;
-        for (to = from + 1; to < x->groups->n && !names_text_cmp(x->names[order[from]], x->names[order[to]]);
-             to++)
-            differ |= !names_same_whole(x, order[from], order[to]);
-        struct sp_value_text shared = x->names[order[from]];
-        for (size_t i = from; differ && shared.n && i < to; i++)
-            names_shorten(x, order[i], longer);
-    }
-}
 
 struct sp_value_text *sp_short_names(const struct sp_row_groups *groups, size_t column,
                                      struct sp_arena *arena)
 {
     const struct sp_answer_table *t = groups->t;
-    struct naming x = {.groups = groups, .type = t->columns.v[column].type, .arena = arena};
-    uint32_t *order = calloc(groups->n + 1, sizeof *order);
-    x.names = sp_arena_zalloc(arena, (groups->n + 1) * sizeof *x.names);
-    x.whole = calloc(groups->n + 1, sizeof *x.whole);
-    sp_buf_init(&x.b, 0);
-    bool ok = order && x.names && x.whole && groups->n < UINT32_MAX;
-    for (size_t i = 0; ok && i < groups->n; i++) {
-        x.whole[i] = *sp_cell_at(t, sp_row_of_group(groups, i), column);
-        names_shorten(&x, i, SP_SHORTEST);
+    struct sp_value_text *whole = calloc(groups->n + 1, sizeof *whole), *names = NULL;
+    for (size_t i = 0; whole && i < groups->n; i++) {
+        const struct sp_cell *cell = sp_cell_at(t, sp_row_of_group(groups, i), column);
+        if (cell->kind == SP_VALUE_TEXT)
+            whole[i] = (struct sp_value_text){cell->text, cell->n};
     }
-    for (int longer = SP_NO_ARGUMENTS; ok && !x.failed && longer <= SP_WHOLE_NAME; longer++)
-        names_tell_apart(&x, order, (enum sp_shortness)longer);
-    ok = ok && !x.failed;
-    sp_buf_free(&x.b);
-    free(x.whole);
-    free(order);
-    return ok ? x.names : NULL;
+    if (whole)
+        names = sp_names_apart(whole, groups->n, t->columns.v[column].type == SP_COL_DSO, arena);
+    free(whole);
+    return names;
 }
 
 /* ---- handles behind names ---- */
@@ -122,10 +46,10 @@ static struct sp_value_text telling_text(const struct telling *x, uint32_t row, 
 
 static int telling_looks(const struct telling *x, uint32_t a, uint32_t b)
 {
-    int c = names_text_cmp(telling_text(x, a, x->at), telling_text(x, b, x->at));
+    int c = sp_value_text_cmp(telling_text(x, a, x->at), telling_text(x, b, x->at));
     for (size_t i = 0; !c && i < x->filled->ncolumns; i++)
         if (!x->filled->columns[i].right)
-            c = names_text_cmp(telling_text(x, a, i), telling_text(x, b, i));
+            c = sp_value_text_cmp(telling_text(x, a, i), telling_text(x, b, i));
     return c;
 }
 

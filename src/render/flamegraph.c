@@ -164,11 +164,32 @@ static bool number_labels(struct sp_flame *f)
     return ok;
 }
 
+/* What labels show: functions' names as tables have them, others as they are. The tips have whole ones. */
+static bool shorten_labels(struct sp_flame *f)
+{
+    size_t n = f->labels.n;
+    struct sp_value_text *whole = calloc(n + 1, sizeof *whole);
+    for (size_t i = 0; whole && i < n; i++) {
+        struct sp_str name = sp_tree_name(f->tree, f->labels.v[i].node);
+        whole[i] = (struct sp_value_text){name.p, name.n};
+    }
+    if (whole && !f->opts.full_names)
+        f->shorts = sp_names_apart(whole, n, false, &f->arena);
+    else if (whole)
+        f->shorts = sp_arena_zalloc(&f->arena, (n + 1) * sizeof *f->shorts);
+    for (size_t i = 0; f->shorts && i < n; i++)
+        if (f->opts.full_names || f->tree->nodes.v[f->labels.v[i].node].function == SP_NONE)
+            f->shorts[i] = whole[i];
+    free(whole);
+    return f->shorts != NULL;
+}
+
 spaa_status sp_flamegraph_svg(const struct sp_tree *t, const struct sp_flamegraph_opts *opts,
                               struct sp_diags *d, struct sp_output *out)
 {
     struct sp_flame f = {.tree = t, .out = out};
     sp_buf_init(&f.b, 0);
+    sp_arena_init(&f.arena, 0);
     complete_opts(&f, opts);
     struct edge *edges = malloc((SP_FLAME_LEVELS + 2) * sizeof *edges);
     bool ok = edges != NULL;
@@ -177,7 +198,7 @@ spaa_status sp_flamegraph_svg(const struct sp_tree *t, const struct sp_flamegrap
         ok = place_frames(&f, edges);
         again = f.frames.n >= SP_FLAME_FRAMES;
     }
-    ok = ok && number_labels(&f);
+    ok = ok && number_labels(&f) && shorten_labels(&f);
     if (ok) {
         sp_flame_draw(&f);
         sp_flame_data(&f);
@@ -191,6 +212,7 @@ spaa_status sp_flamegraph_svg(const struct sp_tree *t, const struct sp_flamegrap
     sp_vec_free(&f.frames);
     sp_vec_free(&f.labels);
     sp_vec_free(&f.dsos);
+    sp_arena_free(&f.arena);
     sp_buf_free(&f.b);
     return ok ? SPAA_OK : sp_nomem(d);
 }

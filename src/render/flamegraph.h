@@ -26,6 +26,7 @@ struct sp_flamegraph_opts {
         *diff;             /* a comparison, whose tree is drawn: colours tell what changed; or NULL */
     const int64_t *starts; /* per node, the weight before it: in the order of time; NULL: side by side */
     const struct sp_tree_states *states; /* of its nodes: colours tell states; not with diff; or NULL */
+    bool full_names;                     /* labels are whole names; else as short as tells them apart */
     const char *running;                 /* what the class of running is called; NULL: "running" */
     int64_t idle;                        /* weight of waits for work that were left out, for the legend */
     struct sp_flamegraph_drawn *drawn;   /* is told what there is in the picture; or NULL */

@@ -109,8 +109,8 @@ function addElement(i, x, w, into) {
 }
 
 function addLabel(i, x, w, into) {
-    const s = fit(labels[label[i]], Math.floor((w - 7) / charWidth));
-    if (s.length < 3 && s !== labels[label[i]])
+    const s = fit(labelled(i), Math.floor((w - 7) / charWidth));
+    if (s.length < 3 && s !== labelled(i))
         return;
     const t = make('text', {x: round(x + 3), y: rowY(depth[i]) + 13}, into);
     const c = (MARKED.includes(sort[i]) ? 't' + LETTERS[sort[i]] : '') + (isHit(i) ? ' hits' : '');

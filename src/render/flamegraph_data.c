@@ -3,7 +3,8 @@
  *
  *     {"title", "subtitle", "notes":[…], "unit", "scale", "inverted", "head", "levels", "diff" (or not),
  *      "states":[name…], "stateLetters":"uy…" (or neither),
- *      "dsos":[name…], "labels":[name…], "labelDsos":[number in dsos or -1…], "shades":"025…" (per label),
+ *      "dsos":[name…], "labels":[name…], "shorts":{number in labels: what is shown instead…},
+ *      "labelDsos":[number in dsos or -1…], "shades":"025…" (per label),
  *      "frames":[…]}
  *
  * `frames` is flat, root first, depth first; per frame:
@@ -54,7 +55,19 @@ static void flamegraph_data_add_names(struct sp_flame *f)
         struct sp_str name = sp_tree_name(f->tree, f->labels.v[i].node);
         flamegraph_data_add_string(f, name.p, name.n);
     }
-    sp_buf_puts(b, "],\n\"labelDsos\":[");
+    sp_buf_puts(b, "],\n\"shorts\":{");
+    bool any = false;
+    for (size_t i = 0; i < f->labels.n; i++) {
+        struct sp_str name = sp_tree_name(f->tree, f->labels.v[i].node);
+        if (!sp_value_text_cmp(f->shorts[i], (struct sp_value_text){name.p, name.n}))
+            continue;
+        sp_buf_puts(b, any ? ",\"" : "\"");
+        sp_buf_u64(b, i);
+        sp_buf_puts(b, "\":");
+        flamegraph_data_add_string(f, f->shorts[i].p, f->shorts[i].n);
+        any = true;
+    }
+    sp_buf_puts(b, "},\n\"labelDsos\":[");
     for (size_t i = 0; i < f->labels.n; i++) {
         sp_buf_puts(b, i ? "," : "");
         sp_buf_i64(b, f->labels.v[i].dso == SP_NONE ? -1 : (int64_t)f->labels.v[i].dso);

@@ -113,7 +113,7 @@ static void add_patterns(struct sp_flame *f)
 static void add_label(struct sp_flame *f, const struct sp_flame_frame *r, int64_t x, int64_t w, unsigned y)
 {
     size_t columns = (size_t)((w - 600) / (SP_FLAME_CHAR_TENTHS * 10));
-    struct sp_str name = sp_tree_name(f->tree, r->node);
+    struct sp_value_text name = f->shorts[r->label];
     struct sp_buf t;
     sp_buf_init(&t, 0);
     bool ok = sp_text_fit(&t, name.p, name.n, columns);

@@ -16,6 +16,7 @@ const alone = svg === document.documentElement;
 const $ = id => svg.querySelector('#sp-' + id);
 const data = JSON.parse($('data').textContent);
 const labels = data.labels;
+const labelled = i => data.shorts[label[i]] || labels[label[i]]; // the label of a frame
 
 function make(name, attributes, parent) {
     const e = document.createElementNS(NS, name);

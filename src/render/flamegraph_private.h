@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "render/flamegraph.h"
+#include "render/short_names.h"
 
 extern const char sp_flamegraph_css[], sp_flamegraph_js[];
 extern const size_t sp_flamegraph_css_n, sp_flamegraph_js_n;
@@ -79,7 +80,9 @@ struct sp_flame {
     unsigned inner;          /* px the root takes */
     SP_VEC(struct sp_flame_frame) frames;
     SP_VEC(struct sp_flame_label) labels;
-    SP_VEC(uint32_t) dsos; /* numbers in the profile */
+    struct sp_value_text *shorts; /* of the labels, as people are shown them */
+    struct sp_arena arena;        /* of these */
+    SP_VEC(uint32_t) dsos;        /* numbers in the profile */
     uint32_t levels;
     uint64_t narrow, deep, weightless; /* frames not drawn */
     int64_t narrow_weight, deep_weight;

@@ -1,6 +1,7 @@
 /* spaa flamegraph: the call tree as one SVG file. */
 #include "run/flamegraph_base.h"
 #include "run/flamegraph_states.h"
+#include "run/heading.h"
 
 #include "analysis/chains.h"
 #include "analysis/time_order.h"
@@ -214,6 +215,7 @@ static int flamegraph(struct sp_run *run, struct sp_flame_base *base, double wid
     struct sp_buf name;
     struct sp_flamegraph_drawn drawn = {0};
     struct sp_flamegraph_opts opts = {.width = (unsigned)width, .min_width = min_width, .drawn = &drawn};
+    opts.full_names = run->v.names && strcmp(run->v.names, "full") == 0;
     run->needs.no_ids = true;
     run->needs.samples = run->v.time_order != NULL;
     int rc = sp_run_open(run);
@@ -286,9 +288,11 @@ static const struct sp_run_given *take_base(struct sp_run *run, bool compared)
 int sp_cmd_flamegraph(struct sp_run *run)
 {
     double width, min_width;
+    int full_names;
     struct sp_side_where where[2] = {{{0}}, {{0}}};
     if (!pixels(run, "width", run->v.width, 300, 20000, 0, &width) ||
-        !pixels(run, "min-width", run->v.min_width, 0.001, 100, 0, &min_width))
+        !pixels(run, "min-width", run->v.min_width, 0.001, 100, 0, &min_width) ||
+        !sp_option_choice(run->diags, "names", run->v.names, sp_names_forms, 0, &full_names))
         return SP_EXIT_USAGE;
     if (run->v.redact && (filters_names(&run->v) || run->v.wheres[0].n || run->v.wheres[1].n))
         return sp_run_usage(run, "`spaa convert IN --redact RULES` with the filters, then draw its output",

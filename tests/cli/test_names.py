@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -157,3 +158,19 @@ def test_functions_of_scripts_are_one_whatever_compiled_them_and_have_short_name
         assert re.search(r"  %s$" % re.escape(name), out, re.M), out
     assert ask("function", path, "sortRows")["function"]["function"] == "sortRows /srv/app/render.js:11:18"
     assert run("function", path, "sort", code=1)
+
+
+def test_labels_of_flame_graphs_are_as_short_as_tables_names(tmp_path):
+    (tmp_path / "x.folded").write_text("main;std::vector<int, std::allocator<int> >::push_back(int&&) 40\n"
+                                       "main;v<int>::f(int) 30\nmain;v<long>::f(int) 30\n")
+    svg = tmp_path / "x.svg"
+    run("flamegraph", tmp_path / "x.folded", "-o", svg, code=0)
+    text = svg.read_text()
+    drawn = set(re.findall(r"<text x=[^>]*>([^<]*)</text></g>", text))
+    assert {"std::vector&lt;…&gt;::push_back", "v&lt;int&gt;::f(int)", "v&lt;long&gt;::f(int)"} <= drawn
+    assert "<title>std::vector&lt;int, std::allocator&lt;int&gt; &gt;::push_back(int&amp;&amp;): total" in text
+    data = json.loads(re.search(r'id="sp-data">(.*?)</script>', text, re.S)[1])
+    assert [data["labels"][int(k)] for k in data["shorts"]] == ["std::vector<int, std::allocator<int> >::push_back(int&&)"]
+    run("flamegraph", tmp_path / "x.folded", "-o", svg, "--names", "full", code=0)
+    assert "std::vector&lt;int, std::allocator" in re.sub(r"<title>.*?</title>", "", svg.read_text())
+    run("flamegraph", tmp_path / "x.folded", "-o", svg, "--names", "brief", code=2)
