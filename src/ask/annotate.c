@@ -7,31 +7,16 @@
 #include <limits.h>
 #include <stdlib.h>
 
-static spaa_status annotate_sources(struct sp_annotate *x)
-{
-    const struct sp_options *o = x->asked.q->options;
-    const struct sp_source_opts how = {
-        .paths = o->source_paths.v, .npaths = o->source_paths.n, .symfs = o->symfs};
-    spaa_status st = SPAA_OK;
-    for (size_t i = 0; !st && i < x->a.files.n; i++) {
-        struct sp_source_text t = {0};
-        if (x->a.files.v[i].file.n)
-            st = sp_source_read(&x->a.files.v[i], &how, x->asked.q->diags, &t);
-        if (!st && !sp_vec_push(&x->texts, t)) {
-            sp_source_free(&t);
-            st = sp_nomem(x->asked.q->diags);
-        }
-    }
-    return st;
-}
-
 static spaa_status annotate_answer(struct sp_annotate *x)
 {
     struct sp_asked *asked = &x->asked;
-    struct sp_symbol_opts symbols = sp_symbol_options(asked->q->options);
+    const struct sp_options *o = asked->q->options;
+    struct sp_symbol_opts symbols = sp_symbol_options(o);
+    const struct sp_source_opts how = {
+        .paths = o->source_paths.v, .npaths = o->source_paths.n, .symfs = o->symfs};
     spaa_status st = sp_annotate(&asked->s, &x->lookup, &symbols, asked->q->diags, &x->a);
     if (!st)
-        st = annotate_sources(x);
+        st = sp_annotate_sources(x, &how, asked->q->diags);
     if (!st)
         st = sp_annotate_choose(x);
     if (!st)
@@ -39,7 +24,9 @@ static spaa_status annotate_answer(struct sp_annotate *x)
     if (st)
         return st;
     sp_annotate_say(x);
-    if (asked->q->options->assembly)
+    if (o->annotate_base)
+        st = sp_annotate_diff(x);
+    else if (o->assembly)
         st = sp_annotate_asm(x);
     else
         sp_annotate_put(x);

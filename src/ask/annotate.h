@@ -41,6 +41,16 @@ bool sp_annotate_room(const struct sp_annotate *x, size_t *out);
 extern const struct sp_table_decl *const sp_annotate_tables[];
 void sp_annotate_put(struct sp_annotate *x);
 
+/* annotate_text.c: the texts of its files. */
+spaa_status sp_annotate_sources(struct sp_annotate *x, const struct sp_source_opts *how, struct sp_diags *d);
+/* A line of source into a cell: for people with tabs as blanks, as terminals show them. */
+void sp_annotate_put_source(struct sp_annotate *x, struct sp_answer_table *t, size_t column,
+                            struct sp_str text);
+
+/* annotate_diff.c: --diff BASE, lines for people and the table. */
+extern const struct sp_table_decl sp_annotate_compared;
+spaa_status sp_annotate_diff(struct sp_annotate *x);
+
 /* annotate_ratio.c: a usage error with --asm. Where none is asked for nothing is done. */
 spaa_status sp_annotate_ratios(struct sp_annotate *x);
 /* In the last row. */
@@ -50,5 +60,8 @@ void sp_annotate_put_ratios(struct sp_annotate *x, struct sp_answer_table *t, si
 /* annotate_words.c: facts, and what is said above the tables. */
 extern const struct sp_answer_column sp_annotate_facts[];
 void sp_annotate_say(struct sp_annotate *x);
+/* Where a file was, and where its text was found; before: what is said first. */
+void sp_annotate_say_source(struct sp_annotate *x, const char *before, const struct sp_source_place *at,
+                            const struct sp_source_text *t);
 
 #endif

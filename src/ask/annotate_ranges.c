@@ -83,6 +83,7 @@ const struct sp_table_decl *const sp_annotate_tables[] = {&listing,
                                                           &sp_annotate_insns,
                                                           &sp_annotate_basic_blocks,
                                                           &sp_annotate_runs,
+                                                          &sp_annotate_compared,
                                                           NULL};
 
 static void put_cstr(struct sp_annotate *x, struct sp_answer_table *t, size_t column, const char *s)
@@ -97,27 +98,6 @@ static void put_file(struct sp_annotate *x, struct sp_answer_table *t, size_t co
 }
 
 /* ---- for people ---- */
-
-/* With tabs as blanks, as terminals show them. */
-static void put_source(struct sp_annotate *x, struct sp_answer_table *t, struct sp_str text)
-{
-    struct sp_buf *b = &x->asked.b;
-    size_t column = 0;
-    sp_buf_clear(b);
-    for (uint32_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '\t' && x->asked.q->brief) {
-            do
-                sp_buf_ch(b, ' ');
-            while (++column % 4);
-            continue;
-        }
-        sp_buf_ch(b, text.p[i]);
-        column++;
-    }
-    sp_put_text(x->asked.out, t, LIST_TEXT, b->data ? b->data : "", b->len);
-    x->asked.out->failed |= b->failed;
-    sp_buf_clear(b);
-}
 
 static void put_inlined_texts(struct sp_annotate *x, struct sp_answer_table *t,
                               const struct sp_annotated_line *l)
@@ -153,7 +133,7 @@ static void put_listed(struct sp_annotate *x, struct sp_answer_table *t, uint32_
     put_file(x, t, LIST_FILE, file);
     sp_put_int(t, LIST_LINE, line);
     if (text.p)
-        put_source(x, t, text);
+        sp_annotate_put_source(x, t, LIST_TEXT, text);
     if (!l)
         return;
     sp_put_int(t, SELF, l->self);

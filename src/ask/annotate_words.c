@@ -40,6 +40,19 @@ const struct sp_answer_column sp_annotate_facts[] = {
      .doc = "--asm: how many of these, the heaviest, were asked for or had room"},
     {"lines_with_weight", SP_COL_COUNT, .doc = "how many lines have weight"},
     {"lines_shown", SP_COL_COUNT, .doc = "how many of these, the heaviest, were asked for or had room"},
+    {"diff.base", SP_COL_TEXT, .flags = SP_COL_SOMETIMES, .doc = "--diff: what it is compared with"},
+    {"diff.base_self", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES, .doc = "self of the function there"},
+    {"diff.base_self_percent", SP_COL_PERCENT, .flags = SP_COL_SOMETIMES, .doc = "of the base's whole"},
+    {"diff.base_total", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES, .doc = "total of the function there"},
+    {"diff.base_total_percent", SP_COL_PERCENT, .flags = SP_COL_SOMETIMES, .doc = "of the base's whole"},
+    {"diff.base_samples", SP_COL_COUNT, .flags = SP_COL_SOMETIMES, .doc = "samples of that self"},
+    {"diff.by_number", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
+     .doc = "lines of some file are paired by number, for want of the text as compiled: a guess"},
+    {"diff.cut", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
+     .doc = "files differ so much that not all that is the same was looked for"},
+    {"diff.lines_with_weight", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
+     .doc = "how many lines of either version have weight"},
+    {"diff.lines_shown", SP_COL_COUNT, .flags = SP_COL_SOMETIMES, .doc = "how many of these are shown"},
     SP_RATIO_FACTS,
     SP_RATIO_PART_FACTS,
     SP_RATIO_ROWS("ranges.lines"),
@@ -118,11 +131,14 @@ static void say_file(struct sp_annotate *x, const struct sp_source_place *at)
         sp_buf_puts(b, " (nobody knows where it was compiled)");
 }
 
-static void say_source(struct sp_annotate *x, const struct sp_source_place *at,
-                       const struct sp_source_text *t)
+void sp_annotate_say_source(struct sp_annotate *x, const char *before, const struct sp_source_place *at,
+                            const struct sp_source_text *t)
 {
     struct sp_buf *b = &x->asked.b;
+    if (!at->file.n && *before)
+        return;
     sp_buf_clear(b);
+    sp_buf_puts(b, before);
     say_file(x, at);
     bool elsewhere = t->found && (!at->path || strcmp(at->path, t->found) != 0);
     if (!t->from)
@@ -148,7 +164,7 @@ static void say_sources(struct sp_annotate *x)
         if (file == last)
             continue;
         last = file;
-        say_source(x, &x->a.files.v[file], t);
+        sp_annotate_say_source(x, "", &x->a.files.v[file], t);
         for (size_t k = 0; k < x->a.lines.n; k++)
             if (t->from && x->a.lines.v[k].file == file && x->a.lines.v[k].line > t->lines.n) {
                 sp_answer_line(
@@ -175,7 +191,8 @@ static void say_rest(struct sp_annotate *x)
         sp_answer_line_buf(x->asked.out, b);
         sp_buf_clear(b);
     }
-    if (x->chosen < x->known && !x->asked.q->options->whole && !x->asked.q->options->assembly)
+    if (x->chosen < x->known && !x->asked.q->options->annotate_base && !x->asked.q->options->whole &&
+        !x->asked.q->options->assembly)
         sp_answer_line(x->asked.out,
                        "the heaviest %zu of %zu lines with weight; -n N shows others, --whole all", x->chosen,
                        x->known);

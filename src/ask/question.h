@@ -41,6 +41,9 @@ struct sp_ask {
      */
     spaa_status (*open)(void *arg, size_t i, const struct sp_options *o, struct sp_profile **out);
     void *open_arg;
+    /* Another profile, beside the question's: of the path that an option names. NULL: nobody can. */
+    spaa_status (*open_base)(void *arg, const char *path, struct sp_profile **out);
+    void *open_base_arg;
     struct sp_idle_places *waits; /* of sides: idle places that count as waits; NULL: not asked for */
     bool brief;                   /* only for people: facts that no title shows may be left out */
     bool sheet;                   /* only for CSV: all columns, no facts */

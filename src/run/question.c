@@ -83,6 +83,29 @@ static spaa_status ask_open_one(void *arg, size_t i, const struct sp_options *o,
     return st;
 }
 
+/* A profile beside the question's, which stays what it is. */
+static spaa_status ask_open_base(void *arg, const char *path, struct sp_profile **out)
+{
+    struct sp_run *run = arg;
+    struct sp_profile *kept = run->profile;
+    const struct spaa_format *input = run->input;
+    struct sp_read_opts opts;
+    run->profile = NULL;
+    spaa_status st = sp_run_read_opts(run, &opts);
+    if (!st)
+        st = sp_run_read(run, path, &opts, &run->profile);
+    if (!st)
+        st = sp_run_regroup(run);
+    if (!st)
+        st = sp_callees_split(run->profile, run->diags);
+    if (!st)
+        st = sp_run_tag_stacks(run);
+    *out = run->profile;
+    run->profile = kept;
+    run->input = input;
+    return st;
+}
+
 /* Profiles of the caller's, each by itself; of two sides by the filters of its side. */
 static spaa_status ask_take_each(struct sp_run *run, struct sp_run_asked *x)
 {
@@ -132,6 +155,8 @@ static int ask_read(struct sp_run *run, struct sp_run_asked *x)
         rc = rc ? rc : sp_run_check_own(run, NULL);
     } else {
         rc = sp_run_open(run);
+        q->open_base = ask_open_base;
+        q->open_base_arg = run;
         q->profiles = &run->profile;
         q->nprofiles = 1;
         q->names = run->files.v; /* there may be one only now */

@@ -136,6 +136,7 @@ static char off[] = "/tmp/spaa-sweep-XXXXXX", bt[] = "/tmp/spaa-sweep-XXXXXX",
             guru[] = "/tmp/spaa-sweep-XXXXXX", calm[] = "/tmp/spaa-sweep-XXXXXX",
             lbr[] = "/tmp/spaa-sweep-XXXXXX";
 static char in[] = "/tmp/spaa-sweep-XXXXXX", mem[] = "/tmp/spaa-sweep-XXXXXX";
+static char against[sizeof "-diff=" + sizeof in];
 static char install[] = "-install=/tmp/spaa-sweep-XXXXXX", *const folder = install + sizeof "-install=" - 1;
 static char written[] = "-output=/tmp/spaa-sweep-XXXXXX", *const recordings = written + sizeof "-output=" - 1;
 
@@ -222,6 +223,8 @@ static const char *const commands[][6] = {
     {"symbols", "pack", built, packed, kept, "-json"},
     {"symbols", "add", archive, fresh, "-json"},
     {"symbolize", built, kept, "-output=-", "-to=spaa"},
+    {"annotate", in, "/./", against},
+    {"annotate", in, "/./", against, "-json"},
 };
 
 static int gone(const char *path, const struct stat *st, int kind, struct FTW *at)
@@ -348,7 +351,9 @@ int main(void)
     struct spaa_profile *given = NULL;
     int bad = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!put(in, text) || !put(mem, memory) || !put(off, times) || !put(bt, maps) || !put(sched, switches) ||
+    bool named = put(in, text);
+    snprintf(against, sizeof against, "-diff=%s", in);
+    if (!named || !put(mem, memory) || !put(off, times) || !put(bt, maps) || !put(sched, switches) ||
         !put(ht, heap_events) || !put(hang, report) || !put(guru, wrong) || !put(calm, states) ||
         !put(lbr, branches) || !put_elf() || !mkdtemp(store) || !mkdtemp(emptied) || mkstemp(archive) < 0 ||
         mkstemps(picture, 4) < 0 || !mkdtemp(folder) || !mkdtemp(recordings) ||

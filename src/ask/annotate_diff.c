@@ -1,0 +1,477 @@
+/*
+ * annotate --diff BASE: the lines of a function in two versions side by side, matched by their text.
+ *
+ * What a line is called by, its number, moves between versions. Where the text of a side is not known, or the
+ * file that was found is newer than the binary, lines are the same by number, and the answer says that this
+ * is a guess. Weights are shares of each side's own whole.
+ */
+#include "analysis/line_match.h"
+#include "ask/annotate.h"
+#include "ask/symbol_options.h"
+
+#include <stdlib.h>
+
+enum change { SAME, CHANGED, ADDED, REMOVED, BY_NUMBER };
+static const char *const change_names[] = {"same", "changed", "added", "removed", "unknown"};
+static const char *const change_marks[] = {" ", "~", "+", "-", "?"};
+
+enum {
+    BASE_SELF,
+    SELF = 2,
+    BASE_TOTAL = 4,
+    TOTAL = 6,
+    BASE_SAMPLES = 8,
+    SAMPLES,
+    BASE_FILE,
+    FILE_,
+    BASE_LINE,
+    LINE,
+    CHANGE,
+    MARK,
+    TEXT,
+    BASE_TEXT,
+    NCOLUMNS
+};
+static const struct sp_answer_column diff_columns[] = {
+    [BASE_SELF] = {"base_self", SP_COL_WEIGHT, .flags = SP_COL_CSV, .doc = "of the line in the base"},
+    {"base_self_percent", SP_COL_PERCENT, "base self%", "base_self", .doc = "of the base's whole"},
+    [SELF] = {"self", SP_COL_WEIGHT, .flags = SP_COL_CSV, .doc = "of the line in the new version"},
+    {"self_percent", SP_COL_PERCENT, "self%", "self", .doc = "of its whole"},
+    [BASE_TOTAL] = {"base_total", SP_COL_WEIGHT, .flags = SP_COL_CSV,
+                    .doc = "likewise, of stacks through it"},
+    {"base_total_percent", SP_COL_PERCENT, "base total%", "base_total", .doc = "of the base's whole"},
+    [TOTAL] = {"total", SP_COL_WEIGHT, .flags = SP_COL_CSV, .doc = "likewise, in the new version"},
+    {"total_percent", SP_COL_PERCENT, "total%", "total", .doc = "of its whole"},
+    [BASE_SAMPLES] = {"base_samples", SP_COL_COUNT, .flags = SP_COL_CSV, .doc = "samples of base_self"},
+    [SAMPLES] = {"samples", SP_COL_COUNT, .flags = SP_COL_CSV, .doc = "samples of self"},
+    [BASE_FILE] = {"base_file", SP_COL_TEXT, .doc = "as the base's compiler was told; null: not in it"},
+    [FILE_] = {"file", SP_COL_TEXT, .doc = "as the new version's was; null: not in it"},
+    [BASE_LINE] = {"base_line", SP_COL_COUNT, "base", .doc = "its number there; null: it is not in the base"},
+    [LINE] = {"line", SP_COL_COUNT, "line", .doc = "its number; null: it is not in the new version"},
+    [CHANGE] = {"change", SP_COL_TEXT, .flags = SP_COL_CSV,
+                .doc = "same, changed, added, removed; unknown: paired by number, for want of a text"},
+    [MARK] = {"mark", SP_COL_TEXT, "", .flags = SP_COL_NO_JSON, .doc = "the same in a sign"},
+    [TEXT] = {"text", SP_COL_TEXT, "source", .flags = SP_COL_FLEXIBLE,
+              .doc = "what stands there; of removed lines in the base; null: not known"},
+    [BASE_TEXT] = {"base_text", SP_COL_TEXT, .doc = "of changed lines: what stood there"},
+};
+const struct sp_table_decl sp_annotate_compared = {
+    "compared", diff_columns, NCOLUMNS, .noun = "lines",
+    .doc = "--diff: lines of both versions, in order, the heaviest "
+           "and those around them"};
+
+/* A line of either version or both. */
+struct row {
+    uint32_t base_file, file; /* SP_NONE: in none */
+    uint32_t base_line, line; /* 0: in none */
+    enum change change;
+    bool shown;
+    const struct sp_annotated_line *base, *now; /* weights; NULL */
+};
+
+struct diff {
+    struct sp_annotate *x; /* the new version */
+    struct sp_profile *profile;
+    struct sp_annotate base;
+    bool has_lookup, has_selection;
+    SP_VEC(struct row) rows;
+    bool by_number, cut;
+    size_t known, chosen;
+};
+
+static spaa_status diff_nomem(struct diff *d)
+{
+    return sp_nomem(d->x->asked.q->diags);
+}
+
+/* ---- the base ---- */
+
+static spaa_status diff_select(struct diff *d)
+{
+    const struct sp_selection *s = &d->x->asked.s;
+    struct sp_str event = sp_pstr(s->profile, s->profile->events.v[s->event].name);
+    struct sp_select_opts o;
+    if (!sp_ask_select_opts(d->x->asked.q, &o))
+        return SPAA_ERR_USAGE;
+    uint32_t same = sp_event_find(d->profile, event.p, event.n);
+    if (!o.event && same != SP_NONE)
+        o.event_number = &same;
+    spaa_status st = sp_select(d->profile, &o, d->x->asked.q->diags, &d->base.asked.s);
+    d->has_selection = !st;
+    return st;
+}
+
+static spaa_status diff_open(struct diff *d)
+{
+    struct sp_ask *q = d->x->asked.q;
+    struct sp_symbol_opts symbols = sp_symbol_options(q->options);
+    if (!q->open_base)
+        return sp_usage(q->diags, NULL, "--diff is for the command line");
+    spaa_status st = q->open_base(q->open_base_arg, q->options->annotate_base, &d->profile);
+    sp_diags_source(q->diags, q->options->annotate_base, NULL);
+    if (!st)
+        st = sp_lookup_functions(d->profile, q->argument, q->diags, &d->base.lookup);
+    d->has_lookup = !st;
+    if (!st)
+        st = diff_select(d);
+    if (!st)
+        st = sp_annotate(&d->base.asked.s, &d->base.lookup, &symbols, q->diags, &d->base.a);
+    const struct sp_options *o = q->options;
+    const struct sp_source_opts how = {o->base_paths.n ? o->base_paths.v : o->source_paths.v,
+                                       o->base_paths.n ? o->base_paths.n : o->source_paths.n, o->symfs};
+    if (!st)
+        st = sp_annotate_sources(&d->base, &how, q->diags);
+    sp_diags_source(q->diags, NULL, NULL);
+    return st;
+}
+
+static void diff_close(struct diff *d)
+{
+    sp_vec_free(&d->rows);
+    for (size_t i = 0; i < d->base.texts.n; i++)
+        sp_source_free(&d->base.texts.v[i]);
+    sp_vec_free(&d->base.texts);
+    sp_annotation_free(&d->base.a);
+    if (d->has_selection)
+        sp_selection_free(&d->base.asked.s);
+    if (d->has_lookup)
+        sp_function_lookup_free(&d->base.lookup);
+    sp_profile_free(d->profile);
+}
+
+/* ---- pairs of lines ---- */
+
+static spaa_status diff_add(struct diff *d, uint32_t base_file, uint32_t base_line, uint32_t file,
+                            uint32_t line, enum change change)
+{
+    struct row r = {base_file, file, base_line, line, change, false, NULL, NULL};
+    r.base = base_line ? sp_annotate_line(&d->base, base_file, base_line) : NULL;
+    r.now = line ? sp_annotate_line(d->x, file, line) : NULL;
+    d->known += r.base || r.now;
+    return sp_vec_push(&d->rows, r) ? SPAA_OK : diff_nomem(d);
+}
+
+/* The text of a file as it was compiled, as far as that can be known. */
+static bool is_known(const struct sp_annotate *x, uint32_t file)
+{
+    return x->texts.v[file].from && !x->texts.v[file].newer;
+}
+
+/* Lines base_from… and from… that are not the same: those that are alike, in order, are changed ones. */
+static spaa_status diff_gap(struct diff *d, uint32_t g, uint32_t base_from, uint32_t base_to, uint32_t f,
+                            uint32_t from, uint32_t to)
+{
+    enum { LOOK = 64 }; /* so far on it is looked for what a line became */
+    const struct sp_source_text *was = &d->base.texts.v[g], *is = &d->x->texts.v[f];
+    spaa_status st = SPAA_OK;
+    for (; !st && base_from < base_to; base_from++) {
+        struct sp_str text = sp_source_line(was, base_from);
+        uint32_t at = from, end = to - from > LOOK ? from + LOOK : to;
+        while (at < end && !sp_lines_alike(text, sp_source_line(is, at)))
+            at++;
+        for (; !st && at < end && from < at; from++)
+            st = diff_add(d, g, 0, f, from, ADDED);
+        if (!st && at < end)
+            st = diff_add(d, g, base_from, f, from++, CHANGED);
+        else if (!st)
+            st = diff_add(d, g, base_from, f, 0, REMOVED);
+    }
+    for (; !st && from < to; from++)
+        st = diff_add(d, g, 0, f, from, ADDED);
+    return st;
+}
+
+static spaa_status diff_by_text(struct diff *d, uint32_t g, uint32_t f)
+{
+    const struct sp_source_text *was = &d->base.texts.v[g], *is = &d->x->texts.v[f];
+    bool cut;
+    uint32_t *pairs = sp_match_lines(was, is, &cut), base = 1, line = 1;
+    spaa_status st = pairs ? SPAA_OK : diff_nomem(d);
+    d->cut |= !st && cut;
+    for (uint32_t k = 0; !st && k < is->lines.n; k++) {
+        if (!pairs[k])
+            continue;
+        st = diff_gap(d, g, base, pairs[k], f, line, k + 1);
+        if (!st)
+            st = diff_add(d, g, pairs[k], f, k + 1, SAME);
+        base = pairs[k] + 1;
+        line = k + 2;
+    }
+    if (!st)
+        st = diff_gap(d, g, base, (uint32_t)was->lines.n + 1, f, line, (uint32_t)is->lines.n + 1);
+    free(pairs);
+    return st;
+}
+
+/* The next line of a file that has weight; 0: none. */
+static uint32_t next_line(const struct sp_annotate *x, uint32_t file, uint32_t behind)
+{
+    for (size_t i = 0; file != SP_NONE && i < x->a.lines.n; i++)
+        if (x->a.lines.v[i].file == file && x->a.lines.v[i].line > behind)
+            return x->a.lines.v[i].line;
+    return 0;
+}
+
+/* Lines with weight, of one number in both; a file that the other version has not (SP_NONE) is all new. */
+static spaa_status diff_by_number(struct diff *d, uint32_t g, uint32_t f)
+{
+    spaa_status st = SPAA_OK;
+    bool one = g == SP_NONE || f == SP_NONE;
+    for (uint32_t n = 0; !st;) {
+        uint32_t was = next_line(&d->base, g, n), is = next_line(d->x, f, n);
+        if (!was && !is)
+            break;
+        n = !was || (is && is < was) ? is : was;
+        st = one ? diff_add(d, g, g == SP_NONE ? 0 : n, f, f == SP_NONE ? 0 : n,
+                            g == SP_NONE ? ADDED : REMOVED)
+                 : diff_add(d, g, n, f, n, BY_NUMBER);
+    }
+    d->by_number |= !one && !st;
+    return st;
+}
+
+static struct sp_str base_name(struct sp_str path)
+{
+    const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+    return slash ? (struct sp_str){slash + 1, (uint32_t)(path.p + path.n - slash - 1)} : path;
+}
+
+/* The base's file that a file was: of its path, else the first of its name; SP_NONE. */
+static uint32_t file_before(const struct diff *d, uint32_t f, const bool *used)
+{
+    struct sp_str want = d->x->a.files.v[f].file;
+    uint32_t named = SP_NONE;
+    for (uint32_t g = 0; g < d->base.a.files.n; g++) {
+        struct sp_str has = d->base.a.files.v[g].file;
+        if (used[g] || !has.n || !want.n)
+            continue;
+        if (sp_str_cmp(has, want) == 0)
+            return g;
+        if (named == SP_NONE && sp_str_cmp(base_name(has), base_name(want)) == 0)
+            named = g;
+    }
+    return named;
+}
+
+static spaa_status diff_pair(struct diff *d)
+{
+    bool *used = calloc(d->base.a.files.n + 1, sizeof *used);
+    spaa_status st = used ? SPAA_OK : diff_nomem(d);
+    for (uint32_t f = 0; !st && f < d->x->a.files.n; f++) {
+        uint32_t g = file_before(d, f, used);
+        if (g != SP_NONE)
+            used[g] = true;
+        bool text = g != SP_NONE && is_known(&d->base, g) && is_known(d->x, f);
+        st = text ? diff_by_text(d, g, f) : diff_by_number(d, g, f);
+    }
+    for (uint32_t g = 0; !st && g < d->base.a.files.n; g++)
+        if (!used[g])
+            st = diff_by_number(d, g, SP_NONE);
+    free(used);
+    return st;
+}
+
+/* ---- which are shown ---- */
+
+static double share(const struct sp_annotated_line *l, const struct sp_selection *s)
+{
+    return l && s->whole ? (double)l->total / (double)s->whole : 0;
+}
+
+static int by_share(const void *va, const void *vb, void *arg)
+{
+    const struct diff *d = arg;
+    const struct row *x = &d->rows.v[*(const size_t *)va], *y = &d->rows.v[*(const size_t *)vb];
+    double a = share(x->base, &d->base.asked.s) + share(x->now, &d->x->asked.s);
+    double b = share(y->base, &d->base.asked.s) + share(y->now, &d->x->asked.s);
+    if (a > b || a < b)
+        return a > b ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static bool same_files(const struct row *a, const struct row *b)
+{
+    return a->base_file == b->base_file && a->file == b->file;
+}
+
+static void show_around(struct diff *d, size_t at)
+{
+    size_t around = d->x->asked.q->options->whole ? 0 : (size_t)d->x->context;
+    for (size_t i = at > around ? at - around : 0; i < d->rows.n && i <= at + around; i++)
+        d->rows.v[i].shown |= same_files(&d->rows.v[i], &d->rows.v[at]);
+}
+
+/* --whole: all from the first to the last line with weight of each file. */
+static void show_spans(struct diff *d)
+{
+    for (size_t from = 0, to; from < d->rows.n; from = to) {
+        size_t first = SIZE_MAX, last = 0;
+        for (to = from; to < d->rows.n && same_files(&d->rows.v[from], &d->rows.v[to]); to++)
+            if (d->rows.v[to].base || d->rows.v[to].now) {
+                first = first == SIZE_MAX ? to : first;
+                last = to;
+            }
+        for (size_t i = first; first != SIZE_MAX && i <= last; i++)
+            d->rows.v[i].shown = true;
+    }
+}
+
+static spaa_status diff_choose(struct diff *d)
+{
+    size_t *order = malloc((d->rows.n + 1) * sizeof *order), n = 0;
+    size_t limit = d->x->asked.q->options->whole ? SIZE_MAX : d->x->limit;
+    if (!order)
+        return diff_nomem(d);
+    for (size_t i = 0; i < d->rows.n; i++)
+        if (d->rows.v[i].base || d->rows.v[i].now)
+            order[n++] = i;
+    if (n)
+        qsort_r(order, n, sizeof *order, by_share, d);
+    for (size_t i = 0; i < n && i < limit; i++, d->chosen++)
+        show_around(d, order[i]);
+    if (d->x->asked.q->options->whole)
+        show_spans(d);
+    free(order);
+    return SPAA_OK;
+}
+
+/* ---- the answer ---- */
+
+static void say_side(struct diff *d, const char *before, const struct sp_annotate *x)
+{
+    struct sp_buf *b = &d->x->asked.b;
+    sp_buf_puts(b, before);
+    sp_buf_puts(b, "self ");
+    sp_text_weight_of(b, &x->asked.s, x->a.self);
+    sp_buf_puts(b, ", total ");
+    sp_text_weight_of(b, &x->asked.s, x->a.total);
+}
+
+static void diff_say(struct diff *d, uint32_t measure)
+{
+    struct sp_answer *a = d->x->asked.out;
+    const char *name = d->x->asked.q->options->annotate_base;
+    struct sp_buf *b = &d->x->asked.b;
+    sp_fact_cstr(a, "diff.base", name);
+    sp_fact_weight(a, "diff.base_self", measure, d->base.a.self);
+    sp_fact_percent(a, "diff.base_self_percent", measure, d->base.a.self);
+    sp_fact_weight(a, "diff.base_total", measure, d->base.a.total);
+    sp_fact_percent(a, "diff.base_total_percent", measure, d->base.a.total);
+    sp_fact_count(a, "diff.base_samples", d->base.a.samples);
+    sp_fact_bool(a, "diff.by_number", d->by_number);
+    sp_fact_bool(a, "diff.cut", d->cut);
+    sp_fact_count(a, "diff.lines_with_weight", (int64_t)d->known);
+    sp_fact_count(a, "diff.lines_shown", (int64_t)d->chosen);
+    sp_buf_clear(b);
+    sp_buf_printf(b, "against %s: ", name);
+    say_side(d, "", &d->base);
+    sp_answer_line_buf(a, b);
+    sp_buf_clear(b);
+    for (size_t g = 0; g < d->base.texts.n; g++)
+        sp_annotate_say_source(d->x, "base: ", &d->base.a.files.v[g], &d->base.texts.v[g]);
+    if (d->by_number)
+        sp_answer_line(
+            a, "! lines marked ? are paired by their numbers, which move between versions: the text of both "
+               "as compiled is not here (--source-path, --base-source-path)");
+    if (d->cut)
+        sp_answer_line(
+            a, "! the files differ too much to be compared to the end: lines may stand as removed and added");
+    if (d->chosen < d->known)
+        sp_answer_line(a, "the heaviest %zu of %zu lines with weight; -n N shows others, --whole all",
+                       d->chosen, d->known);
+}
+
+static void put_text(struct diff *d, struct sp_answer_table *t, size_t column, struct sp_str s)
+{
+    if (s.p)
+        sp_annotate_put_source(d->x, t, column, s);
+}
+
+/* People see no zeros where neither version has weight. */
+static void diff_put_weights(struct diff *d, struct sp_answer_table *t, const struct row *r)
+{
+    const struct sp_annotated_line none = {0}, *was = r->base ? r->base : &none,
+                                   *is = r->now ? r->now : &none;
+    if (d->x->asked.q->brief && !r->base && !r->now)
+        return;
+    if (r->base_line) {
+        sp_put_int(t, BASE_SELF, was->self);
+        sp_put_int(t, BASE_TOTAL, was->total);
+        sp_put_int(t, BASE_SAMPLES, was->samples);
+    }
+    if (r->line) {
+        sp_put_int(t, SELF, is->self);
+        sp_put_int(t, TOTAL, is->total);
+        sp_put_int(t, SAMPLES, is->samples);
+    }
+}
+
+static void diff_put(struct diff *d, struct sp_answer_table *t, const struct row *r)
+{
+    struct sp_answer *out = d->x->asked.out;
+    struct sp_str was = {NULL, 0}, is = {NULL, 0};
+    sp_table_row(out, t);
+    diff_put_weights(d, t, r);
+    if (r->base_line) {
+        sp_put_str(out, t, BASE_FILE, d->base.a.files.v[r->base_file].file);
+        sp_put_int(t, BASE_LINE, r->base_line);
+        if (r->change != BY_NUMBER || is_known(&d->base, r->base_file))
+            was = sp_source_line(&d->base.texts.v[r->base_file], r->base_line);
+    }
+    if (r->line) {
+        sp_put_str(out, t, FILE_, d->x->a.files.v[r->file].file);
+        sp_put_int(t, LINE, r->line);
+        if (r->change != BY_NUMBER || is_known(d->x, r->file))
+            is = sp_source_line(&d->x->texts.v[r->file], r->line);
+    }
+    sp_put_text(out, t, CHANGE, change_names[r->change], strlen(change_names[r->change]));
+    sp_put_text(out, t, MARK, change_marks[r->change], 1);
+    put_text(d, t, TEXT, is.p ? is : was);
+    if (r->change == CHANGED)
+        put_text(d, t, BASE_TEXT, was);
+}
+
+static void diff_put_all(struct diff *d, uint32_t measure)
+{
+    struct sp_answer_table *t = sp_answer_table(d->x->asked.out, &sp_annotate_compared);
+    if (!t)
+        return;
+    t->limit = SIZE_MAX;
+    t->fixed = d->x->asked.q->brief;
+    t->keep = 1;
+    t->measure.v[BASE_SELF] = t->measure.v[BASE_SELF + 1] = measure;
+    t->measure.v[BASE_TOTAL] = t->measure.v[BASE_TOTAL + 1] = measure;
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < d->rows.n; i++) {
+        if (!d->rows.v[i].shown)
+            continue;
+        if (d->x->asked.q->brief && last != SIZE_MAX && last + 1 != i) {
+            sp_table_row(d->x->asked.out, t);
+            sp_put_text(d->x->asked.out, t, TEXT, "⋮", strlen("⋮"));
+        }
+        diff_put(d, t, &d->rows.v[i]);
+        last = i;
+    }
+}
+
+spaa_status sp_annotate_diff(struct sp_annotate *x)
+{
+    struct diff d = {.x = x};
+    spaa_status st = SPAA_OK;
+    if (x->asked.q->options->assembly)
+        st = sp_usage(x->asked.q->diags, "leave out --asm", "--diff is of lines, not of instructions");
+    if (!st)
+        st = diff_open(&d);
+    if (!st)
+        st = diff_pair(&d);
+    if (!st)
+        st = diff_choose(&d);
+    if (!st) {
+        struct sp_measure m = sp_measure_of(&d.base.asked.s);
+        uint32_t measure = sp_answer_measure(x->asked.out, &m);
+        diff_say(&d, measure);
+        diff_put_all(&d, measure);
+    }
+    diff_close(&d);
+    return st;
+}
