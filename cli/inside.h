@@ -12,6 +12,8 @@ spaa_status cli_run_program(struct cli *c, const struct spaa_run_options *o, str
 int cmd_mcp(struct cli *c);
 /* What there is of settings. */
 int cmd_config(struct cli *c);
+/* Writes a profile for another program's viewer, and opens it there. */
+int cmd_view(struct cli *c);
 
 struct sp_run;
 int cmd_upload(void *cli, struct sp_run *run);

@@ -143,6 +143,8 @@ static int run_command(struct cli *c)
         return cmd_mcp(c);
     } else if (strcmp(asked, "config") == 0) {
         return cmd_config(c);
+    } else if (strcmp(asked, "view") == 0) {
+        return cmd_view(c);
     }
     return run_with(c, &o);
 }

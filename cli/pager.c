@@ -20,8 +20,7 @@ static const char *pager_command(void)
     return own ? own : any ? any : "less";
 }
 
-/* The first word of the command is a program: as a path, or in PATH. */
-static bool pager_is_there(const char *command)
+bool cli_has_program(const char *command)
 {
     char path[PATH_MAX];
     size_t n = strcspn(command, " \t");
@@ -43,7 +42,7 @@ void pager_want(struct pager *p)
 {
     const char *command = pager_command(), *term = getenv("TERM");
     *p = (struct pager){.wanted = *command && strcmp(command, "cat") != 0 && isatty(0) && isatty(1) && term &&
-                                  *term && strcmp(term, "dumb") != 0 && pager_is_there(command)};
+                                  *term && strcmp(term, "dumb") != 0 && cli_has_program(command)};
 }
 
 static _Noreturn void pager_run(const int ends[2])

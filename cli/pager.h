@@ -10,6 +10,8 @@ struct pager {
     int out;  /* what standard output was */
 };
 
+/* The first word of a command is a program: as a path, or in PATH. */
+bool cli_has_program(const char *command);
 /* Whether there is to be one: standard output is a terminal, and a program is there for it. */
 void pager_want(struct pager *p);
 /* Begins it, where it is wanted: what is written to standard output from now on it shows. */

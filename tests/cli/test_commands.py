@@ -15,8 +15,8 @@ import profiles
 from conftest import BIN, ROOT, ask, at_terminal, parse, run
 
 COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "function", "annotate", "stacks", "timeline", "whatif",
-            "flamegraph", "merge", "symbolize", "symbols", "query", "upload", "dump", "spt", "waits", "sched", "leaks", "mcp", "formats",
-            "skill", "demo", "config", "help"]
+            "flamegraph", "merge", "symbolize", "symbols", "query", "upload", "view", "dump", "spt", "waits", "sched", "leaks", "mcp",
+            "formats", "skill", "demo", "config", "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
 
