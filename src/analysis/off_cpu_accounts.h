@@ -53,6 +53,7 @@ struct sp_off_cpu_place {
     int64_t ns, count, median, p99, longest;
     int64_t unknown;      /* besides: they waited on, or ran */
     int64_t longest_most; /* with what is unknown of it */
+    bool more;            /* there may be others, whose beginning was lost: also longer ones */
     int64_t open;         /* of count, those that began before the recording or were not over at its end */
     int64_t last;         /* when the longest ended, in the profile's clock; SP_ABSENT */
     bool at_least, median_at_least, p99_at_least, longest_at_least;
@@ -75,6 +76,7 @@ struct sp_off_cpu_accounts {
     int64_t busy;       /* on all these CPUs, whatever the selection */
     bool busy_at_least;
     int64_t unseen_later;     /* of all.unseen, what did not begin before the recording: events were lost */
+    int64_t before;           /* of recordings of some processes: before the first event of threads */
     int64_t unsure;           /* of blocked and idle, with a reason that is only likely */
     uint64_t wakes_missing;   /* where there are wakings: waits whose own one was not recorded, … */
     int64_t wakes_missing_ns; /* … so that the wait for a CPU after them is in them */

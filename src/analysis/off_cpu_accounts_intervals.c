@@ -143,6 +143,9 @@ static bool add_thread(struct accounts *x, const struct sp_intervals *v, uint32_
         int64_t left = v->v.v[i].start, from = left - t->maybe_ns;
         from = from > x->out.begin ? from : x->out.begin;
         add_unknown(x, who, (left < x->out.end ? left : x->out.end) - from);
+        bool before = !v->all_threads && !v->some_cpus && !x->out.only_stacks && t->start == SP_ABSENT;
+        from = from < x->out.end ? from : x->out.end;
+        x->out.before += before && from > x->out.begin ? from - x->out.begin : 0;
     }
     x->out.all.threads += any;
     return true;
@@ -218,6 +221,21 @@ static void sum_running(struct accounts *x)
         x->out.all.running += x->out.who.v[i].running;
 }
 
+/* Where events were lost, waits may be in what is not known of a thread: its sums are at least what they are.
+ */
+static void doubt_sums(struct accounts *x)
+{
+    for (size_t i = 0; i < x->out.places.n; i++) {
+        struct sp_off_cpu_place *at = &x->out.places.v[i];
+        struct sp_off_cpu_who *w = &x->out.who.v[at->who];
+        if (w->unknown <= 0)
+            continue;
+        at->more = true;
+        w->at_least[at->why.reason] |= !at->why.idle;
+        x->out.all.at_least[at->why.reason] |= !at->why.idle;
+    }
+}
+
 bool accounts_from_intervals(struct accounts *x, const struct sp_select_opts *o, const struct sp_intervals *v)
 {
     x->out.begin = x->s->timed && x->s->time_lo > v->begin ? x->s->time_lo : v->begin;
@@ -235,5 +253,7 @@ bool accounts_from_intervals(struct accounts *x, const struct sp_select_opts *o,
     x->out.all.at_least[SP_WAIT_CPU] |= !v->has_wakes;
     rank_waits(x);
     sum_running(x);
+    if (v->losses || v->some_cpus)
+        doubt_sums(x);
     return true;
 }

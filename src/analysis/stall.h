@@ -114,6 +114,7 @@ struct sp_stall {
     uint32_t hands;               /* different threads that had it; of WOKEN */
     bool at_resume;               /* inferred: others ran meanwhile, it alone when the first waiter went on */
     int64_t holder_waited;        /* INFERRED: ns that it waited there itself before: it had it after that */
+    uint32_t places;              /* OPEN: so many own functions in which they wait, at most 64 */
     bool ring;          /* OPEN: by the history of wakings each waits for what another let go before */
     bool at_most;       /* some may have been over before `end`: that they were is not recorded */
     uint32_t unsure;    /* threads that waited there, too; just until when is not recorded */
@@ -161,7 +162,8 @@ struct sp_stalls {
     SP_VEC(uint32_t) order;                    /* of v, by set, start */
     SP_VEC(struct sp_stall_edge) edges;        /* longest waited first */
     SP_VEC(struct sp_stall_unjudged) unjudged; /* most waited first */
-    uint64_t
+    uint64_t cut,    /* waits for locks that a signal ended, and that began again: none is whole */
+        last_waits,  /* of some processes: waits for locks at their last event, when no thread ran */
         not_judged;  /* long waits of several threads that may be for a lock or idle, in `unjudged` or not */
     uint64_t unsure; /* waits that are not looked at, as when they ended is not recorded */
 };

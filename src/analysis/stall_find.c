@@ -63,6 +63,25 @@ static bool is_of_program(const struct stall_work *w, const struct sp_interval *
            reason == SP_WAIT_STOPPED;
 }
 
+/* A signal ended it, and the thread goes on to wait there: in truth the two are one wait. */
+static bool is_cut(const struct stall_work *w, size_t k)
+{
+    const struct sp_interval *i = &w->v->v.v[k];
+    const struct sp_interval_thread *t = &w->v->threads.v[i->thread];
+    const struct sp_wait_why *why = stall_why(w, i);
+    enum sp_stall_wakes how;
+    stall_waker(w, i, &how);
+    if (how != SP_STALL_WAKES_SIGNAL)
+        return false;
+    for (size_t next = k + 1; next < (size_t)t->first + t->n; next++) {
+        const struct sp_interval *x = &w->v->v.v[next];
+        const struct sp_wait_why *then = stall_why(w, x);
+        if (x->state == SP_RUN_BLOCKED)
+            return then->reason == why->reason && then->function == why->function;
+    }
+    return false;
+}
+
 static bool collect(struct stall_work *w)
 {
     for (size_t k = 0; k < w->v->v.n; k++) {
@@ -79,6 +98,7 @@ static bool collect(struct stall_work *w)
                 (sp_wait_is_lock(reason) || reason == SP_WAIT_DISK) && stall_length(i) >= SP_STALL_FLOOR;
             continue;
         }
+        w->out->cut += sp_wait_is_lock(reason) && is_cut(w, k) && stall_is_asked(w, i);
         bool place = reason != SP_WAIT_CPU && reason != SP_WAIT_STOPPED;
         struct stall_wait x = {.interval = (uint32_t)k,
                                .group = w->group[i->thread],

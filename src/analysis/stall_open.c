@@ -138,6 +138,7 @@ static bool add_open(struct stall_work *w, size_t from, size_t to)
         ok = sp_vec_push(&o->waits, x->interval);
         s.waits.n++;
     }
+    s.places = (uint32_t)places.n;
     s.ring = s.waits.n > 1 && has_ring(w, w->sum, from, to, &places);
     ok = ok && find_others(w, w->sum, from, to, &places, &s);
     for (size_t k = from; k < to; k++)
@@ -149,9 +150,30 @@ static bool add_open(struct stall_work *w, size_t from, size_t to)
     return sp_vec_push(&o->v, s);
 }
 
+/*
+ * A recording of some processes is over with their last event. Where none of their threads runs then, or
+ * could, and some wait for a lock, they may have hung from then on: nothing tells how long.
+ */
+static void find_last(struct stall_work *w)
+{
+    uint32_t n = 0;
+    for (size_t k = 0; k < w->v->threads.n && !w->v->all_threads; k++) {
+        const struct sp_interval_thread *t = &w->v->threads.v[k];
+        const struct sp_interval *last = t->n ? &w->v->v.v[t->first + t->n - 1] : NULL;
+        if (!t->tid || t->exited || !last)
+            continue;
+        if (last->state != SP_RUN_BLOCKED)
+            return;
+        n += last->flags & SP_INTERVAL_OPEN && sp_wait_is_lock(stall_why(w, last)->reason) &&
+             stall_is_selected(w, last);
+    }
+    w->out->last_waits = w->in->timed ? 0 : n;
+}
+
 bool stall_find_open(struct stall_work *w)
 {
     bool ok = true;
+    find_last(w);
     for (size_t i = 0, k; ok && i < w->waits.n; i = k) {
         bool open = is_open(w, &w->waits.v[i]);
         for (k = i + 1; k < w->waits.n && w->waits.v[k].group == w->waits.v[i].group; k++)

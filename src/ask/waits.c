@@ -32,6 +32,9 @@ static const struct sp_answer_column waits_facts[] = {
     SOMETIMES("maybe_idle", SP_COL_WEIGHT,
               "waiting for work by the look of it: nothing shows that nobody worked for it; in neither"),
     SOMETIMES("unseen", SP_COL_WEIGHT, "blocked, and where they left the CPU was not recorded; in neither"),
+    SOMETIMES(
+        "before_first_event", SP_COL_WEIGHT,
+        "of recordings of some processes: how long threads were there before their first event; in no sum"),
     SOMETIMES("unsure", SP_COL_WEIGHT, "of blocked and idle, with a reason that is the likely one only"),
     SOMETIMES("cpus", SP_COL_COUNT, "of the machine; null: not all of it was recorded"),
     SOMETIMES("busy", SP_COL_WEIGHT, "on these CPUs, of all threads, at least; null likewise"),

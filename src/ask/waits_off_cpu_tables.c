@@ -384,13 +384,13 @@ static void put_place(const struct sp_waits_asked *x, struct sp_answer_table *t,
     int64_t mean = o->count > 0 ? o->ns / o->count : SP_ABSENT;
     sp_table_row(a, t);
     sp_table_row_measure(a, t, measure);
-    put_duration(x, t, PLACE_SUM_SAID, o->ns, o->at_least);
+    put_duration(x, t, PLACE_SUM_SAID, o->ns, o->at_least || o->more);
     sp_put_int(t, PLACE_COUNT, o->count);
     if (o->unknown)
         put_duration(x, t, PLACE_MOST_SAID, o->ns + o->unknown, false);
     put_duration(x, t, PLACE_MEAN_SAID, mean, o->at_least);
     put_duration(x, t, PLACE_P99_SAID, o->p99, o->p99_at_least);
-    put_duration(x, t, PLACE_LONGEST_SAID, o->longest, o->longest_at_least);
+    put_duration(x, t, PLACE_LONGEST_SAID, o->longest, o->longest_at_least || o->more);
     put_reason(x, t, &o->why);
     say_where(x, b, names, &o->why);
     sp_put_buf(a, t, PLACE_WHERE, b);
@@ -401,7 +401,7 @@ static void put_place(const struct sp_waits_asked *x, struct sp_answer_table *t,
     sp_put_str(a, t, PLACE_WHO_SAID, shown);
     sp_put_str(a, t, PLACE_WHO, sp_str_at(&x->acc->names, x->acc->who.v[o->who].name));
     sp_put_int(t, PLACE_SUM, o->ns);
-    sp_put_int(t, PLACE_AT_LEAST, o->at_least);
+    sp_put_int(t, PLACE_AT_LEAST, o->at_least || o->more);
     sp_put_int(t, PLACE_UNKNOWN, x->acc->has_intervals ? o->unknown : SP_ABSENT);
     sp_put_int(t, PLACE_MEAN, mean);
     sp_put_int(t, PLACE_MEDIAN, o->median);
@@ -409,7 +409,7 @@ static void put_place(const struct sp_waits_asked *x, struct sp_answer_table *t,
     sp_put_int(t, PLACE_P99, o->p99);
     sp_put_int(t, PLACE_P99_AT_LEAST, o->p99_at_least);
     sp_put_int(t, PLACE_LONGEST, o->longest);
-    sp_put_int(t, PLACE_LONGEST_AT_LEAST, o->longest_at_least);
+    sp_put_int(t, PLACE_LONGEST_AT_LEAST, o->longest_at_least || o->more);
     sp_put_int(t, PLACE_OPEN, x->acc->has_intervals ? o->open : SP_ABSENT);
     sp_put_int(t, PLACE_UNSURE, o->why.unsure);
     sp_put_int(t, PLACE_IDLE, o->why.idle);

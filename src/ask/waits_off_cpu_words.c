@@ -42,6 +42,7 @@ void sp_waits_facts(const struct sp_waits_asked *x)
     fact_ns(a, m, "idle", c->all.idle);
     fact_ns(a, m, "maybe_idle", c->all.maybe_idle);
     fact_ns(a, m, "unseen", c->all.unseen);
+    fact_ns(a, m, "before_first_event", c->has_intervals ? c->before : SP_ABSENT);
     fact_ns(a, m, "unsure", c->unsure);
     sp_fact_count(a, "cpus", c->cpus ? c->cpus : SP_ABSENT);
     fact_ns(a, m, "busy", c->cpus ? c->busy : SP_ABSENT);
@@ -109,11 +110,11 @@ static void say_apart(const struct sp_waits_asked *x, struct sp_buf *b)
          x->idle         ? "idle?, which nothing proves"
          : all->idle > 0 ? "which may be idle (idle?)"
                          : "which may be idle (idle?; not below: --idle)"},
-        {all->unseen, false,
+        {all->unseen + x->acc->before, false,
          x->acc->unseen_later > 0 ? "before a thread was first seen or where events are missing"
                                   : "before a thread was first seen"}};
     const char *before = ". Not in this: ";
-    int64_t apart = all->idle + all->maybe_idle + all->unseen + all->unknown;
+    int64_t apart = all->idle + all->maybe_idle + all->unseen + x->acc->before + all->unknown;
     if (x->bytes < SP_WAITS_LITTLE / 2 && apart > 0) {
         sp_buf_puts(b, before);
         sp_waits_duration(b, apart, false);

@@ -138,10 +138,13 @@ static void say_not_ended(const struct stalls *x, struct sp_buf *b, const struct
                        ? ": fits a deadlock, not proven: of each place's waiters some were let go before by "
                          "a thread that now waits at another"
                        : ": who holds it is not shown");
+    if (!s->ring && s->places > 1)
+        sp_buf_printf(b, "; they wait at %u places, maybe for each other%s", s->places,
+                      x->v->has_waking ? "" : " (-e sched:sched_switch,sched:sched_waking tells more)");
     for (uint32_t k = 0; k < n && k < NAMES_SHOWN; k++) {
         sp_buf_puts(b, k         ? ", "
-                       : s->ring ? "; or one that does not wait there holds it: "
-                                 : "; its threads that do not wait there: ");
+                       : s->ring ? "; or one that is not seen to wait there holds it: "
+                                 : "; its threads that are not seen to wait there: ");
         stalls_say_thread(x, b, x->s.candidates.v[s->candidates.first + k].thread);
     }
     if (n > NAMES_SHOWN)

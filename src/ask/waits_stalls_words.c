@@ -156,6 +156,13 @@ static void say_none(struct stalls *x, struct sp_buf *b)
         sp_buf_puts(b, "STALLS: not known: threads ran on CPUs that were not recorded");
         return;
     }
+    if (x->s.last_waits) {
+        sp_buf_puts(b, "STALLS: not known: at the last event of the recording no thread ran, and ");
+        sp_text_count(b, x->s.last_waits, "thread");
+        sp_buf_puts(
+            b, " waited for a lock; a hang from then on leaves no event (perf record -a tells how long)");
+        return;
+    }
     sp_buf_puts(b, x->s.not_judged
                        ? "STALLS: none shown; long waits that may be for locks are not judged"
                        : "STALLS: none found: no several threads ≥ 20 ms at one place for a lock or a disk");
@@ -202,6 +209,11 @@ static void say_head(struct stalls *x)
         sp_buf_puts(b, at_most ? ", ≤ " : open ? ", ≥ " : ", ");
         stalls_say_ns(b, lost);
         sp_buf_puts(b, " of threads' time");
+    }
+    if (x->s.cut) {
+        sp_buf_puts(b, "; signals cut ");
+        sp_text_count(b, x->s.cut, "wait");
+        sp_buf_puts(b, " for a lock in two: whole ones are longer");
     }
     sp_answer_line_of(x->a->out, SP_LINE_HEAD, b);
 }

@@ -49,7 +49,7 @@ static bool take_switch(struct sp_walk *w, const struct sp_sample *x, const stru
     bool ok = check_cpu(w, x, prev, next) &&
               sp_walk_off(w, prev, x->time, cpu, e->state, its_own ? x->stack : SP_NONE) &&
               sp_walk_on(w, next, x->time, cpu);
-    w->cpus.v[cpu].told = true;
+    w->cpus.v[cpu].told = w->now.v[prev].told = true;
     return ok;
 }
 
@@ -208,16 +208,13 @@ static bool is_recorded(const struct sp_walk *w, const struct sp_sample *x)
  * The record of a switch, or of losses before it, that comes after sched_switch told of the same: the thread
  * leaves still, however long that takes, and did not come back.
  */
-static bool is_leaving(struct sp_walk *w, const struct sp_sample *x, const struct sp_sched_event *e,
-                       uint32_t thread)
+static bool is_leaving(struct sp_walk *w, const struct sp_sched_event *e, uint32_t thread)
 {
-    if (!sp_walk_has_cpu(x) || (e->kind != SP_SCHED_LOST && (e->kind != SP_SCHED_RECORD || e->in)))
+    struct sp_walk_now *n = &w->now.v[thread];
+    if ((e->kind != SP_SCHED_LOST && (e->kind != SP_SCHED_RECORD || e->in)) || n->where != SP_WALK_OFF ||
+        !n->told)
         return false;
-    struct sp_walk_cpu *c = &w->cpus.v[x->cpu];
-    const struct sp_walk_now *n = &w->now.v[thread];
-    if (!c->told || n->where != SP_WALK_OFF || n->cpu != (int32_t)x->cpu || n->since != c->last)
-        return false;
-    c->told = e->kind == SP_SCHED_LOST;
+    n->told = e->kind == SP_SCHED_LOST;
     return true;
 }
 
@@ -242,7 +239,7 @@ static bool take(struct sp_walk *w, struct sp_sched_reader *r, const struct sp_s
         uint32_t thread = thread_of(w, x->tid, x);
         if (thread == SP_NONE)
             return false;
-        if (!is_leaving(w, x, &e, thread))
+        if (!is_leaving(w, &e, thread))
             sp_walk_seen(w, thread, x->time);
     }
     if (!take_kind(w, x, &e))

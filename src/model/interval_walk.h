@@ -32,6 +32,7 @@ struct sp_walk_now {
     bool mine;       /* its leaving is recorded: it is of a process that was recorded */
     bool maybe_over; /* that it left for good follows from the record of its exit alone */
     bool left;       /* some time it was recorded that it left a CPU */
+    bool told;       /* sched_switch told that it left, and the record that says the same did not come yet */
     uint32_t missed; /* how often it must have left one, and that was not recorded */
     uint8_t task;
 };

@@ -342,6 +342,7 @@ def test_a_signal_that_ends_one_wait_does_not_hide_who_held_the_lock(tmp_path):
     path.write_text(m.text())
     s = stall(path)
     assert (s["evidence"], s["holder"]["comm"], s["holder"]["released_in"]) == ("woken", "refresher", "refresh")
+    assert "signals cut 1 wait for a lock in two: whole ones are longer" in unwrapped(run("waits", path).out)
     # Between its two waits the first one may have had the lock itself: a bound.
     assert s["episodes"][0]["held_ns"] == pytest.approx(49.7e6, abs=1000)
 
@@ -506,7 +507,23 @@ def test_what_fits_a_deadlock_may_be_held_by_one_that_waits_elsewhere(tmp_path, 
     assert s["fits_deadlock"] and [c["comm"] for c in s["candidates"]] == ["logger"] * sleeper
     text = unwrapped(run("waits", path).out)
     assert "fits a deadlock, not proven" in text
-    assert ("or one that does not wait there holds it: logger (tid 120)" in text) == sleeper
+    assert ("or one that is not seen to wait there holds it: logger (tid 120)" in text) == sleeper
+
+
+@pytest.mark.parametrize("wakings", [False, True])
+def test_a_hang_from_the_last_event_of_a_process_on_is_not_called_none(tmp_path, wakings):
+    """Of one process: its two threads wait for a lock each, the third one sleeps; had it hung then, nothing would come any more."""
+    m = Machine(wakings)
+    asleep = [f.format("flush", "log_loop") for f in NAP]
+    for at, who, stack in ((0, LOGGER, asleep), (10, WORKERS[0], LOCK), (12, WORKERS[1], LOCK), (14, LOGGER, asleep)):
+        m.switch(at, 0, who)
+        m.switch(at + 1, 0, None, "S", stack)
+    events = [e for _, _, e in sorted(m.events) if not e.startswith("swapper")]
+    path = tmp_path / "hung.perf-script.txt"
+    path.write_text("\n".join(events) + "\n")
+    text = unwrapped(run("waits", path, code=0).out)
+    assert ("STALLS: not known: at the last event of the recording no thread ran, and 2 threads waited for a lock; a hang from then on "
+            "leaves no event (perf record -a tells how long)") in text
 
 
 RWLOCK = FUTEX + ["futex_abstimed_wait_common64 (/usr/lib/libc.so.6)", "{} (/usr/lib/libc.so.6)", "handle (/opt/server)",

@@ -112,6 +112,19 @@ def test_the_record_of_a_switch_that_comes_late_is_no_return(tmp_path, late, who
     assert "contradict" not in r.said
 
 
+@pytest.mark.parametrize("late", [2, 15])
+def test_a_record_of_a_switch_without_a_cpu_is_no_return(tmp_path, late):
+    """perf record -p with a second event: the records have the fields of that one, without the CPU."""
+    r = Recording(both=True, whom=100)
+    r.switch(0, 7, S, 8).comes(100, 7).switch(200, 7, S, 9)
+    whole = r.trailer
+    r.trailer = lambda *of: whole(*of)[:24] + b"\xff" * 4 + whole(*of)[28:]  # as if it had no CPU
+    r.goes(200 + late, 7)
+    r.trailer = whole
+    r.comes(300, 8).switch(9000, 8, S, 9)
+    assert r.rows(tmp_path, 7)[-1] == ("blocked", 200, 9000, "open")
+
+
 def test_a_return_that_only_its_next_leaving_tells_of_ends_the_wait(tmp_path):
     r = Recording(both=True).switch(0, 7, S, 8).goes(40, 7).comes(41, 8).goes(1000, 7).comes(1001, 9)
     assert r.rows(tmp_path, 7)[-1][:3] != ("blocked", 0, 1001)
