@@ -60,6 +60,17 @@ def names(sums):
 
 # What single constructs become
 
+@pytest.mark.parametrize("key,kept", [("-34", -34), ("034", "034"), ("-034", "-034"), ("-0", "-0"), ("0", 0), ("--5", "--5")])
+def test_a_key_is_a_number_only_as_json_has_it(tmp_path, key, kept):
+    path = tmp_path / "keys.dtrace"
+    path.write_text(f"\n  bash                {key}\n              app`main+0x1\n              libc`start+0x2\n                5\n\n")
+    out = tmp_path / "out.spaa"
+    run("convert", path, "--from", "dtrace", "-o", out, code=0)
+    assert run("validate", out).code == 0
+    (stack,) = [r for r in map(json.loads, out.read_text().splitlines()) if r["type"] == "stack"]
+    assert stack["context"]["x_dtrace"]["keys"] == ["bash", kept]
+
+
 def test_keys_stand_before_or_after_stacks_and_numbers_are_told_from_values():
     rows = joined(spaa(fixture("dtrace", "number-key")))
     assert {(k, n) for (_, k, _), n in rows.items()} == {('{"x_dtrace": {"keys": [1234]}}', 5),

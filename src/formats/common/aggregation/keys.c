@@ -54,7 +54,9 @@ bool sp_agg_key_add(struct sp_agg_keys *k, const char *p, size_t n)
                 SP_AGG_KEYS_MAX);
         return true;
     }
-    bool number = n && n <= 20 && sp_parse_i64(p, p + n, &v) == n && (n == 1 || *p != '0');
+    /* Leading zeros, also of negative numbers, are no JSON: such a key is text. */
+    const char *digits = n && *p == '-' ? p + 1 : p;
+    bool number = n && n <= 20 && sp_parse_i64(p, p + n, &v) == n && (n == 1 || *digits != '0');
     struct sp_agg_key key = {sp_profile_str(k->p, p, n), k->stacks, number};
     k->list[k->n++] = key;
     return key.text != SP_STR_FAIL;
