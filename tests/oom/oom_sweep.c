@@ -79,7 +79,7 @@ static int sweep(const struct sweep_file *f, bool merged)
         return 1;
     }
     struct run normal = run(f, 0, false, merged, expected);
-    for (unsigned long at = 1; runs < RUNS_MAX && wrong < 5; at += 1 + at / 100) {
+    for (unsigned long at = 1; runs < RUNS_MAX && wrong < 5; at += sweep_part() + at / 100) {
         struct run once = run(f, at, false, merged, expected), on = run(f, at, true, merged, expected);
         if (!once.failed)
             break;

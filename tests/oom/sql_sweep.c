@@ -111,7 +111,7 @@ static int sweep(const char *path, struct sp_profile *p)
         run(p, number, 0, false); /* what SQLite keeps is there from now on */
         struct run normal = run(p, number, 0, false);
         int runs = 0;
-        for (unsigned long at = 1; runs < RUNS_MAX && wrong < 5; at += 1 + at / 40) {
+        for (unsigned long at = 1; runs < RUNS_MAX && wrong < 5; at += sweep_part() + at / 40) {
             struct run once = run(p, number, at, false), on = run(p, number, at, true);
             if (!once.failed)
                 break;

@@ -212,6 +212,13 @@ static int sweep_path(const char *path, int levels, size_t max, int (*each)(cons
     return failed;
 }
 
+unsigned long sweep_part(void)
+{
+    const char *asked = getenv("SWEEP_PART");
+    unsigned long part = asked ? strtoul(asked, NULL, 10) : 1;
+    return part ? part : 1;
+}
+
 int sweep_files(int argc, char **argv, size_t max, int (*each)(const struct sweep_file *f))
 {
     int failed = 0;

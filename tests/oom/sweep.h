@@ -29,6 +29,9 @@ const struct spaa_format *sweep_probe(const struct sweep_file *f);
  * most. */
 size_t sweep_damage(unsigned char *p, size_t n, uint64_t *seed);
 
+/* One in so many of the runs is made: SWEEP_PART, 1 without it. Under sanitizers all of them take long. */
+unsigned long sweep_part(void);
+
 /*
  * Calls `each` for every file named, and every file somewhere below a folder named, in bytewise order,
  * leaving out files of more than max bytes. Returns the sum of what `each` returns: failures.

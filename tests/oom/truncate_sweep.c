@@ -65,14 +65,15 @@ static int each(const struct sweep_file *f)
     uint64_t seed = 88172645463325252u;
     int wrong = 0;
     unsigned long runs = 0;
-    size_t budget = work_max / (f->n + 4096);
-    size_t prefixes = budget < PREFIXES ? budget : PREFIXES;
+    size_t budget = work_max / (f->n + 4096) / sweep_part();
+    size_t prefixes = budget < PREFIXES / sweep_part() ? budget : PREFIXES / sweep_part();
     size_t stride = f->n / (prefixes + 1) + 1;
     if (!copy)
         return 1;
     for (size_t n = 0; own && n <= f->n && wrong < 5; n += stride, runs++)
         wrong += try(f->path, own, f->bytes, n, "prefix", n);
-    for (unsigned long i = 0; own && i < (budget < MUTATIONS ? budget : MUTATIONS) && wrong < 10;
+    for (unsigned long i = 0;
+         own && i < (budget < MUTATIONS / sweep_part() ? budget : MUTATIONS / sweep_part()) && wrong < 10;
          i++, runs++) {
         memcpy(copy, f->bytes, f->n);
         size_t n = sweep_damage(copy, f->n, &seed);
@@ -81,7 +82,7 @@ static int each(const struct sweep_file *f)
     for (size_t k = 0; spaa_formats[k] && wrong < 15; k++) {
         if (spaa_formats[k] == own || !(spaa_formats[k]->caps & SP_CAN_READ))
             continue;
-        for (unsigned long i = 0; i < OTHERS && f->n; i++, runs++)
+        for (unsigned long i = 0; i < OTHERS && f->n; i += sweep_part(), runs++)
             wrong += try(f->path, spaa_formats[k], f->bytes, f->n - f->n * i / OTHERS, "part", i);
     }
     printf("%s: %lu runs\n", f->path, runs);

@@ -67,7 +67,7 @@ static int sweep(const struct sweep_file *f, unsigned jobs)
 {
     struct run normal = run(f, 0, false, jobs);
     int wrong = 0, runs = 0;
-    for (unsigned long at = 1; runs < RUNS_MAX && wrong < 5; at += 1 + at / 100) {
+    for (unsigned long at = 1; runs < RUNS_MAX && wrong < 5; at += sweep_part() + at / 100) {
         struct run once = run(f, at, false, jobs), on = run(f, at, true, jobs);
         if (!once.failed)
             break;

@@ -359,7 +359,8 @@ static int try_call(const struct subject *s, const struct call *c)
         bad += complain(s, c, 0, again, "another result than when nobody watches");
     if (!st && !v.calls)
         bad += complain(s, c, 0, again, "it never asks");
-    for (unsigned long at = 1; at <= v.calls && bad < 3; at = at < 4 ? at + 1 : at * 7 / 4)
+    for (unsigned long at = 1; at <= v.calls && bad < 3;
+         at = at < 4 ? at + sweep_part() : at * 7 / 4 * sweep_part())
         bad += leave_at(s, c, at);
     if (v.calls && bad < 3)
         bad += leave_at(s, c, v.calls);
