@@ -61,8 +61,7 @@ static enum rule rule_of(const struct sp_profile *p)
 
 static enum sp_side chains_side_of(const struct sp_profile *p, uint32_t frame)
 {
-    bool kernel = p->frames.v[frame].kind == SP_KERNEL || sp_frame_dso(p, frame)->is_kernel;
-    return kernel ? SP_SIDE_KERNEL : SP_SIDE_USER;
+    return sp_frame_is_kernel(p, frame) ? SP_SIDE_KERNEL : SP_SIDE_USER;
 }
 
 /* Whether there are as many physical frames, and all of them where `n` is more than there can be. */

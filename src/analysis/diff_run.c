@@ -272,7 +272,7 @@ static bool take_names(struct taker *t)
         if (!v->weight && !v->samples)
             continue;
         n->own = n->own || sp_is_own(&t->own, i);
-        n->tags |= sp_function_tags(p, t->s->event, i) | (t->unresolved[i] ? SP_TAG_UNRESOLVED : 0);
+        n->tags |= sp_function_tags(t->s, i) | (t->unresolved[i] ? SP_TAG_UNRESOLVED : 0);
         struct sp_str name = sp_pstr(p, p->functions.v[i].name), had = sp_str_at(&t->d->strs, n->function),
                       dso = sp_pstr(p, p->dsos.v[p->functions.v[i].dso].name),
                       build_id = sp_pstr(p, p->dsos.v[p->functions.v[i].dso].build_id);

@@ -2,12 +2,6 @@
 #include "analysis/finding_private.h"
 #include "analysis/interval.h"
 
-bool finding_kernel_frame(const struct sp_profile *p, uint32_t frame)
-{
-    const struct sp_frame *f = &p->frames.v[frame];
-    return f->kind == SP_KERNEL || p->dsos.v[p->functions.v[f->function].dso].is_kernel;
-}
-
 uint32_t finding_heaviest(const struct finder *x, const int64_t *weight, uint32_t classes)
 {
     const struct sp_profile *p = x->p;
@@ -68,7 +62,7 @@ static bool add_hit(struct finder *x, const struct finding_hit *h, struct sp_fin
     f->weight += weight;
     for (unsigned i = 1; i < SP_PARTS; i++)
         f->parts[i] += h->parts >> i & 1 ? weight : 0;
-    if (n && finding_kernel_frame(x->p, frames[0]))
+    if (n && sp_frame_is_kernel(x->p, frames[0]))
         f->in_kernel += weight;
     return true;
 }

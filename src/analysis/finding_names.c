@@ -64,7 +64,7 @@ static struct sp_str without_version(struct sp_str s)
 
 static uint32_t tagged(const struct finder *x, uint32_t function)
 {
-    unsigned tags = sp_function_tags(x->p, x->s->event, function);
+    unsigned tags = sp_function_tags_by_name(x->p, x->s->event, function);
     return (tags & SP_TAG_IDLE ? 1u << FC_IDLE : 0) | (tags & SP_TAG_WAIT ? 1u << FC_WAIT : 0) |
            (tags & SP_TAG_IRQ ? 1u << FC_IRQ : 0);
 }

@@ -102,7 +102,6 @@ struct sp_finding finding_about(enum sp_finding_kind kind, int64_t weight, int64
 /* The function with most of something; SP_NONE where nothing is above 0. classes: of these, 0: of any. */
 uint32_t finding_heaviest(const struct finder *x, const int64_t *weight, uint32_t classes);
 double finding_effective(const struct sp_selection *s); /* samples; 0: not known */
-bool finding_kernel_frame(const struct sp_profile *p, uint32_t frame);
 /* Stands where a call cannot have been made: what is above did not call what is beneath. */
 bool finding_is_gap(const struct sp_profile *p, uint32_t frame);
 /* The own function nearest to the leaf, from a frame on, no farther than the next gap; SP_NONE. */

@@ -1,6 +1,7 @@
 #include "analysis/findings.h"
 
 #include "analysis/finding_private.h"
+#include "analysis/function_tags.h"
 #include "model/thread_names.h"
 
 #include <stdlib.h>
@@ -25,6 +26,8 @@ static void row_of(const struct finder *x, size_t i, const uint32_t *frames, siz
     row->state = sp_pstr(p, c->state);
     for (size_t k = 0; k < n; k++) {
         uint32_t f = p->frames.v[frames[k]].function, classes = x->classes[f];
+        if (classes >> FC_WAIT & 1 && !sp_waits_in(p, s->stack, f))
+            classes &= ~(1u << FC_WAIT);
         row->parts |= 1u << x->parts[f];
         for (unsigned c2 = 0; classes >> c2; c2++) {
             if (!(classes >> c2 & 1))

@@ -3,6 +3,7 @@
 #include "analysis/state_shares.h"
 
 #include "base/num.h"
+#include "model/entries.h"
 #include "model/leaf_state.h"
 
 #include <string.h>
@@ -85,7 +86,52 @@ static bool enables_irqs(struct sp_str name)
     return sp_name_index(irq_names, name.p, end ? (size_t)(end - name.p) : name.n) >= 0;
 }
 
-unsigned sp_function_tags(const struct sp_profile *p, uint32_t event, uint32_t function)
+/* A worker without work has the stack of a new thread; all that works stands on the same function. */
+static bool waits_where_it_is_leaf(const struct sp_profile *p, uint32_t function)
+{
+    const struct sp_function *f = &p->functions.v[function];
+    return !p->dsos.v[f->dso].is_kernel && sp_is_entry(sp_pstr(p, f->name), SP_SIDE_USER);
+}
+
+bool sp_waits_in(const struct sp_profile *p, uint32_t stack, uint32_t function)
+{
+    const struct sp_stack *s = &p->stacks.v[stack];
+    const uint32_t *frames = p->stack_frames.v + s->first;
+    uint32_t leaf = 0;
+    if (!waits_where_it_is_leaf(p, function))
+        return true;
+    while (leaf < s->n && sp_frame_is_kernel(p, frames[leaf]))
+        leaf++;
+    enum sp_state_share state = sp_state_share_of(sp_pstr(p, p->contexts.v[s->context].state));
+    return leaf < s->n && p->frames.v[frames[leaf]].function == function && state != SP_SHARE_RUNNING &&
+           state != SP_SHARE_RUNNABLE;
+}
+
+/* Whether it waits wherever it stands. */
+static bool waits_everywhere(const struct sp_selection *s, uint32_t function)
+{
+    const struct sp_profile *p = s->profile;
+    if (!waits_where_it_is_leaf(p, function))
+        return true;
+    for (size_t i = 0; i < s->rows.n; i++) {
+        const struct sp_stack *stack = &p->stacks.v[s->rows.v[i].stack];
+        const uint32_t *frames = p->stack_frames.v + stack->first;
+        uint32_t k = 0;
+        while (k < stack->n && p->frames.v[frames[k]].function != function)
+            k++;
+        if (k < stack->n && !sp_waits_in(p, s->rows.v[i].stack, function))
+            return false;
+    }
+    return true;
+}
+
+unsigned sp_function_tags(const struct sp_selection *s, uint32_t function)
+{
+    unsigned tags = sp_function_tags_by_name(s->profile, s->event, function);
+    return tags & SP_TAG_WAIT && !waits_everywhere(s, function) ? tags & ~(unsigned)SP_TAG_WAIT : tags;
+}
+
+unsigned sp_function_tags_by_name(const struct sp_profile *p, uint32_t event, uint32_t function)
 {
     const struct sp_function *f = &p->functions.v[function];
     struct sp_str name = sp_pstr(p, f->name);

@@ -2,7 +2,7 @@
 #ifndef SP_FUNCTION_TAGS_H
 #define SP_FUNCTION_TAGS_H
 
-#include "model/profile.h"
+#include "analysis/select.h"
 
 enum sp_top_tag {
     SP_TAG_UNRESOLVED = 1,
@@ -14,8 +14,12 @@ enum sp_top_tag {
 };
 extern const char *const sp_tag_words[]; /* NULL-terminated, by bit */
 
-/* Tags of a function by its name and DSO, in samples of an event. */
-unsigned sp_function_tags(const struct sp_profile *p, uint32_t event, uint32_t function);
+/* Tags of a function by its name and DSO, in the samples of a selection. */
+unsigned sp_function_tags(const struct sp_selection *s, uint32_t function);
+/* The same without a look at the samples: one that waits may do so in some stacks only. */
+unsigned sp_function_tags_by_name(const struct sp_profile *p, uint32_t event, uint32_t function);
+/* Whether a function that waits by its name does so in a stack, as it was recorded. */
+bool sp_waits_in(const struct sp_profile *p, uint32_t stack, uint32_t function);
 /* cpu-clock and task-clock: a timer that cannot interrupt code which has interrupts off. */
 bool sp_is_software_clock(const struct sp_profile *p, uint32_t event);
 

@@ -351,7 +351,7 @@ static bool says_more(const struct sp_selection *s, uint32_t function)
 {
     const struct sp_profile *p = s->profile;
     return function != SP_NONE && !sp_own_is_marker(p, function) &&
-           !(sp_function_tags(p, s->event, function) & SP_TAG_IRQ) &&
+           !(sp_function_tags(s, function) & SP_TAG_IRQ) &&
            !sp_str_is(sp_pstr(p, p->functions.v[function].name), SP_CALLEES_NAME);
 }
 

@@ -142,9 +142,25 @@ static bool add_row(struct builder *b, uint32_t number)
         r.name = sp_intern(&b->t.names, sp_buf_text(&b->text), b->text.len);
         ok = !b->text.failed && r.name != SP_STR_FAIL;
     }
-    if (r.function != SP_NONE)
-        r.tags |= sp_function_tags(b->s->profile, b->s->event, r.function);
     return ok && sp_vec_push(&b->t.rows, r);
+}
+
+/* What functions are known for, each looked at once. */
+static bool top_tag_rows(struct builder *b)
+{
+    enum { DONE = 0x80 };
+    unsigned char *tags = calloc(b->s->profile->functions.n + 1, 1);
+    for (size_t i = 0; tags && i < b->t.rows.n; i++) {
+        struct sp_top_row *r = &b->t.rows.v[i];
+        if (r->function == SP_NONE)
+            continue;
+        if (!tags[r->function])
+            tags[r->function] = (unsigned char)(DONE | sp_function_tags(b->s, r->function));
+        r->tags |= tags[r->function] & ~(unsigned)DONE;
+    }
+    bool ok = tags != NULL;
+    free(tags);
+    return ok;
 }
 
 /* What totals are at most, where groups are of frames alone. */
@@ -203,6 +219,7 @@ static spaa_status top_make(struct builder *b, const struct sp_by_list *by, stru
     ok = ok && sp_fold(b->s, &how, &b->sums);
     for (uint32_t i = 0; ok && i < b->sums.self.n; i++)
         ok = add_row(b, i);
+    ok = ok && top_tag_rows(b);
     return ok ? top_find_bounds(b, d) : sp_nomem(d);
 }
 

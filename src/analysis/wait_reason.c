@@ -6,6 +6,7 @@
 #include "analysis/owners.h"
 #include "analysis/wait_idle.h"
 #include "analysis/wait_rule.h"
+#include "model/entries.h"
 #include "model/off_cpu.h"
 
 const char *const sp_wait_reason_names[] = {"other",
@@ -60,16 +61,12 @@ static void wait_classes_free(struct wait_classes *x)
     free(x);
 }
 
-static bool is_kernel(const struct sp_profile *p, uint32_t frame)
-{
-    return p->frames.v[frame].kind == SP_KERNEL || sp_frame_dso(p, frame)->is_kernel;
-}
-
 static const struct sp_wait_rule *rule_of(struct wait_classes *x, uint32_t frame)
 {
     uint32_t function = x->p->frames.v[frame].function;
     if (!x->done[function]) {
-        x->rule[function] = sp_wait_rule_of_function(x->p, function, is_kernel(x->p, frame), &x->scratch);
+        x->rule[function] =
+            sp_wait_rule_of_function(x->p, function, sp_frame_is_kernel(x->p, frame), &x->scratch);
         x->done[function] = 1;
     }
     return x->rule[function];
@@ -91,7 +88,7 @@ struct looked {
 static size_t look_at_kernel(struct wait_classes *x, const uint32_t *frames, size_t n, struct looked *l)
 {
     size_t i = 0;
-    for (; i < n && is_kernel(x->p, frames[i]); i++) {
+    for (; i < n && sp_frame_is_kernel(x->p, frames[i]); i++) {
         const struct sp_wait_rule *r = rule_of(x, frames[i]);
         if (r && (!l->kernel || r->rank > l->kernel->rank)) {
             l->kernel = r;
@@ -136,6 +133,9 @@ static void look_at_code(struct wait_classes *x, const uint32_t *frames, size_t 
     for (size_t i = l->user; i < n; i++) {
         uint32_t function = x->p->frames.v[frames[i]].function;
         const struct sp_wait_rule *r = rule_of(x, frames[i]);
+        /* Where threads begin they wait for work only while nothing else was called. */
+        if (r && i > l->user && sp_is_entry(sp_pstr(x->p, x->p->functions.v[function].name), SP_SIDE_USER))
+            r = NULL;
         if (r && r->reason == SP_WAIT_LOCK)
             look_at_lock(sp_pstr(x->p, x->p->functions.v[function].name), l);
         bool linked = sp_is_linked_allocator(sp_pstr(x->p, x->p->functions.v[function].name));
@@ -301,8 +301,8 @@ static spaa_status why_of_rows(struct sp_selection *s, struct wait_classes *x, c
         out->has_frames |= !why->unseen;
         out->has_callers |= n > 1;
         for (size_t k = 0; k < n && !(out->has_kernel_frames && out->has_user_frames); k++) {
-            out->has_kernel_frames |= is_kernel(p, frames[k]);
-            out->has_user_frames |= !is_kernel(p, frames[k]);
+            out->has_kernel_frames |= sp_frame_is_kernel(p, frames[k]);
+            out->has_user_frames |= !sp_frame_is_kernel(p, frames[k]);
         }
     }
     if (!st)

@@ -231,7 +231,7 @@ static void put_threads(struct function *x)
 
 static unsigned tags_of(const struct function *x)
 {
-    return sp_function_tags(x->x->s.profile, x->x->s.event, x->lookup.first);
+    return sp_function_tags(&x->x->s, x->lookup.first);
 }
 
 static void put_place(struct function *x)

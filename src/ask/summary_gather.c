@@ -97,5 +97,5 @@ const struct sp_diag *sp_summary_missing(const struct sp_summary *x, size_t *i)
 
 bool sp_summary_is_irq(const struct sp_summary *x, uint32_t function)
 {
-    return function != SP_NONE && sp_function_tags(x->x.s.profile, x->x.s.event, function) & SP_TAG_IRQ;
+    return function != SP_NONE && sp_function_tags(&x->x.s, function) & SP_TAG_IRQ;
 }

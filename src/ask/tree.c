@@ -315,7 +315,7 @@ static bool enables_irqs(const struct tree *x, uint32_t function)
 {
     const struct sp_profile *p = x->asked.s.profile;
     return function != SP_NONE && p->dsos.v[p->functions.v[function].dso].is_kernel &&
-           sp_function_tags(p, x->asked.s.event, function) & SP_TAG_IRQ;
+           sp_function_tags(&x->asked.s, function) & SP_TAG_IRQ;
 }
 
 /* A function has nodes of several kinds: the kernel's code is called from the program's. */

@@ -422,6 +422,10 @@ static inline const struct sp_dso *sp_frame_dso(const struct sp_profile *p, uint
     return &p->dsos.v[sp_frame_function(p, frame)->dso];
 }
 static inline const uint32_t *sp_stack_frames(const struct sp_profile *p, uint32_t stack)
+static inline bool sp_frame_is_kernel(const struct sp_profile *p, uint32_t frame)
+{
+    return p->frames.v[frame].kind == SP_KERNEL || sp_frame_dso(p, frame)->is_kernel;
+}
 {
     return p->stack_frames.v + p->stacks.v[stack].first;
 }

@@ -113,7 +113,7 @@ int sql_view_of(struct sql_at *at)
  * met say. */
 struct sql_fold {
     const struct sp_profile *p;
-    uint32_t event;
+    const struct sp_selection *s;
     bool frames;
     unsigned *tags;
 };
@@ -125,7 +125,7 @@ static uint32_t sql_fold_group(void *arg, uint32_t frame)
         return SP_NONE;
     const struct sp_frame *f = &x->p->frames.v[frame];
     if (x->tags && x->tags[f->function] == SQL_OUTSIDE)
-        x->tags[f->function] = sp_function_tags(x->p, x->event, f->function);
+        x->tags[f->function] = sp_function_tags(x->s, f->function);
     if (x->tags)
         x->tags[f->function] |= (f->flags & SP_FRAME_UNRESOLVED ? SP_TAG_UNRESOLVED : 0u) |
                                 (f->flags & SP_FRAME_INLINED ? SP_TAG_INLINED : 0u);
@@ -164,7 +164,7 @@ int sql_view_total(struct sql_view *v, struct sp_sql *q, bool frames)
 {
     const struct sp_profile *p = q->profile;
     struct sql_weights *out = frames ? &v->frames : &v->functions;
-    struct sql_fold x = {.p = p, .event = v->s.event, .frames = frames};
+    struct sql_fold x = {.p = p, .s = &v->s, .frames = frames};
     struct sp_fold sums = {0};
     if (out->total)
         return SQLITE_OK;

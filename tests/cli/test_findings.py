@@ -427,3 +427,32 @@ def test_intervals_are_of_samples_of_equal_weight(tmp_path):
     uneven = summary(tmp_path, stacks)["allocation"]
     assert even["percent"] == uneven["percent"] == 30
     assert uneven["high"] - uneven["low"] > 2 * (even["high"] - even["low"])
+
+
+# ---- where threads begin ----
+
+WORKER = ["start_wqthread", "_pthread_wqthread", "_dispatch_workloop_worker_thread"]
+
+
+def folded_workers(busy, idle):
+    return "".join("daemon;%s %d\n" % (";".join(stack), n) for stack, n in ((WORKER + ["compact"], busy), (WORKER[:1], idle)) if n)
+
+
+@pytest.mark.parametrize("busy, idle, waits", [(3500, 0, 0), (3500, 1500, 1500), (0, 1500, 1500)])
+def test_a_worker_of_a_queue_waits_where_it_calls_nothing(busy, idle, waits, tmp_path):
+    """start_wqthread is the root of every worker of dispatch; one without work has no other function."""
+    path = tmp_path / "w.folded"
+    path.write_text(folded_workers(busy, idle))
+    found = {f["id"]: f["weight"] for f in ask("summary", path)["findings"]}
+    assert found.get("wait", 0) == waits
+    tags = {r["name"]: r["tags"] for r in ask("top", path)["rows"]}["start_wqthread"]
+    assert ("wait" in tags) == (busy == 0)
+
+
+def test_where_threads_begin_is_no_wait_of_dtraces_either(tmp_path):
+    path = tmp_path / "d.txt"
+    path.write_text("CPU     ID                    FUNCTION:NAME\n  1  80000                       :tick-10s\n\n\n"
+                    + "".join("              %s\n" % f for f in ("daemon`compact+0x12", "libsystem_pthread.dylib`_pthread_wqthread+0x11c",
+                                                                 "libsystem_pthread.dylib`start_wqthread+0x8")) + "             3500\n")
+    assert not [f for f in ask("summary", path)["findings"] if f["id"] == "wait"]
+    assert "[wait]" not in run("top", path, code=0).out

@@ -949,3 +949,21 @@ def test_processes_of_one_number_and_thread_keep_their_times_apart(tmp_path, tim
     chains = {c["steps"][0]["tid"]: c for c in ask("waits", path)["chains"]}
     ran = {tid: [h["stack"] if isinstance(h["stack"], str) else h["stack"][-1] for h in c["holders"]] for tid, c in chains.items()}
     assert {tid: [s.split(" > ")[-1] for s in stacks] for tid, stacks in ran.items()} == {0x20: ["one"], 0x21: ["two"]}
+
+
+# ---- workers, and threads that left their queue ----
+
+
+def workers(state, leaf=""):
+    rows = "    10  start_wqthread + 8 (libsystem_pthread.dylib + 100) [0x180000064]%s\n" % (" (%s)" % state if state and not leaf else "")
+    if leaf:
+        rows += "     *10  %s + 8 (kernel.release + 100) [0xfffffe0000000064]%s\n" % (leaf, " (%s)" % state if state else "")
+    return "  Thread 0x20    10 samples (1-10)    priority 31 (base 31)\n" + rows
+
+
+@pytest.mark.parametrize("state, leaf, waits", [("", "", True), ("running", "", False), ("runnable", "", False), ("", "workq_park", True)])
+def test_a_worker_without_work_waits_unless_it_is_said_to_run(state, leaf, waits, tmp_path):
+    path = report(tmp_path, [process("App", 100, [thread(0x10, [(10, "work", "running")], queue=QUEUE, timeline=False), workers(state, leaf)])],
+                  timeline=False, steps=10)
+    tags = {r["name"]: r["tags"] for r in ask("top", path, "--view", "all")["rows"]}
+    assert ("wait" in tags["start_wqthread"]) == waits

@@ -110,6 +110,16 @@ def test_reasons_of_real_stacks(tmp_path, kernel, library, state, reason, idle):
         assert mine[0]["call"] == library[-1]
 
 
+def test_a_worker_that_waits_in_a_library_is_not_without_work(tmp_path):
+    """start_wqthread is the root of all workers of dispatch; without work they are in the kernel, or nowhere else."""
+    root = ["_pthread_wqthread", "start_wqthread"]
+    works = ([], ["semaphore_wait_trap", "_dispatch_sema4_wait", "_dispatch_client_callout", *root], [], 1, "", 4000, 2, 3000)
+    parks = ([], ["__workq_kernreturn", *root], [], 2, "", 2000, 2, 1000)
+    fresh = ([], root[1:], [], 3, "", 1000, 2, 1000)
+    rows = ask("waits", spaa_file(tmp_path / "a.spaa", [works, parks, fresh]), "--idle")["places"]
+    assert {r["weight"]: r["idle"] for r in rows} == {4000: False, 2000: True, 1000: True}
+
+
 @pytest.mark.parametrize("kernel,state,idle", KERNEL_THREADS)
 def test_threads_of_the_kernel_are_idle_in_their_loops(tmp_path, kernel, state, idle):
     path = spaa_file(tmp_path / "a.spaa", [(kernel, [], [], 1, state, 4000, 2, 3000)])
