@@ -282,13 +282,15 @@ static bool thread_info_add_threads(struct sp_thread_info *f, const struct sp_pr
     return ok;
 }
 
-/* By the root of its stacks: what the system begins threads of a program with is never below its main thread.
+/*
+ * By the root of its stacks: what the system begins threads of a program with is never below its main thread.
+ * Nor is what the first thread sleeps in for good once it has left its queue to others (dispatch_main).
  */
 enum thread_info_root { ROOT_OTHER, ROOT_WORKER, ROOT_MAIN };
 static enum thread_info_root thread_info_root(const struct sp_profile *p, const struct sp_stack *s)
 {
-    static const char *const workers[] = {"thread_start", "_pthread_start", "start_wqthread",
-                                          "_pthread_wqthread", NULL},
+    static const char *const workers[] = {"thread_start",      "_pthread_start",       "start_wqthread",
+                                          "_pthread_wqthread", "_dispatch_sig_thread", NULL},
                              *const mains[] = {"start", "main", NULL};
     if (!s->n)
         return ROOT_OTHER;

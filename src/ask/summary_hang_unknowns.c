@@ -36,6 +36,15 @@ static int64_t hang_unnamed(const struct sp_summary *x)
     return all > 0 ? all : 0;
 }
 
+/* The process alone is named, and none of its threads in the report is known to be the main one. */
+static bool hang_is_of_process(const struct sp_summary_hang *h, const struct sp_wait *w)
+{
+    for (size_t i = 0; w->holder_tid == SP_ABSENT && i < h->w.threads.n; i++)
+        if (h->w.threads.v[i].pid == w->holder_pid)
+            return true;
+    return false;
+}
+
 /* Of a wait: who held it, which thread of its process, what that did. */
 static void hang_unknown_holder(struct sp_summary *x, struct sp_buf *b)
 {
@@ -62,15 +71,16 @@ static void hang_unknown_holder(struct sp_summary *x, struct sp_buf *b)
         sp_buf_puts(b, " it waited for, one after the other");
         hang_unknown(x, "holder_process", b,
                      h->w.ranges.v.n ? trace : "spindump -i FILE -timeline, which says when each was there");
-    } else if (w->holder == SP_NONE) {
+    } else if (w->holder == SP_NONE && !hang_is_of_process(h, w)) {
         sp_buf_puts(b, "what ");
         sp_hang_holder(b, x, w);
         sp_buf_puts(b, " did meanwhile: the report has no samples of it");
         hang_unknown(x, "holder_did", b, "sudo spindump -notarget, of all processes");
-    } else if (w->by_process || w->hops > 0) {
-        sp_buf_puts(b, w->by_process ? "which thread of " : "who lies between it and ");
+    } else if (w->holder == SP_NONE || w->by_process || w->hops > 0) {
+        bool process = w->holder == SP_NONE || w->by_process;
+        sp_buf_puts(b, process ? "which thread of " : "who lies between it and ");
         sp_hang_holder(b, x, w);
-        sp_buf_puts(b, w->by_process ? " it waited for: the report names the process alone" : "");
+        sp_buf_puts(b, process ? " it waited for: the report names the process alone" : "");
         hang_unknown(x, "holder_thread", b, trace);
     }
 }

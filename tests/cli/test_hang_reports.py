@@ -967,3 +967,19 @@ def test_a_worker_without_work_waits_unless_it_is_said_to_run(state, leaf, waits
                   timeline=False, steps=10)
     tags = {r["name"]: r["tags"] for r in ask("top", path, "--view", "all")["rows"]}
     assert ("wait" in tags["start_wqthread"]) == waits
+
+
+@pytest.mark.parametrize("root", ["_dispatch_sig_thread", "thread_start", "start_wqthread"])
+def test_a_thread_that_left_its_queue_to_others_is_not_the_main_one(root, tmp_path):
+    """dispatch_main() ends the main thread of a daemon: what is left of it sleeps in _dispatch_sig_thread for good."""
+    sleeper = "  Thread 0x300    10 samples (1-10)    priority 31 (base 31)\n    10  %s + 8 (libdispatch.dylib + 100) [0x180000064]\n" % root
+    sleeper += "      10  __sigsuspend_nocancel + 8 (libsystem_kernel.dylib + 100) [0x181000064]\n"
+    path = report(tmp_path, [process("mydaemon", 88, [sleeper, workers("running", "work")])], timeline=False, steps=10, pid=88)
+    assert ask("summary", path)["hang"]["main"]["tid"] is None
+    assert "no thread of it that has samples is known to be the main one" in brief(path)
+    assert "main" not in waits(path)
+    asks = report(tmp_path, [process("Editor", 50, [thread(0x10, [(10, "ask", "blocked by turnstile waiting for mydaemon [88]")], queue=QUEUE,
+                                                           timeline=False)]),
+                             process("mydaemon", 88, [sleeper, workers("running", "work")])], timeline=False, steps=10, pid=50)
+    text = brief(asks)
+    assert "which thread of mydaemon [88] it waited for: the report names the process alone" in text and "the main thread of mydaemon" not in text
