@@ -89,10 +89,12 @@ static void say_part(struct sp_reported *x, struct sp_buf *b, int64_t v, const c
     sp_buf_puts(b, what);
 }
 
-/* Some wait for a lock, and of no wait it is named who has what: rings of them cannot be seen. */
+/* Some wait for a lock, or for what is not told, and of no wait it is named who has what: rings of them
+ * cannot be seen. */
 static bool holders_unnamed(const struct sp_reported *x)
 {
-    bool locks = false;
+    bool locks = x->w.unexplained > x->disk || /* sample(1) states nothing of any */
+                 sp_str_is(sp_pstr(x->w.profile, x->w.profile->header.source_tool), "sample");
     for (size_t i = 0; i < x->w.waits.n; i++) {
         const struct sp_wait *w = &x->w.waits.v[i];
         if (w->holder_pid != SP_ABSENT || w->holder_tid != SP_ABSENT || w->holder_name)

@@ -983,3 +983,25 @@ def test_a_thread_that_left_its_queue_to_others_is_not_the_main_one(root, tmp_pa
                              process("mydaemon", 88, [sleeper, workers("running", "work")])], timeline=False, steps=10, pid=50)
     text = brief(asks)
     assert "which thread of mydaemon [88] it waited for: the report names the process alone" in text and "the main thread of mydaemon" not in text
+
+
+# ---- deadlocks that cannot be known ----
+
+
+def test_without_a_state_that_names_anybody_deadlocks_are_not_known(tmp_path):
+    nobody = app(tmp_path, [[(100, "psynch_mutexwait", "")], [(100, "psynch_mutexwait", "")]], timeline=False)
+    assert ask("waits", nobody)["deadlocks"] is None
+    assert "who has the locks is not named: deadlocks are not known" in waits(nobody) and "0 deadlocks" not in waits(nobody)
+    runs = app(tmp_path, [[(100, "work", "running")], [(100, "work", "running")]], timeline=False)
+    assert ask("waits", runs)["deadlocks"] == 0
+    named = app(tmp_path, [[(100, "lock", held(0x11))], [(100, "wait", "")]], timeline=False)
+    assert ask("waits", named)["deadlocks"] == 0
+
+
+def test_sample_names_nobody(tmp_path):
+    path = tmp_path / "s.sample.txt"
+    path.write_text("Analysis of sampling Editor (pid 412) every 1 millisecond\nProcess:         Editor [412]\n\nCall graph:\n"
+                    "    20 Thread_6657   DispatchQueue_1: com.apple.main-thread  (serial)\n    + 20 start  (in dyld) + 420  [0x18d04b9ac]\n"
+                    "    +   20 __psynch_mutexwait  (in libsystem_kernel.dylib) + 36  [0x18d321410]\n\n"
+                    "Total number in stack (recursive counted multiple, when >=5):\n\nBinary Images:\n")
+    assert ask("waits", path)["deadlocks"] is None and "deadlocks are not known" in waits(path)
