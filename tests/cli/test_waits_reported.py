@@ -147,6 +147,21 @@ def test_what_the_report_itself_calls_a_deadlock(tmp_path):
     assert first["deadlock"] and not first["sure"] and "the report itself" in first["evidence"]
 
 
+@pytest.mark.parametrize("hops", ["", " after 2 hops"])
+@pytest.mark.parametrize("mark", [" - part of a deadlock", ", part of a deadlock", " (part of a deadlock)"])
+@pytest.mark.parametrize("holder, tid", [("this thread", 0xa), ("thread 0xc", 0xc), ("Y [13] thread 0xc", 0xc)])
+@pytest.mark.parametrize("hops_last", [False, True])
+def test_what_the_report_itself_calls_a_deadlock_in_any_form(holder, tid, mark, hops, hops_last, tmp_path):
+    path = tmp_path / "r.txt"
+    state = "blocked by turnstile waiting for " + holder + (mark + hops if hops_last else hops + mark)
+    path.write_text(report(([(10, state)], "1-10"), ([(10, "running")], "1-10")))
+    answer = ask("waits", path)
+    first = answer["chains"][0]
+    assert answer["deadlocks"] == 1 and first["deadlock"] and (tid == 0xa or "the report itself" in first["evidence"])
+    step = first["steps"][0]
+    assert (step["on"], step["holder"]["tid"], step["hops"]) == ("turnstile", tid, 2 if hops else None)
+
+
 @pytest.mark.parametrize("thread, tids", [("0x1a02", [0x1a02]), ("Autosave", [0x1a03]), ("com.example.store", [0x1a02]),
                                           ("com.apple.main-thread", [0x1a01]), ("com.example.*", [0x1a02])])
 def test_threads_are_asked_for_as_they_are_printed(thread, tids):

@@ -18,7 +18,9 @@
  */
 static const char *const wait_links[] = {" waiting for ", " owned by ", " processed by ", " serviced by ",
                                          " held by "};
-static const char wait_deadlock[] = " - part of a deadlock", wait_hops[] = " after ";
+static const char wait_hops[] = " after ";
+static const char *const wait_deadlock[] = {" - part of a deadlock", ", part of a deadlock",
+                                            " (part of a deadlock)"};
 
 static bool wait_ends(struct sp_span s, const char *end)
 {
@@ -51,15 +53,20 @@ static const char *wait_last(struct sp_span s, const char *text)
     return NULL;
 }
 
-/* Cuts what is said behind the holder: ", suspended", "- part of a deadlock", "after 2 hops". */
-static void wait_tail(struct sp_span *s, struct sp_wait_fact *x)
+/* Cuts what is said behind the holder, that it is a part of a deadlock. */
+static void wait_cut_deadlock(struct sp_span *s, struct sp_wait_fact *x)
 {
-    if (wait_ends(*s, ", suspended"))
-        s->n -= strlen(", suspended");
-    if (wait_ends(*s, wait_deadlock)) {
-        s->n -= strlen(wait_deadlock);
-        x->flags |= SP_FACT_DEADLOCK;
-    }
+    for (size_t i = 0; i < sizeof wait_deadlock / sizeof *wait_deadlock; i++)
+        if (wait_ends(*s, wait_deadlock[i])) {
+            s->n -= strlen(wait_deadlock[i]);
+            x->flags |= SP_FACT_DEADLOCK;
+            return;
+        }
+}
+
+/* Cuts "after 2 hops". */
+static void wait_cut_hops(struct sp_span *s, struct sp_wait_fact *x)
+{
     const char *at = wait_last(*s, wait_hops), *end = s->p + s->n;
     size_t n = at ? sp_parse_i64(at + strlen(wait_hops), end, &x->hops) : 0;
     struct sp_span rest = {n ? at + strlen(wait_hops) + n : end, 0};
@@ -68,6 +75,16 @@ static void wait_tail(struct sp_span *s, struct sp_wait_fact *x)
         s->n = (size_t)(at - s->p);
     else
         x->hops = SP_ABSENT;
+}
+
+/* Cuts what is said behind the holder: ", suspended", that it is a part of a deadlock, "after 2 hops". */
+static void wait_tail(struct sp_span *s, struct sp_wait_fact *x)
+{
+    if (wait_ends(*s, ", suspended"))
+        s->n -= strlen(", suspended");
+    wait_cut_deadlock(s, x);
+    wait_cut_hops(s, x);
+    wait_cut_deadlock(s, x); /* where the hops are said last */
 }
 
 /* "NAME [12] thread 0x1f", "NAME thread 0x1f", "thread 0x1f", "this thread", "NAME [12]". */
