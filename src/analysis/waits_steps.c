@@ -183,15 +183,22 @@ static void steps_of_line(struct sp_waits *w, const struct sp_thread *t)
     }
 }
 
-/* The thread of a number that is of this process, and of which of several of its number and name. */
-static uint32_t steps_thread_in(const struct sp_waits *w, const struct sp_process_fact *f, int64_t tid)
+/* Of this process, and of which of several of its number and name. */
+static bool steps_is_of(const struct sp_waits *w, const struct sp_wait_thread *t,
+                        const struct sp_process_fact *f)
 {
     const struct sp_profile *p = w->profile;
+    return t->pid == f->pid && sp_str_cmp(sp_pstr(p, t->comm), sp_pstr(p, f->name)) == 0 &&
+           sp_str_cmp(sp_process_instance(p, &p->contexts.v[t->context]), sp_pstr(p, f->instance)) == 0;
+}
+
+/* The thread of a number that is of a process. */
+static uint32_t steps_thread_in(const struct sp_waits *w, const struct sp_process_fact *f, int64_t tid)
+{
     struct sp_probe at = sp_map_probe(&w->by_tid, sp_hash_mix((uint64_t)tid, 3));
     for (uint32_t i; (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;) {
         const struct sp_wait_thread *t = &w->threads.v[i];
-        if (t->tid == tid && t->pid == f->pid && sp_str_cmp(sp_pstr(p, t->comm), sp_pstr(p, f->name)) == 0 &&
-            sp_str_cmp(sp_process_instance(p, &p->contexts.v[t->context]), sp_pstr(p, f->instance)) == 0)
+        if (t->tid == tid && steps_is_of(w, t, f))
             return i;
     }
     return SP_NONE;
@@ -214,6 +221,14 @@ static void steps_of_more_lines(struct sp_waits *w, const struct sp_process_fact
     }
 }
 
+/* Lines of its threads are lost: rows of one may stand below the line of another. */
+static void steps_of_lost_lines(struct sp_waits *w, const struct sp_process_fact *f)
+{
+    for (size_t i = 0; f->flags & SP_FACT_LINES_LOST && i < w->threads.n; i++)
+        if (steps_is_of(w, &w->threads.v[i], f))
+            w->threads.v[i].lacks_rows = true;
+}
+
 static void steps_of_lines(struct sp_waits *w)
 {
     const struct sp_profile *p = w->profile;
@@ -229,6 +244,8 @@ static void steps_of_lines(struct sp_waits *w)
         t->lacks_rows =
             w->counts_samples && t->stated > 0 && (t->stated != t->all || t->stated > t->last - t->begin + 1);
     }
+    for (size_t i = 0; i < p->processes.n; i++)
+        steps_of_lost_lines(w, &p->processes.v[i]);
 }
 
 /* Where all of a thread is in its ranges, steps that are missing in one that no other overlaps are of nobody.

@@ -39,6 +39,7 @@ const struct sp_fact sp_process_facts[] = {
     NUMBER(sp_process_fact, rss_bytes),
     FLAG(sp_process_fact, frontmost, SP_FACT_FRONTMOST),
     FLAG(sp_process_fact, suspended, SP_FACT_SUSPENDED),
+    FLAG(sp_process_fact, lines_lost, SP_FACT_LINES_LOST),
     {0},
 };
 

@@ -130,9 +130,10 @@ struct sp_thread {
 };
 
 enum sp_fact_flag {
-    SP_FACT_FRONTMOST = 1, /* a process: it was what the user looked at */
-    SP_FACT_SUSPENDED = 2, /* a process */
-    SP_FACT_KERNEL = 4,    /* an image */
+    SP_FACT_FRONTMOST = 1,    /* a process: it was what the user looked at */
+    SP_FACT_SUSPENDED = 2,    /* a process */
+    SP_FACT_LINES_LOST = 128, /* a process: stacks of a thread may be another's */
+    SP_FACT_KERNEL = 4,       /* an image */
     SP_FACT_LOCK = 8,  /* a wait: for something that one thread holds, so that a ring of them is a deadlock */
     SP_FACT_SELF = 16, /* a wait: its holder is the thread that waits */
     SP_FACT_RECEIVE = 64,  /* a wait: of a server for messages, which nobody holds up */
@@ -421,11 +422,11 @@ static inline const struct sp_dso *sp_frame_dso(const struct sp_profile *p, uint
 {
     return &p->dsos.v[sp_frame_function(p, frame)->dso];
 }
-static inline const uint32_t *sp_stack_frames(const struct sp_profile *p, uint32_t stack)
 static inline bool sp_frame_is_kernel(const struct sp_profile *p, uint32_t frame)
 {
     return p->frames.v[frame].kind == SP_KERNEL || sp_frame_dso(p, frame)->is_kernel;
 }
+static inline const uint32_t *sp_stack_frames(const struct sp_profile *p, uint32_t stack)
 {
     return p->stack_frames.v + p->stacks.v[stack].first;
 }

@@ -2,7 +2,7 @@
 #include "sql/internal.h"
 
 /* Then the fields of sp_process_facts, in their order. */
-enum { ID, FACTS, EXTRA_JSON = FACTS + 14 };
+enum { ID, FACTS, EXTRA_JSON = FACTS + 15 };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number: process_images.process"},
@@ -20,6 +20,7 @@ static const struct sql_column columns[] = {
     {"rss_bytes", SQL_INTEGER, 0, 0, "memory of it that is in RAM"},
     {"frontmost", SQL_INTEGER, 0, 0, "1: the application that the user was looking at"},
     {"suspended", SQL_INTEGER, 0, 0, "1: it was stopped"},
+    {"lines_lost", SQL_INTEGER, 0, 0, "1: lines of its report are lost: stacks may be another thread's"},
     {"extra_json", SQL_TEXT, 0, 0, "what there is no column for, as a JSON object"},
     {0},
 };

@@ -1005,3 +1005,39 @@ def test_sample_names_nobody(tmp_path):
                     "    +   20 __psynch_mutexwait  (in libsystem_kernel.dylib) + 36  [0x18d321410]\n\n"
                     "Total number in stack (recursive counted multiple, when >=5):\n\nBinary Images:\n")
     assert ask("waits", path)["deadlocks"] is None and "deadlocks are not known" in waits(path)
+
+
+# ---- lines that are lost ----
+
+
+def lost(tmp_path, stated, indent=4, others=0, spaa=False):
+    """A thread whose own rows, and the line of the thread behind it, are lost: it seems to wait for itself."""
+    rows = "".join("%s10  %s + 8 (app + %d) [0x%x]%s\n" % (" " * (indent + 2 * i), f, 100 + i, 0x100000064 + i, s)
+                   for i, (f, s) in enumerate((("start_wqthread", ""), ("db_write", ""), ("lock", " (%s)" % held(0x10)))))
+    threads = ["  Thread 0x10%s    10 samples (1-10)    priority 31 (base 31)\n" % QUEUE + rows]
+    threads += [thread(0x30 + i, [(10, "work", "running")], timeline=False) for i in range(others)]
+    path = report(tmp_path, [process("App", 100, threads, "Num threads:      %d\n" % stated if stated else "")], timeline=False, steps=10)
+    if not spaa:
+        return path
+    run("convert", path, "-o", tmp_path / "r.spaa", code=0)
+    return tmp_path / "r.spaa"
+
+
+@pytest.mark.parametrize("spaa", [False, True])
+@pytest.mark.parametrize("stated, indent, others, sure", [
+    (1, 4, 0, True), (None, 4, 0, True), (2, 4, 0, False), (3, 4, 1, False), (2, 4, 1, True), (1, 8, 0, False), (None, 8, 2, False), (None, 2, 0, True)])
+def test_where_lines_of_a_process_are_lost_no_deadlock_is_sure(stated, indent, others, sure, spaa, tmp_path):
+    path = lost(tmp_path, stated, indent, others, spaa)
+    answer = ask("waits", path)
+    assert answer["deadlocks"] == 1 and answer["chains"][0]["sure"] is sure
+    text = brief(path)
+    assert ("likely a deadlock" in text and "rows of its threads are missing or damaged" in text) != sure
+    if not spaa:
+        assert ("SPAA-W529" in text) == (stated is not None and stated > 1 + others) and ("SPAA-W526" in text) == (indent == 8)
+
+
+def test_threads_that_the_report_leaves_out_are_not_lost(tmp_path):
+    note = "Num threads:      3\nNote:             Has hardened heap\nNote:             2 idle work queue threads omitted\n"
+    path = report(tmp_path, [process("App", 100, [thread(0x10, [(10, "lock", held(0x10))], queue=QUEUE, timeline=False)], note)], timeline=False,
+                  steps=10)
+    assert ask("waits", path)["chains"][0]["sure"] and "SPAA-W529" not in brief(path)

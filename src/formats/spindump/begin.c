@@ -196,6 +196,7 @@ spaa_status sp_spindump_thread_line(struct spindump_reader *r, struct sp_span li
                                : SPAA_OK;
     if (!st && (!begin_is_again(r, head, &t) || !sp_spindump_begin_thread(r, &t)))
         st = sp_nomem(r->d);
+    r->thread_column = sp_spindump_indent(r->tab, line);
     if (!st && row)
         return begin_first_row(r, sp_hang_after(text, head.n));
     r->thread_line = head;

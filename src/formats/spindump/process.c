@@ -9,6 +9,9 @@ static bool spindump_open_process(struct spindump_reader *r, struct sp_span rest
     r->in_process = true;
     r->powerstats = powerstats;
     r->stamp++;
+    r->lines_lost = false;
+    r->num_threads = -1;
+    r->omitted = 0;
     r->first_nameless = r->first_nameless || (!r->processes && !rest.n);
     r->processes++;
     r->microstackshots += powerstats;
@@ -63,6 +66,8 @@ enum spindump_key {
     KEY_IO,
     KEY_FOOTPRINT,
     KEY_NUM_SAMPLES,
+    KEY_NUM_THREADS,
+    KEY_NOTE,
     KEY_PATH,
     KEY_START,
     KEY_END,
@@ -72,22 +77,23 @@ enum spindump_key {
 
 static enum spindump_key spindump_known_key(struct sp_span key)
 {
-    static const char *const names[] = {"Responsible", "Parent", "CPU Time",   "I/O",      "Footprint",
-                                        "Num samples", "Path",   "Start time", "End time", "UUID"};
+    static const char *const names[] = {"Responsible", "Parent",      "CPU Time",    "I/O",
+                                        "Footprint",   "Num samples", "Num threads", "Note",
+                                        "Path",        "Start time",  "End time",    "UUID"};
     unsigned i = key.n && memchr("RPCIFNSEU", *key.p, 9) ? 0 : KEY_UNKNOWN;
     while (i < KEY_UNKNOWN && !sp_span_is(key, names[i]))
         i++;
     return (enum spindump_key)i;
 }
 
-/* A key that repeats counts the first time. */
+/* A key that repeats counts the first time, but for notes. */
 static void spindump_known_value(struct spindump_reader *r, enum spindump_key key, struct sp_span value)
 {
     int64_t v;
     struct sp_hang_cpu cpu;
     if (key == KEY_UNKNOWN || r->seen_keys >> key & 1)
         return;
-    r->seen_keys |= 1u << key;
+    r->seen_keys |= key == KEY_NOTE ? 0 : 1u << key;
     switch (key) {
     case KEY_RESPONSIBLE:
         v = spindump_pid_in(value);
@@ -112,6 +118,15 @@ static void spindump_known_value(struct spindump_reader *r, enum spindump_key ke
     case KEY_NUM_SAMPLES:
         if (sp_parse_i64(value.p, value.p + value.n, &v))
             sp_hang_number(&r->extra, "num_samples", v);
+        break;
+    case KEY_NUM_THREADS:
+        if (sp_parse_i64(value.p, value.p + value.n, &v) == value.n)
+            r->num_threads = v;
+        break;
+    case KEY_NOTE: /* "2 idle work queue threads omitted" */
+        if (sp_parse_i64(value.p, value.p + value.n, &v) && memmem(value.p, value.n, " thread", 7) &&
+            sp_hang_ends(value, " omitted"))
+            r->omitted = v > 0 && v < INT32_MAX ? v : 0;
         break;
     case KEY_PATH:
         r->facts.path = value.n ? sp_profile_text(r->p, value.p, value.n) : SP_STR_NONE;
@@ -270,7 +285,8 @@ static bool spindump_process_record(struct spindump_reader *r, const struct sp_b
     struct sp_process_fact *x = &r->facts;
     x->pid = r->at.pid;
     x->name = r->at.name.n ? sp_profile_text(r->p, r->at.name.p, r->at.name.n) : SP_STR_NONE;
-    x->flags = (r->at.suspended ? SP_FACT_SUSPENDED : 0) | (spindump_is_frontmost(r) ? SP_FACT_FRONTMOST : 0);
+    x->flags = (r->at.suspended ? SP_FACT_SUSPENDED : 0) |
+               (spindump_is_frontmost(r) ? SP_FACT_FRONTMOST : 0) | (r->lines_lost ? SP_FACT_LINES_LOST : 0);
     x->extra_json = spindump_process_extra(r, list);
     return x->name != SP_STR_FAIL && x->path != SP_STR_FAIL && x->extra_json != SP_STR_FAIL &&
            sp_process_add(r->p, x, r->process_images.v, r->process_images.n);
@@ -305,6 +321,25 @@ static bool spindump_part_blocks(struct spindump_reader *r)
     return true;
 }
 
+/* As many threads as it says, but for those that it says are left out; where headers stand for several, that
+ * is not known. */
+static void spindump_count_threads(struct spindump_reader *r)
+{
+    int64_t n = r->omitted;
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        const struct spindump_block *b = &r->blocks.v[i];
+        if (b->has_thread && b->thread.tid == SP_ABSENT)
+            return;
+        n += b->has_thread && b->number == 1;
+    }
+    if (r->powerstats || !r->blocks.n || n >= r->num_threads)
+        return;
+    r->lines_lost = true;
+    sp_emit(r->d, SP_W529, SP_AT_LINE(r->blocks.v[0].rows.line, SP_NOWHERE),
+            "%.*s has %lld threads, of which the report has %lld", (int)r->at.name.n, r->at.name.p,
+            (long long)r->num_threads, (long long)n);
+}
+
 spaa_status sp_spindump_end_process(struct spindump_reader *r)
 {
     struct sp_buf *list = &r->threads;
@@ -321,6 +356,7 @@ spaa_status sp_spindump_end_process(struct spindump_reader *r)
     if (!sp_spindump_settle_image(r) || !spindump_part_blocks(r) || !sp_spindump_number_blocks(r) ||
         !sp_spindump_instance(r))
         return sp_nomem(r->d);
+    spindump_count_threads(r);
     spaa_status st = spindump_threads(r, list);
     if (!st && (!spindump_image_dsos(r) || !spindump_process_record(r, list)))
         st = sp_nomem(r->d);

@@ -383,6 +383,7 @@ spaa_status sp_spindump_read(struct sp_input *in, const struct sp_read_opts *opt
     spaa_status st = sp_input_whole(in, &bytes, &n);
     r.start = (const char *)bytes;
     r.end = r.start + n;
+    r.root_offset = 2;
     r.tab = st ? 0 : sp_hang_tab_width(r.start, r.end);
     if (!st && spindump_refused(&r))
         st = SPAA_ERR_INPUT;

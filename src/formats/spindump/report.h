@@ -81,7 +81,9 @@ struct spindump_reader {
     struct spindump_group group;
     unsigned tab;          /* width */
     uint32_t first_column; /* of the first row of the thread at hand; SP_HANG_NO_COLUMN: it has none yet */
-    uint64_t split_line;   /* that held several rows; 0: none did */
+    uint32_t thread_column,
+        root_offset;     /* of its line; from there to where first rows stand, the least so far */
+    uint64_t split_line; /* that held several rows; 0: none did */
     struct sp_hang_cut cut;
     uint64_t addressed, bare;  /* rows with an address, and without */
     uint64_t ranged, unranged; /* likewise, with a range */
@@ -96,6 +98,8 @@ struct spindump_reader {
 
     /* the process at hand */
     bool in_process, powerstats;
+    bool lines_lost;              /* of its threads: rows may be another's whose line is gone */
+    int64_t num_threads, omitted; /* as it says; -1, 0: it does not */
     unsigned seen_keys;
     uint32_t stamp;
     struct sp_spindump_process at;
@@ -170,6 +174,7 @@ spaa_status sp_spindump_row_without_process(struct spindump_reader *r, struct sp
 void sp_spindump_note_group(struct spindump_reader *r, struct sp_span line);
 
 /* rows.c */
+uint32_t sp_spindump_indent(unsigned tab, struct sp_span line); /* the column of what it begins with */
 bool sp_spindump_is_row(struct sp_span line); /* with an address, as rows of reports have it */
 /* A line that is a row: it waits. *taken false: it is none. */
 spaa_status sp_spindump_row(struct spindump_reader *r, struct sp_span line, bool *taken);

@@ -6,14 +6,23 @@
 
 #include <string.h>
 
+uint32_t sp_spindump_indent(unsigned tab, struct sp_span line)
+{
+    uint32_t column = 0;
+    for (const char *p = line.p, *end = line.p + line.n; p < end && sp_hang_blank(*p) && column < 1 << 20;
+         p++)
+        column = *p == '\t' ? (column / tab + 1) * tab : column + 1;
+    return column;
+}
+
 /* "341  text", "*341  text"; of one that was broken behind its count the text is empty. */
 static bool row_split(unsigned tab, struct sp_span line, struct sp_hang_row *row, bool *kernel,
                       struct sp_span *frame)
 {
     const char *end = line.p + line.n, *p = line.p;
-    uint32_t column = 0;
-    for (; p < end && sp_hang_blank(*p) && column < 1 << 20; p++)
-        column = *p == '\t' ? (column / tab + 1) * tab : column + 1;
+    uint32_t column = sp_spindump_indent(tab, line);
+    while (p < end && sp_hang_blank(*p))
+        p++;
     *kernel = p < end && *p == '*';
     p += *kernel;
     *row = (struct sp_hang_row){.column = column + *kernel};
@@ -199,6 +208,24 @@ spaa_status sp_spindump_row_end(struct spindump_reader *r, struct sp_span line, 
 
 /* ---- lines of rows ---- */
 
+/* Threads begin in one column, at most a step to the right of their lines: where one does not, the rows that
+ * stood above are lost, and with them maybe the line of the thread that these are of. */
+static void row_is_first(struct spindump_reader *r, const struct sp_hang_row *row)
+{
+    const struct spindump_block *b = &r->blocks.v[r->blocks.n - 1];
+    r->first_column = row->column;
+    if (!b->has_thread || !r->thread_column || row->column < r->thread_column)
+        return; /* a line whose blanks were lost, as the first of a pasted part, tells nothing */
+    uint32_t offset = row->column - r->thread_column;
+    if (offset > r->root_offset) {
+        r->lines_lost = true;
+        sp_emit(r->d, SP_W526, SP_AT_LINE(row->line, SP_NOWHERE), "the first of thread %.*s",
+                (int)b->thread.id.n, b->thread.id.p);
+    } else {
+        r->root_offset = offset;
+    }
+}
+
 spaa_status sp_spindump_row(struct spindump_reader *r, struct sp_span line, bool *taken)
 {
     struct sp_hang_row row;
@@ -220,7 +247,7 @@ spaa_status sp_spindump_row(struct spindump_reader *r, struct sp_span line, bool
     }
     row.line = r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line;
     if (r->first_column == SP_HANG_NO_COLUMN)
-        r->first_column = row.column;
+        row_is_first(r, &row);
     r->wrapped = (struct spindump_wrapped){
         .row = row, .kernel = kernel, .line = line, .is = {.text = frame, .whole = frame}};
     return SPAA_OK;
