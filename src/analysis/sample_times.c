@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/num.h"
 #include "model/off_cpu.h"
+#include "model/step_ranges.h"
 
 #include <stdlib.h>
 
@@ -132,9 +133,31 @@ static void find_samples(struct sp_sample_times *m)
     }
 }
 
+bool sp_say_no_steps(const struct sp_profile *p, struct sp_diags *d)
+{
+    struct sp_str tool = sp_pstr(p, p->header.source_tool);
+    bool sample = sp_str_is(tool, "sample");
+    if (!(sample || sp_str_is(tool, "spindump")) || sp_step_ranges_any(p))
+        return false;
+    sp_emit_hint(d, SP_E600, SP_AT_NOTHING,
+                 sample ? "record with `spindump PID -timeline`: `spaa timeline` shows when it was"
+                        : "of the same tailspin: `spindump -i FILE.tailspin -timeline -stdout`; anew: "
+                          "`spindump -timeline`: `spaa timeline` shows when it was",
+                 sample ? "a report of sample(1) is in order of counts, not of time"
+                        : "the report is in order of counts (heavy format), not of time");
+    return true;
+}
+
 /* Windows may be counted in what is no time: massif's in instructions. */
 static void say_no_times(const struct sp_profile *p, struct sp_diags *d)
 {
+    if (!p->windows.n && sp_step_ranges_any(p)) {
+        sp_emit(d, SP_E609, SP_AT_NOTHING,
+                "rows say between which steps they were seen, not in which of them");
+        return;
+    }
+    if (!p->windows.n && sp_say_no_steps(p, d))
+        return;
     struct sp_str unit = p->windows.n ? sp_pstr(p, p->windows.v[0].unit) : (struct sp_str){"", 0};
     if (sample_times_digits_of(unit) >= 0) {
         if (p->events.n && p->events.v[0].kind == SP_ALLOCATION)

@@ -35,6 +35,9 @@ spaa_status sp_sample_times_of(const struct sp_profile *p, struct sp_diags *d, s
 /* The same of its windows, whether it has samples or not. */
 spaa_status sp_window_times_of(const struct sp_profile *p, struct sp_diags *d, struct sp_sample_times *out);
 void sp_sample_times_free(struct sp_sample_times *m);
+/* Of a hang report that does not say when its rows were seen: says so, and which one does. False: it is none.
+ */
+bool sp_say_no_steps(const struct sp_profile *p, struct sp_diags *d);
 /* What times in answers are relative to, of a profile with such observations. Errors as above. */
 spaa_status sp_sample_times_zero(const struct sp_profile *p, struct sp_diags *d, int64_t *zero);
 /* A number as it stands in a file, in a unit ("seconds", "ms", …; none: seconds), down to whole nanoseconds;

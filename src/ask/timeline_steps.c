@@ -1,6 +1,7 @@
 /* The steps of a timeline report in timeline. */
 #include "ask/timeline_steps.h"
 
+#include "analysis/sample_times.h"
 #include "base/num.h"
 #include "json/find.h"
 
@@ -47,19 +48,11 @@ spaa_status sp_timeline_steps_find(struct sp_ask *q, struct sp_step_ranges *r, b
 {
     const struct sp_profile *p = q->profiles[0];
     struct sp_str tool = sp_pstr(p, p->header.source_tool);
-    bool report = sp_str_is(tool, "spindump"), sample = sp_str_is(tool, "sample");
     *steps = false;
-    if (p->samples || p->windows.n || !(report || sample))
+    if (p->samples || p->windows.n || !(sp_str_is(tool, "spindump") || sp_str_is(tool, "sample")))
         return SPAA_OK;
-    if (!sp_step_ranges_any(p)) {
-        sp_emit_hint(q->diags, SP_E600, SP_AT_NOTHING,
-                     sample ? "record with `spindump PID -timeline`"
-                            : "of the same tailspin: `spindump -i FILE.tailspin -timeline -stdout`; anew: "
-                              "`spindump -timeline`",
-                     sample ? "a report of sample(1) is in order of counts, not of time"
-                            : "the report is in order of counts (heavy format), not of time");
+    if (sp_say_no_steps(p, q->diags))
         return SPAA_ERR_USAGE;
-    }
     spaa_status st = sp_step_ranges_of(p, q->diags, r);
     if (!st && (r->interval_ns == SP_ABSENT || !r->last))
         st = sp_usage(q->diags, "the line `Steps:` of its header says it",

@@ -1041,3 +1041,15 @@ def test_threads_that_the_report_leaves_out_are_not_lost(tmp_path):
     path = report(tmp_path, [process("App", 100, [thread(0x10, [(10, "lock", held(0x10))], queue=QUEUE, timeline=False)], note)], timeline=False,
                   steps=10)
     assert ask("waits", path)["chains"][0]["sure"] and "SPAA-W529" not in brief(path)
+
+
+# ---- time ----
+
+
+@pytest.mark.parametrize("timeline", [True, False])
+def test_a_question_of_a_range_of_time_says_what_can_be_asked(timeline, tmp_path):
+    path = app(tmp_path, [[(10, "work", "running"), (10, "lock", "")]], timeline=timeline, steps=20)
+    answer = run("top", path, "--time", "0.02..0.05", code=2)
+    assert "spaa timeline" in answer.err and "convert RECORDING" not in answer.err
+    assert ("does not say when" in answer.err) != timeline and (run("timeline", path).code == 0) == timeline
+    assert ("SPAA-E609" in answer.err) == timeline
