@@ -89,6 +89,8 @@ spaa_status sp_summary_hang_process(struct sp_summary *x);
 spaa_status sp_summary_hang_main(struct sp_summary *x);
 /* "sh, cc": the processes of the number that is meant. */
 void sp_summary_hang_names(struct sp_buf *b, const struct sp_summary *x);
+/* "sh [99] executed cc [99], …": of the process that is meant, or of the one that it waited for. */
+void sp_summary_hang_execed(struct sp_buf *b, const struct sp_summary *x);
 
 /* summary_hang_ran.c: "cc [500] 200, mds [77] 150": of what ran, by process, without that of a number
  * (SP_ABSENT: all); NULL: nothing. The answer's. */

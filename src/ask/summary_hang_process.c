@@ -208,6 +208,48 @@ void sp_summary_hang_names(struct sp_buf *b, const struct sp_summary *x)
         sp_buf_printf(b, " and %u more", n - SHOWN);
 }
 
+/* Of a process by its number, name and instance, what its block says that it executed: "cc [99]". */
+static bool hang_execed_to(struct sp_buf *b, const struct sp_profile *p, const struct sp_process_fact *f)
+{
+    static const char key[] = "\"Execed to\"";
+    struct sp_str extra = sp_pstr(p, f->extra_json);
+    struct sp_span fields, pair, item;
+    if (!extra.n || !sp_json_find2((struct sp_span){extra.p, extra.n}, "x_spindump", "fields", &fields))
+        return false;
+    while (sp_json_next(&fields, &pair))
+        if (sp_json_next(&pair, &item) && sp_span_is(item, key) && sp_json_next(&pair, &item))
+            return sp_json_text_to(b, item) && b->len;
+    return false;
+}
+
+void sp_summary_hang_execed(struct sp_buf *b, const struct sp_summary *x)
+{
+    const struct sp_profile *p = x->x.q->profiles[0];
+    const struct sp_summary_hang *h = &x->hang;
+    const struct sp_wait *last = h->wait == SP_NONE ? NULL : &h->w.waits.v[h->last];
+    const struct sp_wait_thread *t = last && last->holder != SP_NONE ? &h->w.threads.v[last->holder] : NULL;
+    struct sp_buf to;
+    sp_buf_init(&to, 0);
+    for (size_t i = 0; i < p->processes.n && !b->len; i++) {
+        const struct sp_process_fact *f = &p->processes.v[i];
+        struct sp_str name = sp_pstr(p, f->name), instance = sp_pstr(p, f->instance);
+        bool own = f->pid == h->pid && sp_str_cmp(name, h->process) == 0 &&
+                   sp_str_cmp(instance, h->instance) == 0,
+             holder = t && f->pid == t->pid && sp_str_cmp(name, sp_pstr(p, t->comm)) == 0 &&
+                      sp_str_cmp(instance, sp_process_instance(p, &p->contexts.v[t->context])) == 0;
+        if ((!own && !holder) || !hang_execed_to(&to, p, f))
+            continue;
+        sp_buf_printf(b, "%.*s [%lld] executed ", (int)name.n, name.p, (long long)f->pid);
+        sp_buf_add(b, to.data, to.len);
+        sp_buf_printf(b, ", which went on in its place: --pid %lld --comm ", (long long)f->pid);
+        const char *bracket = strstr(sp_buf_cstr(&to), " [");
+        sp_buf_add(b, to.data, bracket ? (size_t)(bracket - to.data) : to.len);
+        sp_buf_puts(b, " looks at it");
+    }
+    x->x.out->failed |= to.failed;
+    sp_buf_free(&to);
+}
+
 spaa_status sp_summary_hang_choose(struct sp_ask *q, struct sp_select_opts *how)
 {
     const struct sp_profile *p = q->profiles[0];

@@ -1053,3 +1053,22 @@ def test_a_question_of_a_range_of_time_says_what_can_be_asked(timeline, tmp_path
     assert "spaa timeline" in answer.err and "convert RECORDING" not in answer.err
     assert ("does not say when" in answer.err) != timeline and (run("timeline", path).code == 0) == timeline
     assert ("SPAA-E609" in answer.err) == timeline
+
+
+# ---- a program that executes another one ----
+
+
+def executed(tmp_path, to="cc [99]"):
+    make = process("make", 50, [thread(0x10, [(40, "wait_child", "blocked by wait4 on sh [99]")], queue=QUEUE)])
+    sh = process("sh", 99, [thread(0x20, [(10, "parse", "running")], queue=QUEUE)], "Execed to:        %s\n" % to if to else "")
+    cc = process("cc", 99, [thread(0x20, [(30, "compile", "running")], first=11, queue=QUEUE)], "Execed from:      sh [99]\n")
+    return report(tmp_path, [make, sh, cc], steps=40, pid=50)
+
+
+def test_the_brief_says_what_a_program_executed(tmp_path):
+    path = executed(tmp_path)
+    said = "sh [99] executed cc [99], which went on in its place: --pid 99 --comm cc looks at it"
+    assert said in brief(path)
+    assert said in brief(path, "--pid", "99", "--comm", "sh") and "executed" not in brief(path, "--pid", "99", "--comm", "cc")
+    assert "main thread 0x20 ran in 30 of 30 samples" in brief(path, "--pid", "99", "--comm", "cc")
+    assert "executed" not in brief(executed(tmp_path, None))
