@@ -176,7 +176,7 @@ static bool add_hit(struct annotator *b, const struct annotated_row *r, size_t k
 static bool annotate_add_row(struct annotator *b, size_t i, struct sp_returns returns)
 {
     size_t n, run = 0;
-    bool any = false;
+    bool any = false, recorded = false, lined = false;
     struct annotated_row r = {
         .row = &b->s->rows.v[i], .f = sp_selected_frames(b->s, i, &n), .turn = (uint32_t)i + 1};
     r.returns = returns;
@@ -186,14 +186,19 @@ static bool annotate_add_row(struct annotator *b, size_t i, struct sp_returns re
         if (k && !is_inlined(b, r.f[k - 1])) /* what stands there was called, not inlined */
             run = k;
         const struct sp_frame *f = &b->p->frames.v[r.f[k]];
-        if (!b->lookup->hits[f->function] || f->flags & SP_FRAME_INFERRED)
+        if (!b->lookup->hits[f->function])
             continue;
-        if (!add_hit(b, &r, k, run, !run && !any))
+        bool known = !(f->flags & SP_FRAME_INFERRED); /* else nobody knows from where in it it called */
+        if (known && !add_hit(b, &r, k, run, !run && !any))
             return false;
         any = true;
+        recorded |= known;
+        lined |= known && b->a.lines.v[b->line_of[r.f[k]] - 1].line;
     }
     if (any)
         sp_fold_total(&b->whole, 0, r.row, r.turn);
+    b->a.unlined_total += any && !lined ? r.row->weight : 0;
+    b->a.inferred += any && !recorded ? r.row->weight : 0;
     return true;
 }
 

@@ -3,7 +3,8 @@
  *
  * What is inlined into the function counts at the line of the call in it, and in its self, for it is code of
  * the function; it is named beside. The self of a line is the weight of stacks whose leaf is there, its total
- * that of stacks that go through it, each counted once.
+ * that of stacks that go through it, each counted once. A caller that was inferred (model/edges.h) counts in
+ * the function's total, but at no line: what it is proven by does not say from where in it it called.
  */
 #ifndef SP_ANNOTATE_H
 #define SP_ANNOTATE_H
@@ -41,6 +42,8 @@ struct sp_annotation {
     int64_t self, total, samples, total_samples; /* with what is inlined */
     int64_t own;                                 /* of self: of the function alone */
     int64_t unlined;                             /* of self: whose line is not known */
+    int64_t unlined_total;                       /* of total: of stacks in which no line of it is known */
+    int64_t inferred;                            /* of unlined_total: no frame of it was recorded there */
 };
 
 spaa_status sp_annotate(struct sp_selection *s, const struct sp_function_lookup *lookup,

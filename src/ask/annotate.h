@@ -60,6 +60,9 @@ void sp_annotate_put_ratios(struct sp_annotate *x, struct sp_answer_table *t, si
 /* annotate_words.c: facts, and what is said above the tables. */
 extern const struct sp_answer_column sp_annotate_facts[];
 void sp_annotate_say(struct sp_annotate *x);
+/* How much of the total is of frames that were inferred, if any; before: what is said first. */
+void sp_annotate_say_inferred(struct sp_answer *a, struct sp_buf *b, const char *before,
+                              const struct sp_annotate *x);
 /* Where a file was, and where its text was found; before: what is said first. */
 void sp_annotate_say_source(struct sp_annotate *x, const char *before, const struct sp_source_place *at,
                             const struct sp_source_text *t);

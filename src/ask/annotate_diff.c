@@ -357,6 +357,8 @@ static void diff_say(struct diff *d, uint32_t measure)
     sp_fact_percent(a, "diff.base_self_percent", measure, d->base.a.self);
     sp_fact_weight(a, "diff.base_total", measure, d->base.a.total);
     sp_fact_percent(a, "diff.base_total_percent", measure, d->base.a.total);
+    sp_fact_weight(a, "diff.base_no_line_total", measure, d->base.a.unlined_total);
+    sp_fact_weight(a, "diff.base_inferred", measure, d->base.a.inferred);
     sp_fact_count(a, "diff.base_samples", d->base.a.samples);
     sp_fact_bool(a, "diff.by_number", d->by_number);
     sp_fact_bool(a, "diff.cut", d->cut);
@@ -366,7 +368,7 @@ static void diff_say(struct diff *d, uint32_t measure)
     sp_buf_printf(b, "against %s: ", name);
     say_side(d, "", &d->base);
     sp_answer_line_buf(a, b);
-    sp_buf_clear(b);
+    sp_annotate_say_inferred(a, b, "base: ", &d->base);
     for (size_t g = 0; g < d->base.texts.n; g++)
         sp_annotate_say_source(d->x, "base: ", &d->base.a.files.v[g], &d->base.texts.v[g]);
     if (d->by_number)

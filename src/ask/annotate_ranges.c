@@ -143,6 +143,17 @@ static void put_listed(struct sp_annotate *x, struct sp_answer_table *t, uint32_
     put_inlined_texts(x, t, l);
 }
 
+/* What no line has: callers that were inferred. */
+static void put_inferred(struct sp_annotate *x, struct sp_answer_table *t)
+{
+    if (!x->a.inferred)
+        return;
+    sp_table_row(x->asked.out, t);
+    sp_put_int(t, TOTAL, x->a.inferred);
+    if (x->asked.q->brief)
+        sp_put_text(x->asked.out, t, LIST_TEXT, "? [inferred]", strlen("? [inferred]"));
+}
+
 static bool any_text(const struct sp_annotate *x)
 {
     for (size_t i = 0; i < x->ranges.n; i++)
@@ -189,6 +200,7 @@ static void put_listing(struct sp_annotate *x)
         for (uint32_t line = r->first; line <= r->last; line++)
             put_listed(x, t, r->file, line);
     }
+    put_inferred(x, t);
 }
 
 /* ---- for programs ---- */

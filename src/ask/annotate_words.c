@@ -19,6 +19,12 @@ const struct sp_answer_column sp_annotate_facts[] = {
     {"total_samples", SP_COL_COUNT, .doc = "samples of total"},
     {"no_line", SP_COL_WEIGHT, .doc = "of self: whose line is not known"},
     {"no_line_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"no_line_total", SP_COL_WEIGHT, .doc = "of total: of stacks in which no line of it is known"},
+    {"no_line_total_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"inferred", SP_COL_WEIGHT,
+     .doc =
+         "of no_line_total: it was inferred there, by which neither its line nor its instruction is known"},
+    {"inferred_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
     {"no_instructions", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
      .doc = "--asm: why there are none; null: there are some"},
     {"hint", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
@@ -45,6 +51,8 @@ const struct sp_answer_column sp_annotate_facts[] = {
     {"diff.base_self_percent", SP_COL_PERCENT, .flags = SP_COL_SOMETIMES, .doc = "of the base's whole"},
     {"diff.base_total", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES, .doc = "total of the function there"},
     {"diff.base_total_percent", SP_COL_PERCENT, .flags = SP_COL_SOMETIMES, .doc = "of the base's whole"},
+    {"diff.base_no_line_total", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES, .doc = "no_line_total there"},
+    {"diff.base_inferred", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES, .doc = "inferred there"},
     {"diff.base_samples", SP_COL_COUNT, .flags = SP_COL_SOMETIMES, .doc = "samples of that self"},
     {"diff.by_number", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
      .doc = "lines of some file are paired by number, for want of the text as compiled: a guess"},
@@ -76,6 +84,10 @@ static void say_facts(struct sp_annotate *x)
     sp_fact_count(a, "total_samples", v->total_samples);
     sp_fact_weight(a, "no_line", 0, v->unlined);
     sp_fact_percent(a, "no_line_percent", 0, v->unlined);
+    sp_fact_weight(a, "no_line_total", 0, v->unlined_total);
+    sp_fact_percent(a, "no_line_total_percent", 0, v->unlined_total);
+    sp_fact_weight(a, "inferred", 0, v->inferred);
+    sp_fact_percent(a, "inferred_percent", 0, v->inferred);
     sp_fact_count(a, "lines_with_weight", (int64_t)x->known);
     sp_fact_count(a, "lines_shown", (int64_t)x->chosen);
 }
@@ -176,16 +188,31 @@ static void say_sources(struct sp_annotate *x)
     }
 }
 
+void sp_annotate_say_inferred(struct sp_answer *a, struct sp_buf *b, const char *before,
+                              const struct sp_annotate *x)
+{
+    if (!x->a.inferred || x->asked.s.cannot_add)
+        return;
+    sp_buf_clear(b);
+    sp_buf_puts(b, before);
+    sp_buf_puts(b, "at no known line: ");
+    sp_text_weight_of(b, &x->asked.s, x->a.inferred);
+    sp_buf_puts(b, " of total, where it left no frame but is proven to stand: [inferred]");
+    sp_answer_line_buf(a, b);
+    sp_buf_clear(b);
+}
+
 static void say_rest(struct sp_annotate *x)
 {
     struct sp_buf *b = &x->asked.b;
+    sp_annotate_say_inferred(x->asked.out, b, "", x);
     sp_buf_clear(b);
-    if (!x->known) {
+    if (!x->known && x->a.inferred < x->a.total)
         sp_answer_line(x->asked.out,
                        "no lines are known: its binary has no debug information here, or was not "
                        "found (`spaa info` says which)");
+    if (!x->known)
         return;
-    }
     if (x->a.unlined && !x->asked.s.cannot_add) {
         say_share(x, "of unknown line: ", x->a.unlined, " of self");
         sp_answer_line_buf(x->asked.out, b);

@@ -145,3 +145,29 @@ def test_pictures_draw_inferred_frames_dashed(tmp_path):
     a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, BOTH)])
     svg = run("flamegraph", a, "-o", "-", code=0).out
     assert svg.count(", inferred</title>") == 2 and 'class="e0 d"' in svg and "inferred (italic, dashed)" in svg
+
+
+def test_annotate_counts_inferred_callers_as_top_does(tmp_path):
+    """They count in the total, at no line: nobody knows from where in the function they called."""
+    frames = [*FRAMES, frame(5, "mid", ip="0x50", srcline="mid.c:7")]
+    rows = [stack("0x1", [1, 3, 4], 3, BOTH), stack("0x2", [1, 5, 3, 4], 1), stack("0x3", [5, 3, 4], 1)]
+    a = write(tmp_path, "a.spaa", frames, rows)
+    for view in ("function", "annotate"):
+        answer = ask(view, a, "mid")
+        assert (int(answer["self"]), int(answer["total"]), answer["total_samples"]) == (10, 50, 5)
+    assert (int(answer["inferred"]), int(answer["no_line_total"]), int(answer["no_line"])) == (30, 30, 0)
+    out = run("annotate", a, "mid", code=0).out
+    assert "at no known line: 30 ns (60.00%) of total, where it left no frame but is proven to stand: [inferred]" in out
+    assert "no debug information" not in out
+    assert [row.split(",")[2:4] for row in run("annotate", a, "mid", "--format", "csv", code=0).out.splitlines()][1:3] == [
+        ["20", "40.00"], ["30", "60.00"]]
+    both = ask("annotate", a, "mid", "--diff", a)["diff"]
+    assert (int(both["base_total"]), int(both["base_inferred"])) == (50, 30)
+
+
+def test_annotate_of_a_caller_that_was_inferred_everywhere(tmp_path):
+    a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, BOTH)])
+    answer = ask("annotate", a, "mid")
+    assert int(answer["total"]) == int(answer["inferred"]) == int(ask("function", a, "mid")["total"]) == 30
+    out = run("annotate", a, "mid", code=0).out
+    assert "30 ns (100.00%) of total, where it left no frame" in out and "no debug information" not in out
