@@ -4,6 +4,7 @@
 #include "io/file.h"
 #include "symbols/paths.h"
 #include "symbols/source_path.h"
+#include "symbols/store.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -136,16 +137,24 @@ static bool source_split(struct sp_source_text *t)
     return true;
 }
 
-/* Written after the binary was, so that it need not be what was compiled. */
-static bool source_is_newer(const struct sp_source_place *at, const struct sp_source_text *t)
+static int64_t time_order(struct timespec a, struct timespec b)
+{
+    return a.tv_sec != b.tv_sec ? a.tv_sec - b.tv_sec : a.tv_nsec - b.tv_nsec;
+}
+
+/* Whether it was written after the binary was, so that it need not be what was compiled. */
+static void source_date(const struct sp_source_place *at, struct sp_source_text *t)
 {
     struct stat source, binary;
     const char *file = at->module ? sp_module_file(at->module) : NULL;
     bool ours = t->from == SP_SOURCE_GIVEN || t->from == SP_SOURCE_RECORDED;
     if (!ours || !file || stat(t->found, &source) || stat(file, &binary))
-        return false;
-    return source.st_mtim.tv_sec != binary.st_mtim.tv_sec ? source.st_mtim.tv_sec > binary.st_mtim.tv_sec
-                                                          : source.st_mtim.tv_nsec > binary.st_mtim.tv_nsec;
+        return;
+    struct timespec written = binary.st_mtim;
+    if (!written.tv_nsec) /* archives know no more than seconds */
+        source.st_mtim.tv_nsec = 0;
+    t->newer = written.tv_sec && time_order(source.st_mtim, written) > 0;
+    t->undated = !t->newer && sp_store_is_undated(file);
 }
 
 spaa_status sp_source_read(const struct sp_source_place *at, const struct sp_source_opts *how,
@@ -170,7 +179,7 @@ spaa_status sp_source_read(const struct sp_source_place *at, const struct sp_sou
         st = SPAA_ERR_NOMEM;
     sp_buf_free(&x.b);
     if (!st)
-        out->newer = source_is_newer(at, out);
+        source_date(at, out);
     else
         sp_source_free(out);
     return st == SPAA_ERR_NOMEM ? sp_nomem(d) : st;

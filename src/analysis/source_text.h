@@ -33,6 +33,7 @@ struct sp_source_text {
     size_t n;
     SP_VEC(size_t) lines; /* where they begin */
     bool newer;           /* the file was written after the binary: lines may be others */
+    bool undated; /* nobody knows whether it was: of the binary only a copy is here, without its time */
 };
 
 /* `out` has `from` NONE where there is no such file. SPAA_ERR_NOMEM, reported; others that files cause. */

@@ -154,7 +154,8 @@ static spaa_status diff_add(struct diff *d, uint32_t base_file, uint32_t base_li
 /* The text of a file as it was compiled, as far as that can be known. */
 static bool is_known(const struct sp_annotate *x, uint32_t file)
 {
-    return x->texts.v[file].from && !x->texts.v[file].newer;
+    const struct sp_source_text *t = &x->texts.v[file];
+    return t->from && !t->newer && !t->undated;
 }
 
 /* Lines base_from… and from… that are not the same: those that are alike, in order, are changed ones. */

@@ -60,7 +60,10 @@ static const struct sp_answer_column file_columns[] = {
     [FILE_SOURCE] = {"source", SP_COL_TEXT,
                      .doc = "how its text was found: embedded, source-path, recorded, debuginfod; null: not"},
     [FILE_READ] = {"read", SP_COL_TEXT, .doc = "the file that was read; null: none"},
-    [FILE_NEWER] = {"newer", SP_COL_BOOL, .doc = "it was written after the binary: lines may be others"},
+    [FILE_NEWER] = {"newer", SP_COL_BOOL,
+                    .doc =
+                        "it was written after the binary: lines may be others; null: the binary is a copy, "
+                        "of which it is not known when the original was written"},
 };
 
 static const struct sp_table_decl
@@ -343,7 +346,7 @@ static void put_files(struct sp_annotate *x)
         put_cstr(x, t, FILE_BINARY, at->module ? sp_module_file(at->module) : NULL);
         put_cstr(x, t, FILE_SOURCE, sp_source_from_names[text->from]);
         put_cstr(x, t, FILE_READ, text->found);
-        sp_put_int(t, FILE_NEWER, text->newer);
+        sp_put_int(t, FILE_NEWER, text->undated ? SP_ABSENT : text->newer);
     }
 }
 

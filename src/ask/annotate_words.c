@@ -164,6 +164,9 @@ void sp_annotate_say_source(struct sp_annotate *x, const char *before, const str
     sp_buf_clear(b);
     if (t->newer)
         sp_answer_line(x->asked.out, "! the source was written after the binary: lines may be others");
+    if (t->undated)
+        sp_answer_line(x->asked.out, "! whether the source was written after the binary is not known: that "
+                                     "is a copy, whose time may be that of copying");
 }
 
 /* The files of lines that are shown. */

@@ -38,7 +38,7 @@ static bool tar_split(struct tar_header *h, const char *name)
     return true;
 }
 
-bool sp_tar_begin(struct sp_output *out, const char *name, uint64_t size)
+bool sp_tar_begin(struct sp_output *out, const char *name, uint64_t size, int64_t seconds)
 {
     struct tar_header h = {.type = '0', .magic = "ustar", .version = {'0', '0'}};
     if (size > SP_TAR_SIZE_MAX || !tar_split(&h, name))
@@ -46,7 +46,8 @@ bool sp_tar_begin(struct sp_output *out, const char *name, uint64_t size)
     memcpy(h.mode, "0000644", 8);
     memcpy(h.uid, "0000000", 8);
     memcpy(h.gid, "0000000", 8);
-    memcpy(h.mtime, "00000000000", 12);
+    bool fits = seconds >= 0 && (uint64_t)seconds <= SP_TAR_SIZE_MAX;
+    snprintf(h.mtime, sizeof h.mtime, "%011llo", fits ? (unsigned long long)seconds : 0ULL);
     snprintf(h.size, sizeof h.size, "%011llo", (unsigned long long)size);
     snprintf(h.sum, sizeof h.sum, "%06o", tar_sum(&h));
     h.sum[7] = ' ';
@@ -113,6 +114,9 @@ spaa_status sp_tar_next(struct sp_input *in, struct sp_tar_entry *out, bool *the
         return SPAA_OK;
     if (!tar_is_header(&h) || !tar_number(h.size, sizeof h.size, &out->size))
         return SPAA_ERR_INPUT;
+    uint64_t seconds;
+    bool dated = tar_number(h.mtime, sizeof h.mtime, &seconds) && seconds <= SP_TAR_SIZE_MAX;
+    out->seconds = dated ? (int64_t)seconds : 0;
     sp_input_consume(in, SP_TAR_BLOCK);
     snprintf(out->name, sizeof out->name, "%.155s%s%.100s", h.prefix, h.prefix[0] ? "/" : "", h.name);
     out->regular = h.type == '0' || !h.type;

@@ -1,6 +1,6 @@
 /*
  * Archives of regular files in the form that POSIX calls ustar, which every tar reads. Written ones hold
- * nothing but names and bytes: no owner, no time, mode 0644, so that equal files make equal archives.
+ * nothing but names, times and bytes: no owner, mode 0644, so that equal files make equal archives.
  */
 #ifndef SP_TAR_H
 #define SP_TAR_H
@@ -11,8 +11,9 @@
 #define SP_TAR_BLOCK    512u
 #define SP_TAR_SIZE_MAX (((uint64_t)1 << 33) - 1) /* of a file: 11 octal digits */
 
-/* What stands before a file's bytes; false: the name does not fit, or it is too large. */
-bool sp_tar_begin(struct sp_output *out, const char *name, uint64_t size);
+/* What stands before a file's bytes; `seconds`: when it was written, 0: not known. False: the name does not
+ * fit, or it is too large. */
+bool sp_tar_begin(struct sp_output *out, const char *name, uint64_t size, int64_t seconds);
 /* What stands behind them; and behind the last file. */
 void sp_tar_end_file(struct sp_output *out, uint64_t size);
 void sp_tar_end(struct sp_output *out);
@@ -20,7 +21,8 @@ void sp_tar_end(struct sp_output *out);
 struct sp_tar_entry {
     char name[260];
     uint64_t size;
-    bool regular; /* a file; else a folder, a link or something of which the bytes are no file's */
+    int64_t seconds; /* when it was written; 0: not known */
+    bool regular;    /* a file; else a folder, a link or something of which the bytes are no file's */
 };
 /* Whether the input begins like one; nothing is consumed. */
 spaa_status sp_tar_is(struct sp_input *in, bool *is);

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NAME_ROOM 200 /* .build-id/ab/cdef… and the part */
@@ -14,6 +15,13 @@ static bool pack_name(const struct symbols_file *f, const char *part, char out[s
 {
     int n = snprintf(out, NAME_ROOM, ".build-id/%.2s/%s%s", f->id, f->id + 2, part);
     return n > 0 && n < NAME_ROOM;
+}
+
+/* When a file was written, by which sources are older or newer; 0: not known, as of files of /proc. */
+static int64_t pack_time(int fd, const char *path, const char *text)
+{
+    struct stat is;
+    return !text && !sp_store_is_undated(path) && fstat(fd, &is) == 0 ? is.st_mtim.tv_sec : 0;
 }
 
 /* One that was found, and is what it should be. */
@@ -37,7 +45,8 @@ static spaa_status pack_file(struct sp_run *run, struct symbols_file *f, struct 
     if (!st)
         st = sp_store_judge(fd, f->id, f->part, run->diags, &is, &f->why);
     if (!st && !f->why) {
-        if (!pack_name(f, f->part, name) || !sp_tar_begin(out, name, f->bytes)) {
+        if (!pack_name(f, f->part, name) ||
+            !sp_tar_begin(out, name, f->bytes, pack_time(fd, f->path, text))) {
             f->why = "it is too large for an archive";
         } else {
             f->status = SYMBOLS_ADDED;
@@ -57,7 +66,7 @@ static void pack_from(const struct symbols_file *f, struct sp_output *out)
 {
     char name[NAME_ROOM];
     size_t n = strlen(f->name);
-    if (!pack_name(f, SP_STORE_FROM, name) || !sp_tar_begin(out, name, n + 1))
+    if (!pack_name(f, SP_STORE_FROM, name) || !sp_tar_begin(out, name, n + 1, 0))
         return;
     sp_write(out, f->name, n);
     sp_puts(out, "\n");

@@ -107,6 +107,23 @@ static spaa_status put_as_debug(const char *store, const char *id, const char *p
     return nomem ? SPAA_ERR_NOMEM : SPAA_OK;
 }
 
+/*
+ * The copy has the time at which the original was written: by it sources are older or newer than the binary.
+ * Of two originals the older tells, also of a copy whose time is that of copying.
+ */
+static void put_time(int fd, const struct symbols_file *file, const char *to)
+{
+    struct stat from, is;
+    bool text = strncmp(file->part, SP_STORE_KALLSYMS, sizeof SP_STORE_KALLSYMS - 1) == 0;
+    if (text || (file->path && sp_store_is_undated(file->path)) || fstat(fd, &from) || stat(to, &is))
+        return;
+    const struct timespec a = from.st_mtim, b = is.st_mtim;
+    bool older = a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+    bool known = a.tv_sec || file->status == SYMBOLS_ADDED;
+    if (known && (older || !b.tv_sec))
+        utimensat(AT_FDCWD, to, (const struct timespec[2]){{.tv_nsec = UTIME_OMIT}, a}, 0);
+}
+
 spaa_status sp_run_symbols_put(struct sp_run *run, const char *store, int fd, struct symbols_file *file)
 {
     struct sp_store_file f;
@@ -131,6 +148,8 @@ spaa_status sp_run_symbols_put(struct sp_run *run, const char *store, int fd, st
         if (!file->part[0] && f.names & 2)
             st = put_as_debug(store, file->id, to);
     }
+    if (!st && file->status <= SYMBOLS_THERE)
+        put_time(fd, file, to);
     struct stat is;
     if (!st && file->status <= SYMBOLS_THERE && stat(to, &is) == 0)
         file->bytes = (uint64_t)is.st_size; /* files of /proc do not say it before */

@@ -9,6 +9,7 @@
 #include "io/temporary.h"
 
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ENTRIES_MAX 100000u
@@ -52,14 +53,15 @@ static spaa_status unpack_from(struct sp_run *run, const char *store, int fd, co
 
 /* One file; *last is the build that was put there last. */
 static spaa_status unpack_file(struct sp_run *run, const char *store, struct sp_input *in,
-                               struct symbols_file *f, const char *last)
+                               struct symbols_file *f, int64_t seconds, const char *last)
 {
+    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = (time_t)seconds}};
     bool from = strcmp(f->part, SP_STORE_FROM) == 0;
     int fd = sp_temporary_file();
     if (fd < 0)
         return sp_temporary_failed(run->diags, "a file of the archive");
     spaa_status st = unpack_bytes(run, in, f->bytes, fd);
-    if (!st && !from)
+    if (!st && !from && !futimens(fd, times)) /* the copy takes it over */
         st = sp_run_symbols_put(run, store, fd, f);
     else if (!st && strcmp(last, f->id) == 0)
         st = unpack_from(run, store, fd, f);
@@ -90,7 +92,7 @@ static spaa_status unpack_entry(struct sp_run *run, const char *store, struct sp
     if (takes) {
         f.id = id;
         f.path = e->name;
-        st = unpack_file(run, store, in, &f, last);
+        st = unpack_file(run, store, in, &f, e->seconds, last);
     } else {
         st = unpack_bytes(run, in, e->size, -1);
     }

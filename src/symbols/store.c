@@ -3,9 +3,11 @@
 #include "symbols/internal.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define HEX       "0123456789abcdef"
 #define NAMES_MAX 4096u /* in a folder that is looked through */
@@ -73,4 +75,16 @@ const char *sp_store_kallsyms(struct sp_buf *b, const char *store, const char *i
     if (!text && !store_boot(sp_path(b, "%s/.build-id/%.2s", store, id), id + 2, part))
         return "";
     return sp_store_path(b, store, id, part);
+}
+
+bool sp_store_is_undated(const char *path)
+{
+    struct statx x;
+    bool copy = strstr(path, "/.build-id/") || strstr(path, "/debuginfod_client/");
+    if (!copy || statx(AT_FDCWD, path, 0, STATX_BTIME | STATX_MTIME, &x))
+        return false;
+    const struct statx_timestamp born = x.stx_btime, written = x.stx_mtime;
+    bool older =
+        written.tv_sec != born.tv_sec ? written.tv_sec < born.tv_sec : written.tv_nsec < born.tv_nsec;
+    return !written.tv_sec || !(x.stx_mask & STATX_BTIME) || !older;
 }

@@ -43,6 +43,12 @@ bool sp_store_name(const char *name, char id[static SP_STORE_ID_ROOM], char part
  */
 const char *sp_store_kallsyms(struct sp_buf *b, const char *store, const char *id, uint64_t text);
 
+/*
+ * Whether a path is of a copy, in a store or a cache by build-id, that does not tell when the original was
+ * written: its time is that of copying, unless it is older than the copy itself is.
+ */
+bool sp_store_is_undated(const char *path);
+
 /* What an open file is. */
 struct sp_store_file {
     char id[SP_STORE_ID_ROOM];     /* its build-id; "": it has none */

@@ -400,7 +400,8 @@ def test_any_tar_reads_a_pack(place):
         assert t.getnames() == [f".build-id/{place.id[:2]}/{place.id[2:]}", f".build-id/{place.id[:2]}/{place.id[2:]}.from"]
         assert t.extractfile(t.getnames()[0]).read() == place.prog.read_bytes()
         assert t.extractfile(t.getnames()[1]).read() == f"{place.prog}\n".encode()
-        assert {(m.mtime, m.uid, m.mode) for m in t.getmembers()} == {(0, 0, 0o644)}
+        assert [m.mtime for m in t.getmembers()] == [int(place.prog.stat().st_mtime), 0]
+        assert {(m.uid, m.mode) for m in t.getmembers()} == {(0, 0o644)}
     assert run("symbols", "pack", place.profile, "-o", "-", code=0, env=place.env).raw == archive.read_bytes()
 
 
@@ -513,3 +514,56 @@ def test_a_damaged_copy_is_not_used_and_is_mended(place):
     assert place.names() == before
     assert status(place.symbols("add", place.profile)) == [("added", "file")]
     assert place.stored().read_bytes() == place.prog.read_bytes()
+
+
+# ---- when a binary was written ----
+
+
+def newer(place, *options):
+    """What annotate says of the source, the binary being in the store alone."""
+    place.run("symbolize", place.profile, "-o", place.at / "named.spaa", *options)
+    (file,) = ask("annotate", place.at / "named.spaa", "yesterday", *options, env=place.env)["files"]
+    return file["newer"]
+
+
+def rewritten(place):
+    """Of a binary of an hour ago: its source is written once more, after it."""
+    then = time.time() - 3600
+    os.utime(place.prog, (then, then))
+    os.utime(place.at / "prog.c", (then + 60, then + 60))
+
+
+def test_a_copy_has_the_time_of_its_original(place):
+    rewritten(place)
+    before = place.prog.stat().st_mtime_ns
+    place.symbols("add", place.profile)
+    place.prog.unlink()
+    assert place.stored().stat().st_mtime_ns == before and newer(place) is True
+    os.utime(place.at / "prog.c", (1e9, 1e9))
+    assert newer(place) is False
+
+
+def test_a_pack_has_the_times_of_its_files(place):
+    rewritten(place)
+    archive = pack(place)
+    before = int(place.prog.stat().st_mtime)
+    place.prog.unlink()
+    place.symbols("add", archive)
+    assert place.stored().stat().st_mtime == before and newer(place) is True
+
+
+def test_a_copy_without_the_time_of_its_original_tells_nothing(place):
+    """As those are that older versions put there, or packed. To add the original again mends them."""
+    rewritten(place)
+    original = place.at / "original"
+    shutil.copy2(place.prog, original)
+    place.symbols("add", place.profile)
+    place.prog.unlink()
+    for then in (None, (0, 0)):
+        os.utime(place.stored(), then)
+        assert newer(place) is None
+        assert "is not known" in run("annotate", place.at / "named.spaa", "yesterday", env=place.env, code=0).out
+    with tarfile.open(pack(place)) as t:
+        assert t.getmembers()[0].mtime == 0
+    assert status(place.symbols("add", original)) == [("there", "file")]
+    assert newer(place) is True
