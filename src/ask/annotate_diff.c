@@ -10,6 +10,7 @@
 #include "ask/symbol_options.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum change { SAME, CHANGED, ADDED, REMOVED, BY_NUMBER };
 static const char *const change_names[] = {"same", "changed", "added", "removed", "unknown"};
@@ -75,7 +76,7 @@ struct diff {
     struct sp_annotate base;
     bool has_lookup, has_selection;
     SP_VEC(struct row) rows;
-    bool by_number, cut;
+    bool by_number, one_text, cut;
     size_t known, chosen;
 };
 
@@ -101,6 +102,22 @@ static spaa_status diff_select(struct diff *d)
     return st;
 }
 
+/* The base's sources: where they were recorded; only what is not there is looked for where the new ones are.
+ */
+static spaa_status diff_sources(struct diff *d)
+{
+    const struct sp_options *o = d->x->asked.q->options;
+    struct sp_source_opts how = {o->base_paths.v, o->base_paths.n, o->symfs};
+    spaa_status st = sp_annotate_sources(&d->base, &how, d->x->asked.q->diags);
+    if (o->base_paths.n)
+        return st;
+    how = (struct sp_source_opts){o->source_paths.v, o->source_paths.n, o->symfs};
+    for (size_t g = 0; !st && o->source_paths.n && g < d->base.texts.n; g++)
+        if (!d->base.texts.v[g].from && d->base.a.files.v[g].file.n)
+            st = sp_source_read(&d->base.a.files.v[g], &how, d->x->asked.q->diags, &d->base.texts.v[g]);
+    return st;
+}
+
 static spaa_status diff_open(struct diff *d)
 {
     struct sp_ask *q = d->x->asked.q;
@@ -116,11 +133,8 @@ static spaa_status diff_open(struct diff *d)
         st = diff_select(d);
     if (!st)
         st = sp_annotate(&d->base.asked.s, &d->base.lookup, &symbols, q->diags, &d->base.a);
-    const struct sp_options *o = q->options;
-    const struct sp_source_opts how = {o->base_paths.n ? o->base_paths.v : o->source_paths.v,
-                                       o->base_paths.n ? o->base_paths.n : o->source_paths.n, o->symfs};
     if (!st)
-        st = sp_annotate_sources(&d->base, &how, q->diags);
+        st = diff_sources(d);
     sp_diags_source(q->diags, NULL, NULL);
     return st;
 }
@@ -156,6 +170,27 @@ static bool is_known(const struct sp_annotate *x, uint32_t file)
 {
     const struct sp_source_text *t = &x->texts.v[file];
     return t->from && !t->newer && !t->undated;
+}
+
+static bool same_build(const struct sp_module *a, const struct sp_module *b)
+{
+    const char *x = a ? sp_module_build_id(a) : NULL, *y = b ? sp_module_build_id(b) : NULL;
+    return x && y && *x && strcmp(x, y) == 0;
+}
+
+/*
+ * One file, found for two builds where they do not say that it was: of one of them at most it is the text. At
+ * the path that both recorded, and older than both, it is what both were compiled from.
+ */
+static bool is_one_text(const struct diff *d, uint32_t g, uint32_t f)
+{
+    const struct sp_source_text *was = &d->base.texts.v[g], *is = &d->x->texts.v[f];
+    struct stat a, b;
+    bool given = was->from == SP_SOURCE_GIVEN || is->from == SP_SOURCE_GIVEN;
+    if (!given || same_build(d->base.a.files.v[g].module, d->x->a.files.v[f].module))
+        return false;
+    return was->found && is->found && !stat(was->found, &a) && !stat(is->found, &b) && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
 }
 
 /* Lines base_from… and from… that are not the same: those that are alike, in order, are changed ones. */
@@ -262,7 +297,9 @@ static spaa_status diff_pair(struct diff *d)
         uint32_t g = file_before(d, f, used);
         if (g != SP_NONE)
             used[g] = true;
-        bool text = g != SP_NONE && is_known(&d->base, g) && is_known(d->x, f);
+        bool one = g != SP_NONE && is_one_text(d, g, f);
+        bool text = g != SP_NONE && !one && is_known(&d->base, g) && is_known(d->x, f);
+        d->one_text |= one;
         st = text ? diff_by_text(d, g, f) : diff_by_number(d, g, f);
     }
     for (uint32_t g = 0; !st && g < d->base.a.files.n; g++)
@@ -362,6 +399,7 @@ static void diff_say(struct diff *d, uint32_t measure)
     sp_fact_weight(a, "diff.base_inferred", measure, d->base.a.inferred);
     sp_fact_count(a, "diff.base_samples", d->base.a.samples);
     sp_fact_bool(a, "diff.by_number", d->by_number);
+    sp_fact_bool(a, "diff.one_text", d->one_text);
     sp_fact_bool(a, "diff.cut", d->cut);
     sp_fact_count(a, "diff.lines_with_weight", (int64_t)d->known);
     sp_fact_count(a, "diff.lines_shown", (int64_t)d->chosen);
@@ -372,6 +410,10 @@ static void diff_say(struct diff *d, uint32_t measure)
     sp_annotate_say_inferred(a, b, "base: ", &d->base);
     for (size_t g = 0; g < d->base.texts.n; g++)
         sp_annotate_say_source(d->x, "base: ", &d->base.a.files.v[g], &d->base.texts.v[g]);
+    if (d->one_text)
+        sp_answer_line(a,
+                       "! one file was read as the source of two builds: of one at most it can be what was "
+                       "compiled (--base-source-path says where the base's is)");
     if (d->by_number)
         sp_answer_line(
             a, "! lines marked ? are paired by their numbers, which move between versions: the text of both "

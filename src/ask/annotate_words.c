@@ -56,6 +56,8 @@ const struct sp_answer_column sp_annotate_facts[] = {
     {"diff.base_samples", SP_COL_COUNT, .flags = SP_COL_SOMETIMES, .doc = "samples of that self"},
     {"diff.by_number", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
      .doc = "lines of some file are paired by number, for want of the text as compiled: a guess"},
+    {"diff.one_text", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
+     .doc = "one file was found for two builds by --source-path: it is the text of one of them at most"},
     {"diff.cut", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
      .doc = "files differ so much that not all that is the same was looked for"},
     {"diff.lines_with_weight", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,

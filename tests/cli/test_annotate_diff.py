@@ -105,3 +105,23 @@ def test_large_files_are_matched_within_bounds(two, tmp_path):
         os.utime(path, (1, 1))
     answer = ask("annotate", new, "sum", "--diff", base, "-n", "0")
     assert "changed" in {r["change"] for r in answer["compared"]} and not answer["diff"]["by_number"]
+
+
+@needs_tools
+def test_one_file_is_not_the_source_of_two_builds(two, tmp_path):
+    """The base's own source comes first; where it is not there, what --source-path gives both is a guess."""
+    base, new = two
+    own = ask("annotate", new, "sum", "--diff", base, "-n", "0")["compared"]
+    given = tmp_path / "given"
+    given.mkdir()
+    (given / "shop.cpp").write_text(NEW)
+    os.utime(given / "shop.cpp", (1, 1))
+    answer = ask("annotate", new, "sum", "--diff", base, "--source-path", given, "-n", "0")
+    assert answer["compared"] == own and not answer["diff"]["one_text"]
+    (tmp_path / "a" / "src" / "shop.cpp").unlink()
+    answer = ask("annotate", new, "sum", "--diff", base, "--source-path", given, "-n", "0")
+    assert answer["diff"]["one_text"] and answer["diff"]["by_number"]
+    assert {r["change"] for r in answer["compared"] if (r["file"] or "").endswith("shop.cpp")} == {"unknown"}
+    assert "read as the source of two builds" in run("annotate", new, "sum", "--diff", base, "--source-path", given, code=0).out
+    same = ask("annotate", base, "sum", "--diff", base, "--source-path", given, "-n", "0")
+    assert not same["diff"]["one_text"]
