@@ -135,6 +135,11 @@ static spaa_status diff_open(struct diff *d)
         st = sp_annotate(&d->base.asked.s, &d->base.lookup, &symbols, q->diags, &d->base.a);
     if (!st)
         st = diff_sources(d);
+    d->base.asked.q = q;
+    d->base.limit = d->x->limit;
+    d->base.context = d->x->context;
+    if (!st && q->options->whole)
+        st = sp_annotate_choose(&d->base);
     sp_diags_source(q->diags, NULL, NULL);
     return st;
 }
@@ -145,6 +150,7 @@ static void diff_close(struct diff *d)
     for (size_t i = 0; i < d->base.texts.n; i++)
         sp_source_free(&d->base.texts.v[i]);
     sp_vec_free(&d->base.texts);
+    sp_vec_free(&d->base.ranges);
     sp_annotation_free(&d->base.a);
     if (d->has_selection)
         sp_selection_free(&d->base.asked.s);
@@ -339,13 +345,23 @@ static void show_around(struct diff *d, size_t at)
         d->rows.v[i].shown |= same_files(&d->rows.v[i], &d->rows.v[at]);
 }
 
-/* --whole: all from the first to the last line with weight of each file. */
+static bool in_ranges(const struct sp_annotate *x, uint32_t file, uint32_t line)
+{
+    for (size_t i = 0; line && i < x->ranges.n; i++)
+        if (x->ranges.v[i].file == file && line >= x->ranges.v[i].first && line <= x->ranges.v[i].last)
+            return true;
+    return false;
+}
+
+/* --whole: all from the first to the last line that the function has in either version, by file. */
 static void show_spans(struct diff *d)
 {
     for (size_t from = 0, to; from < d->rows.n; from = to) {
         size_t first = SIZE_MAX, last = 0;
         for (to = from; to < d->rows.n && same_files(&d->rows.v[from], &d->rows.v[to]); to++)
-            if (d->rows.v[to].base || d->rows.v[to].now) {
+            if (d->rows.v[to].base || d->rows.v[to].now ||
+                in_ranges(&d->base, d->rows.v[to].base_file, d->rows.v[to].base_line) ||
+                in_ranges(d->x, d->rows.v[to].file, d->rows.v[to].line)) {
                 first = first == SIZE_MAX ? to : first;
                 last = to;
             }

@@ -5,9 +5,10 @@ import os
 import random
 import subprocess
 
+import profiles
 import pytest
 from conftest import ask, run
-from test_annotate import SOURCE, needs_tools, record
+from test_annotate import SOURCE, needs_tools, record, symbol
 
 NEW = SOURCE.replace("\tdouble s = 0;\n", "\tdouble s = 0;\n\tdouble most = 1e9;\n").replace(
     "s > 1e9)", "s > most)").replace("x / 3.0", "x / 3.0 + x").replace("#include <vector>\n", "// of orders\n#include <vector>\n")
@@ -125,3 +126,25 @@ def test_one_file_is_not_the_source_of_two_builds(two, tmp_path):
     assert "read as the source of two builds" in run("annotate", new, "sum", "--diff", base, "--source-path", given, code=0).out
     same = ask("annotate", base, "sum", "--diff", base, "--source-path", given, "-n", "0")
     assert not same["diff"]["one_text"]
+
+
+def of_one_address(folder):
+    """A profile with weight at one instruction of the function, the second half's first."""
+    start, size = symbol(folder / "shop", "sum")
+    frame = {"dso": str(folder / "shop"), "func_resolved": False, "kind": "user", "func": hex(start), "ip": hex(start + size // 2)}
+    (folder / "bare.spaa").write_text(profiles.text([([frame], {"samples": 1, "period": 1})]))
+    run("symbolize", folder / "bare.spaa", "-o", folder / "one.spaa", code=0)
+    return folder / "one.spaa"
+
+
+@needs_tools
+def test_whole_is_the_whole_function_of_both_versions(two, tmp_path):
+    base, new = of_one_address(tmp_path / "a"), of_one_address(tmp_path / "b")
+    rows = ask("annotate", new, "sum", "--diff", base, "--whole")["compared"]
+    for profile, line, file in ((new, "line", "file"), (base, "base_line", "base_file")):
+        shown = {r[line] for r in rows if (r[file] or "").endswith("shop.cpp")}
+        alone = {n for r in ask("annotate", profile, "sum", "--whole")["ranges"] if r["file"].endswith("shop.cpp")
+                 for n in range(r["first"], r["last"] + 1)}
+        assert len(alone) > 5 and alone <= shown
+    few = ask("annotate", new, "sum", "--diff", base)["compared"]
+    assert len(few) < len(rows)
