@@ -250,11 +250,36 @@ def test_perf_there_and_back(name, corpus, tmp_path):
     assert again.read_text() == out.read_text()
 
 
-def test_lines_and_inlined_functions_are_frames(corpus, tmp_path):
+def test_inlined_functions_are_frames_with_their_declarations(corpus, tmp_path):
     at = os.path.join(corpus, "perf-data", "made")
     found, _ = write(os.path.join(at, "dwarf.perf.data.zst"), tmp_path / "o.json", "--symfs", os.path.join(at, "symfs"))
     assert any(f.get("file", "").endswith("mix.c") and f.get("line") for f in found["shared"]["frames"])
     assert any(f.get("file", "").startswith("[kernel") for f in found["shared"]["frames"])
+
+
+def as_speedscope_sums(found):
+    """Self and total by what speedscope takes for one frame: its name, file, line and column."""
+    frames = [(f["name"], f.get("file"), f.get("line"), f.get("col")) for f in found["shared"]["frames"]]
+    own, total = collections.Counter(), collections.Counter()
+    for p in found["profiles"]:
+        for stack, weight in zip(p["samples"], p["weights"]):
+            own[frames[int(stack[-1])]] += weight
+            for frame in {frames[int(i)] for i in stack}:
+                total[frame] += weight
+    return sorted((own[f], v) for f, v in total.items())
+
+
+@pytest.mark.parametrize("name", ["fp", "dwarf", "multi"])
+def test_speedscope_adds_up_what_top_does(name, corpus, tmp_path):
+    """A function of several lines is one row there. (Callers that top infers are in no file.)"""
+    at = os.path.join(corpus, "perf-data", "made")
+    path, symfs = os.path.join(at, name + ".perf.data.zst"), os.path.join(at, "symfs")
+    found, _ = write(path, tmp_path / "o.json", "--symfs", symfs)
+    rows = ask("top", path, "--symfs", symfs, "-n", "0")["rows"]
+    by_us = sorted((r["self"], r["total"]) for r in rows if not r["name"].startswith("["))
+    by_them = as_speedscope_sums(found)
+    for row in by_us:
+        by_them.remove(row)
 
 
 def test_fixtures_come_back(tmp_path):

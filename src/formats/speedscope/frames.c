@@ -1,8 +1,8 @@
 /*
  * The table of frames: a name, a file, a line, a column, each but the first may be missing.
  *
- * A name and a file make a function; line and column are where in it. What has a file and no line is of a
- * binary: kernels are known by their brackets.
+ * A name and a file make a function; line and column are where in it, in files of ours where it is declared.
+ * What has a file and no line is of a binary: kernels are known by their brackets.
  */
 #include "base/num.h"
 #include "formats/speedscope/speedscope.h"
@@ -50,6 +50,10 @@ static bool ss_place(struct sp_ss *r, struct ss_frame *x, struct sp_frame *f, st
         return true;
     info->file = sp_profile_text(r->p, x->file.data, x->file.len);
     info->flags = SP_FUNC_LOCAL | SP_FUNC_PATH;
+    if (r->ours) {
+        info->line = (uint32_t)x->line;
+        return info->file != SP_STR_FAIL;
+    }
     sp_buf_clear(&x->srcline);
     sp_buf_add(&x->srcline, x->file.data, x->file.len);
     sp_buf_printf(&x->srcline, ":%lld", (long long)x->line);

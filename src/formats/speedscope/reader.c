@@ -310,7 +310,7 @@ static bool ss_read_all(struct sp_ss *r, struct sp_json *j)
     for (size_t i = 2; i < 5 && j->error; i++) /* cut off in the middle of one of them */
         if (root[i].raw.n && root[i].raw.p + root[i].raw.n == j->end)
             root[i].raw.n = 0;
-    r->unordered = ss_by(root[4].raw, "spaa@");
+    r->ours = ss_by(root[4].raw, "spaa@");
     struct sp_buf title;
     sp_buf_init(&title, 0);
     if (root[2].raw.n && *root[2].raw.p == '"')

@@ -46,7 +46,7 @@ static bool ss_rows(struct sp_ss *r, const struct sp_ss_profile *x, struct sp_js
         more = more && ss_weight(r, x, weights, &weight);
         without += !more;
         at += weight;
-        bool timed = !r->unordered && weight >= 0 && at > x->start - INT64_MAX / 2 && at < INT64_MAX / 2;
+        bool timed = !r->ours && weight >= 0 && at > x->start - INT64_MAX / 2 && at < INT64_MAX / 2;
         if (more && weight && !sp_ss_add(r, x, weight, timed, at))
             return false;
         if (!sp_ss_note(r, samples))

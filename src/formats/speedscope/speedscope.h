@@ -33,7 +33,7 @@ struct sp_ss {
     struct sp_json_file file;
     SP_VEC(uint32_t) frames; /* by their number in the file; SP_NONE: it is none */
     uint32_t events[SP_SS_KINDS], layouts[SP_SS_KINDS], value;
-    bool unordered; /* rows of sampled profiles are sums: their order is no time */
+    bool ours; /* rows of sampled profiles are sums, their order is no time; lines are of declarations */
     size_t frames_max;
     SP_VEC(uint32_t) path; /* a stack, leaf first */
     /* What is said once, at the end. */

@@ -2,14 +2,15 @@
  * Writes speedscope files: a sampled profile for each thread, with its stacks and their sums. They are no
  * moments: `exporter` says that they are ours, so that no reader of ours takes their order for time.
  *
- * A frame is a name with its file and line where the line is known, else with its binary. Of what the format
- * has no place for, addresses, labels and the rest are left out.
+ * A frame is a function: speedscope adds up by name, file and line, so that the line is that of its
+ * declaration, with its source file; where that is not known, its file is the binary. Of what the format has
+ * no place for, addresses, lines that have weight, labels and the rest are left out.
  */
 #include "base/decimal.h"
 #include "base/num.h"
-#include "formats/common/text/srcline.h"
 #include "formats/common/threads/threads.h"
 #include "formats/speedscope/speedscope.h"
+#include "model/functions.h"
 #include "spaa/version.h"
 
 #include <stdlib.h>
@@ -29,21 +30,20 @@ static bool ss_put_frame(void *profile, struct sp_buf *b, uint32_t frame)
 {
     const struct sp_profile *p = profile;
     const struct sp_frame *f = &p->frames.v[frame];
-    struct sp_str name = sp_pstr(p, p->functions.v[f->function].name), file = sp_pstr(p, f->srcline);
-    int64_t line = 0, column = 0;
-    file.n = (uint32_t)sp_srcline_split(file, &line, &column);
-    if (!line)
-        file = sp_pstr(p, sp_frame_dso(p, frame)->name);
+    struct sp_str name = sp_pstr(p, p->functions.v[f->function].name);
+    struct sp_str file = sp_pstr(p, sp_frame_dso(p, frame)->name);
+    const struct sp_func_info *info = sp_function_info(p, f->function);
+    bool declared = info && info->line && info->file, nowhere = !file.n || sp_str_is(file, "[unknown]");
+    if (info && info->file && (declared || nowhere))
+        file = sp_pstr(p, info->file);
     sp_buf_puts(b, "{\"name\":");
     sp_json_string(b, name.p, name.n);
     if (file.n && !sp_str_is(file, "[unknown]")) {
         sp_buf_puts(b, ",\"file\":");
         sp_json_string(b, file.p, file.n);
     }
-    if (line)
-        sp_buf_printf(b, ",\"line\":%lld", (long long)line);
-    if (column)
-        sp_buf_printf(b, ",\"col\":%lld", (long long)column);
+    if (declared)
+        sp_buf_printf(b, ",\"line\":%u", info->line);
     sp_buf_ch(b, '}');
     return !b->failed;
 }
