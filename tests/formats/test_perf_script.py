@@ -437,3 +437,21 @@ def test_text_of_off_cpu_recordings_has_states(tmp_path):
     for options, function in ((["--event", "offcpu-time", "--state", "WAITING"], "wait"), (["--event", "cycles", "--state", "RUNNABLE"], "work")):
         assert [r["function"] for r in ask("top", tmp_path / "p.txt", *options)["rows"]] == [function, "main"]
     run("waits", tmp_path / "p.txt", code=0)
+
+
+def test_branches_behind_a_frame_are_no_part_of_it(tmp_path):
+    """`perf script -F +brstack` without call chains; newer versions print more behind each."""
+    frames = [("401136 work<unsigned long>+0x6d (/tmp/q)", "0x401136(/tmp/q)/0x401120(/tmp/q)/P/-/-/20/  0x401136(/tmp/q (deleted))/0x0([unknown])/M/-/-/1/  "),
+              ("401180 f(int, char const*)+0x1 (/tmp/q)", "0x401136/0x401120/-/-/-/0/NON_SPEC_CORRECT_PATH  0x7ff/0x401120/P/-/-/0/"),
+              ("ffffffff81000001 g+0x1 ([kernel.kallsyms])", "0x401136/0x401120/P/-/-/20/COND/-"), ("401190 h+0x0 (/tmp/q)", "")]
+    text = "".join(f"q  7/8  {i}.000000:    1000 cpu-clock:    {frame} {branches}\n" for i, (frame, branches) in enumerate(frames))
+    (tmp_path / "p.txt").write_text(text)
+    rows = ask("top", tmp_path / "p.txt", "-n", "0")["rows"]
+    assert {(r["name"], r["dso"]) for r in rows} == {("work<unsigned long>", "/tmp/q"), ("f(int, char const*)", "/tmp/q"),
+                                                     ("g", "[kernel]"), ("h", "/tmp/q")}
+
+
+def test_text_of_a_tracepoint_is_not_cut(tmp_path):
+    line = "q  7/8  1.000000: probe:x: (401136) a=0x12/0x34/P/ 0x12/0x34/P/-\n\t401136 f+0x1 (/tmp/q)\n\n"
+    (tmp_path / "p.txt").write_text(line)
+    assert [r["name"] for r in ask("top", tmp_path / "p.txt")["rows"]] == ["f"]

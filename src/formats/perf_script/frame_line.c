@@ -60,6 +60,41 @@ static const char *perf_script_last_group(const char *p, const char *end)
     return NULL;
 }
 
+/* An address with its DSO, where that is printed: "0x401136(/bin/app)/"; the slash at its end, or NULL. */
+static const char *perf_script_branch_side(const char *p, const char *end)
+{
+    enum { DSO_MAX = 4200 }; /* a path and " (deleted)" */
+    uint64_t addr;
+    size_t n = end - p > 2 && p[0] == '0' && p[1] == 'x' ? sp_parse_hex(p + 2, end, &addr) : 0;
+    if (!n)
+        return NULL;
+    p += 2 + n;
+    if (p < end && *p == '(') {
+        p = memmem(p, end - p > DSO_MAX ? DSO_MAX : (size_t)(end - p), ")/", 2);
+        p = p ? p + 1 : end;
+    }
+    return p < end && *p == '/' ? p : NULL;
+}
+
+/* "0x401136(/bin/app)/0x401120(/bin/app)/P/-/-/20/": from, to, whether it was predicted, and more. */
+static bool perf_script_is_branch(const char *p, const char *end)
+{
+    p = perf_script_branch_side(p, end);
+    p = p ? perf_script_branch_side(p + 1, end) : NULL;
+    return p && end - p > 2 && p[2] == '/';
+}
+
+size_t sp_ps_before_branches(const char *p, const char *end)
+{
+    for (const char *q = p; q < end; q++)
+        if ((q == p || sp_ps_blank(q[-1])) && perf_script_is_branch(q, end)) {
+            while (q > p && sp_ps_blank(q[-1]))
+                q--;
+            return (size_t)(q - p);
+        }
+    return (size_t)(end - p);
+}
+
 bool sp_ps_frame_line(const char *p, const char *end, struct sp_ps_frame *f)
 {
     while (p < end && sp_ps_blank(*p))

@@ -62,6 +62,8 @@ struct sp_ps_frame {
 };
 
 bool sp_ps_frame_line(const char *p, const char *end, struct sp_ps_frame *f);
+/* How much of a line there is before the branches that `-F +brstack` prints behind the frame. */
+size_t sp_ps_before_branches(const char *p, const char *end);
 /*
  * The same of text whose blanks at the margin were trimmed. There a frame is told from a line that opens a
  * sample by what follows the address; the caller has seen that the line is no sample line.

@@ -31,7 +31,8 @@ static int perf_script_probe_sample_at(const char *p, const char *eol, const cha
     bool timed = sp_ps_sample_line(p, eol, false, &s);
     if (!timed && !sp_ps_sample_line(p, eol, true, &s))
         return 0;
-    bool one_line = s.rest.n && sp_ps_frame_line(s.rest.p, s.rest.p + s.rest.n, &f) && f.dso.p;
+    const char *behind = s.rest.p + (s.rest.n ? sp_ps_before_branches(s.rest.p, s.rest.p + s.rest.n) : 0);
+    bool one_line = s.rest.n && sp_ps_frame_line(s.rest.p, behind, &f) && f.dso.p;
     bool frames = one_line || perf_script_frame_at(next, end, !timed && !s.event.p);
     *reason = frames ? "a sample line and its frames" : "a sample line";
     if (!timed)

@@ -182,6 +182,17 @@ static bool perf_script_frame_on_line(struct reader *r, const struct sp_ps_sampl
     return f.dso.p || (!r->stacks.dso_seen && !sp_ps_is_probe(s->event));
 }
 
+/* Branches behind the frame are no part of it. Whether there are some. */
+static bool perf_script_cut_branches(struct reader *r, struct sp_ps_sample *s)
+{
+    size_t whole = s->rest.n, frame = whole ? sp_ps_before_branches(s->rest.p, s->rest.p + whole) : 0;
+    s->rest.n = frame;
+    if (frame < whole && perf_script_frame_on_line(r, s))
+        return true;
+    s->rest.n = whole;
+    return false;
+}
+
 /* One sample from its line [p, eol) on. *next NULL: more of the input is needed. */
 static spaa_status perf_script_sample(struct reader *r, struct sp_ps_sample *s, const char *eol,
                                       const char *end, const char **next)
@@ -190,13 +201,14 @@ static spaa_status perf_script_sample(struct reader *r, struct sp_ps_sample *s, 
     struct sp_ps_text text;
     const char *below = eol < end ? eol + 1 : end, *start = below, *stop;
     uint32_t lines = 0;
-    if (perf_script_frame_on_line(r, s)) {
+    bool branches = perf_script_cut_branches(r, s);
+    if (branches || perf_script_frame_on_line(r, s)) {
         stop = perf_script_source_below(r, below, end);
         start = s->rest.p;
         at.one_line = true;
         at.line = r->line;
         text = (struct sp_ps_text){start, s->rest.n};
-        if (stop && stop != below)
+        if (stop && stop != below && !branches)
             text.n = (size_t)(stop - start);
     } else {
         stop = perf_script_frames_below(r, below, end, &start);
