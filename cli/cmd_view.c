@@ -173,6 +173,9 @@ int cmd_view(struct cli *c)
     if (!v.in)
         return cli_usage(c, "--in firefox or --in speedscope",
                          in ? "there is no viewer \"%s\"" : "view needs a viewer", in ? in : "");
+    if (c->nfiles > 1) /* none: as convert says it */
+        return cli_usage(c, "several are one with `spaa merge A B -o OUT`", "view takes one input, not %zu",
+                         c->nfiles);
     int rc = view_name(&v);
     if (!rc)
         rc = view_write(&v);

@@ -35,7 +35,7 @@ static spaa_status assembly_part(struct sp_asm *z, struct sp_module *m, uint64_t
 {
     struct sp_asm_part part = {.module = m};
     if (!sp_module_extent(m, at, &part.start, &part.end, &part.symbol) || part.end <= part.start) {
-        z->why = z->why ? z->why : "nothing says where it begins and ends";
+        z->why = z->why ? z->why : "no symbol says where it begins and ends";
         return SPAA_OK;
     }
     const char *why, *hint;

@@ -80,6 +80,7 @@ def test_filters_hold_and_mistakes_are_refused(profile, tmp_path):
     assert "view needs a viewer" in view(profile, code=2)[1]
     assert 'no viewer "chrome"' in view(profile, "--in", "chrome", code=2)[1]
     view(profile, "--in", "firefox", "-o", "-", code=2)
+    assert "view takes one input, not 2" in run("view", profile, profile, "--in", "firefox", code=2).err
     before = set(os.listdir(tmp_path))
     view(tmp_path / "nosuch", "--in", "firefox", env={"TMPDIR": str(tmp_path)}, code=3)
     assert set(os.listdir(tmp_path)) == before
