@@ -80,8 +80,12 @@ const char *sp_store_kallsyms(struct sp_buf *b, const char *store, const char *i
 bool sp_store_is_undated(const char *path)
 {
     struct statx x;
+    size_t n = strlen(path);
     bool copy = strstr(path, "/.build-id/") || strstr(path, "/debuginfod_client/");
-    if (!copy || statx(AT_FDCWD, path, 0, STATX_BTIME | STATX_MTIME, &x))
+    if (!copy || statx(AT_FDCWD, path, 0, STATX_BTIME | STATX_MTIME | STATX_NLINK, &x))
+        return false;
+    bool perf = n > 4 && strcmp(path + n - 4, "/elf") == 0; /* which links the file itself where it can */
+    if (perf && x.stx_mask & STATX_NLINK && x.stx_nlink > 1)
         return false;
     const struct statx_timestamp born = x.stx_btime, written = x.stx_mtime;
     bool older =

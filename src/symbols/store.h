@@ -45,7 +45,8 @@ const char *sp_store_kallsyms(struct sp_buf *b, const char *store, const char *i
 
 /*
  * Whether a path is of a copy, in a store or a cache by build-id, that does not tell when the original was
- * written: its time is that of copying, unless it is older than the copy itself is.
+ * written: its time is that of copying, unless it is older than the copy itself is, or the copy is a hard
+ * link.
  */
 bool sp_store_is_undated(const char *path);
 
