@@ -46,9 +46,12 @@ static int view_name(struct view *v)
     }
     char at[PATH_MAX - 32];
     int n = snprintf(at, sizeof at, "%s/spaa-view-XXXXXX", folder && *folder ? folder : "/tmp");
-    if (n < 0 || (size_t)n >= sizeof at || !mkdtemp(at))
-        return cli_usage(v->c, "name a file with -o", "no temporary folder could be made: %s",
-                         strerror(errno));
+    if (n < 0 || (size_t)n >= sizeof at || !mkdtemp(at)) {
+        cli_usage(v->c, "name a file with -o", "no temporary folder could be made in %s: %s",
+                  folder && *folder ? folder : "/tmp",
+                  (size_t)n >= sizeof at ? "its name is too long" : strerror(errno));
+        return EXIT_IO;
+    }
     snprintf(v->path, sizeof v->path, "%s/%s", at, v->in->file);
     return EXIT_FINE;
 }
@@ -154,12 +157,10 @@ static int view_say(struct view *v, bool failed)
     char *safe = NULL, *line, *rest = text;
     int rc = EXIT_FINE;
     while (!rc && (line = strsep(&rest, "\n")) && (rest || *line)) {
-        char whole[16 * PATH_MAX];
-        rc = spaa_safe_text(line, 0, &safe) == SPAA_OK ? EXIT_FINE : EXIT_IO;
-        snprintf(whole, sizeof whole, "%s\n", rc ? "" : safe);
+        rc = spaa_safe_text(line, 0, &safe) == SPAA_OK ? cli_print(v->c, safe) : EXIT_IO;
+        rc = rc ? rc : cli_print(v->c, "\n");
         spaa_free(safe);
         safe = NULL;
-        rc = rc ? rc : cli_print(v->c, whole);
     }
     return rc;
 }

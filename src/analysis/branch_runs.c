@@ -77,7 +77,7 @@ static spaa_status gather_event(struct gatherer *g, const struct sp_select_opts 
         const struct sp_frame *ends[SP_BRANCH_ENDS];
         int64_t count = gather_weight(g, stack, s.metric);
         if (sp_leaving(g->d, i))
-            st = sp_nomem(g->d);
+            st = SPAA_ERR_CANCELLED;
         else if (count && sp_branch_ends(g->p, stack, ends) == frames)
             st = frames == 2 ? gather_branch(g, stack, ends, count) : gather_run(g, stack, ends, count);
     }

@@ -4,13 +4,7 @@
 #include "model/off_cpu.h"
 #include "model/waiting.h"
 
-static uint32_t metric_of(const struct sp_profile *p, const char *name)
-{
-    for (uint32_t i = 0; i < p->metrics.n; i++)
-        if (sp_str_is(sp_pstr(p, p->metrics.v[i].name), name))
-            return i;
-    return SP_NONE;
-}
+#include <string.h>
 
 static int64_t unscaled(int64_t v, unsigned scale)
 {
@@ -42,7 +36,8 @@ static bool count_threads(struct accounts *x)
 
 bool accounts_from_weights(struct accounts *x)
 {
-    uint32_t counts = sp_waiting_count(x->p, x->s->event), longest = metric_of(x->p, SP_OFF_CPU_LONGEST);
+    uint32_t counts = sp_waiting_count(x->p, x->s->event),
+             longest = sp_metric_find(x->p, SP_OFF_CPU_LONGEST, strlen(SP_OFF_CPU_LONGEST));
     for (size_t i = 0; i < x->s->rows.n; i++) {
         const struct sp_selected *r = &x->s->rows.v[i];
         const struct sp_wait_why *why = &x->why->of[r->stack];

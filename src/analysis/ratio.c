@@ -21,10 +21,21 @@ static const struct {
 
 /* ---- names of events ---- */
 
-/* "cpu_core/cycles,period=9/u": a PMU, a name, modifiers; "cycles:u" has the last two. */
+/* "cpu_core/cycles,period=9/u": a PMU, a name, modifiers; "cycles:u" and "cycles/period=9/u" have no PMU. */
 struct event_parts {
     struct sp_str pmu, base, modifiers;
 };
+
+/* What stands between slashes is how the event before them is sampled, no event of a PMU. */
+static bool is_how(struct sp_str terms)
+{
+    static const char *const how[] = {
+        "period=", "freq=", "time=", "call-graph=", "name=", "stack-size=", "max-stack=", NULL};
+    for (size_t i = 0; how[i]; i++)
+        if (terms.n > strlen(how[i]) && memcmp(terms.p, how[i], strlen(how[i])) == 0)
+            return true;
+    return false;
+}
 
 static struct event_parts parts_of(struct sp_str name)
 {
@@ -36,6 +47,10 @@ static struct event_parts parts_of(struct sp_str name)
         out.base = (struct sp_str){slash + 1, (uint32_t)(last - slash - 1)};
         const char *comma = memchr(out.base.p, ',', out.base.n);
         out.base.n = comma ? (uint32_t)(comma - out.base.p) : out.base.n;
+        if (is_how(out.base)) {
+            out.base = out.pmu;
+            out.pmu = (struct sp_str){"", 0};
+        }
     } else if (!slash && last) {
         out.base.n = (uint32_t)(last - name.p);
     }

@@ -8,6 +8,7 @@
 #include "analysis/line_match.h"
 #include "ask/annotate.h"
 #include "ask/symbol_options.h"
+#include "model/identity.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -272,12 +273,6 @@ static spaa_status diff_by_number(struct diff *d, uint32_t g, uint32_t f)
     return st;
 }
 
-static struct sp_str base_name(struct sp_str path)
-{
-    const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
-    return slash ? (struct sp_str){slash + 1, (uint32_t)(path.p + path.n - slash - 1)} : path;
-}
-
 /* The base's file that a file was: of its path, else the first of its name; SP_NONE. */
 static uint32_t file_before(const struct diff *d, uint32_t f, const bool *used)
 {
@@ -289,7 +284,7 @@ static uint32_t file_before(const struct diff *d, uint32_t f, const bool *used)
             continue;
         if (sp_str_cmp(has, want) == 0)
             return g;
-        if (named == SP_NONE && sp_str_cmp(base_name(has), base_name(want)) == 0)
+        if (named == SP_NONE && sp_str_cmp(sp_base_name(has), sp_base_name(want)) == 0)
             named = g;
     }
     return named;

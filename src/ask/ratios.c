@@ -204,9 +204,7 @@ void sp_ratios_say(struct sp_asked *x, const struct sp_ratios *r, const struct s
         sp_buf_puts(b, " of the whole");
         sp_answer_line_buf(x->out, b);
         sp_buf_clear(b);
-        if (!k)
-            say_doubts(x, v);
-        else if (!v->r.alike || v->r.timed)
+        if (!k || !v->r.alike || v->r.timed) /* that nothing is recorded of turns is said once */
             say_doubts(x, v);
     }
 }

@@ -140,6 +140,14 @@ def test_short_forms_need_events_that_are_called_so(tmp_path):
 
 
 @needs_tools
+def test_how_an_event_is_sampled_is_no_processor_of_its_own(tmp_path):
+    """cycles/period=7/: what stands between the slashes is no event of a PMU `cycles`."""
+    path = path_of(tmp_path, recording([(0, HOT, 5), (1, HOT, 6)], (b"cycles/period=7/", b"instructions/freq=99,call-graph=fp/")))
+    told = ask("top", path, "--no-symbols", "--ratio", "ipc")["ratios"][0]
+    assert (told["of"], told["per"]) == ("instructions/freq=99,call-graph=fp/", "cycles/period=7/")
+    assert "side or kind" not in run("top", path, "--no-symbols", "--ratio", "ipc", code=0).out
+
+
 def test_lines_and_functions_have_them(tmp_path):
     profile, start, size = build(tmp_path)
     rows = [json.loads(x) for x in profile.read_text().splitlines()]
