@@ -84,10 +84,27 @@ struct sp_str sp_weight_text(const struct sp_profile *p, uint32_t stack, uint32_
     return d ? sp_pstr(p, d->text) : (struct sp_str){"", 0};
 }
 
+/* The number's text, as JSON has numbers: without the zeros before the first digit that text formats may
+ * have. */
+static uint32_t weights_text(struct sp_profile *p, const char *s, size_t n)
+{
+    size_t sign = n && s[0] == '-', zeros = 0;
+    while (sign + zeros + 1 < n && s[sign + zeros] == '0' && s[sign + zeros + 1] >= '0' &&
+           s[sign + zeros + 1] <= '9')
+        zeros++;
+    if (!zeros || !sign)
+        return sp_intern(&p->strs, s + zeros, n - zeros);
+    char *t = sp_arena_dup(&p->strs.arena, s + zeros, n - zeros);
+    if (!t)
+        return SP_STR_FAIL;
+    t[0] = '-';
+    return sp_intern(&p->strs, t, n - zeros);
+}
+
 static bool weights_set_decimal(struct sp_profile *p, uint32_t stack, uint32_t metric, const char *s,
                                 size_t n)
 {
-    uint32_t text = sp_intern(&p->strs, s, n);
+    uint32_t text = weights_text(p, s, n);
     int64_t *c = weights_cell(p, stack, metric);
     if (text == SP_STR_FAIL || !c)
         return false;
@@ -118,7 +135,7 @@ int64_t sp_weight_whole(const struct sp_profile *p, uint32_t stack, uint32_t met
 bool sp_weight_set_text(struct sp_profile *p, uint32_t stack, uint32_t metric, const char *s, size_t n)
 {
     int64_t v;
-    if (n && sp_parse_i64(s, s + n, &v) == n && v > SP_DECIMAL && !(n > 1 && s[0] == '-' && s[1] == '0'))
+    if (n && sp_parse_i64(s, s + n, &v) == n && v > SP_DECIMAL && (v || s[0] != '-'))
         return sp_weight_set(p, stack, metric, v);
     return weights_set_decimal(p, stack, metric, s, n);
 }

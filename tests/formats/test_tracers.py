@@ -60,6 +60,15 @@ def names(sums):
 
 # What single constructs become
 
+def test_zeros_before_a_number_of_more_than_64_bits_are_no_part_of_it(tmp_path):
+    path = tmp_path / "max.bpftrace"
+    path.write_text("@[\n    near+1\n]: 5\n\n@max[\n    far+2\n]: 0018446744073709551614\n")
+    out = tmp_path / "out.spaa"
+    run("convert", path, "--from", "bpftrace", "-o", out, code=0)
+    assert run("validate", out).code == 0
+    assert '"value":18446744073709551614' in out.read_text()
+
+
 @pytest.mark.parametrize("key,kept", [("-34", -34), ("034", "034"), ("-034", "-034"), ("-0", "-0"), ("0", 0), ("--5", "--5")])
 def test_a_key_is_a_number_only_as_json_has_it(tmp_path, key, kept):
     path = tmp_path / "keys.dtrace"

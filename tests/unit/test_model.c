@@ -167,6 +167,22 @@ static void test_numbers_given_as_text_stay_exact(void **state)
     assert_int_equal(sp_weight(f->p, s, f->metric), INT64_MIN + 2);
 }
 
+static void test_zeros_before_a_number_are_no_part_of_it(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t s = stack_of(f, frame_at(f->p, "f", "a", 0, 0), frame_at(f->p, "g", "a", 0, 0), 0);
+    static const char *const texts[][2] = {{"0018446744073709551615", "18446744073709551615"},
+                                           {"-018446744073709551615", "-18446744073709551615"},
+                                           {"00.10", "0.10"},
+                                           {"-00", "-0"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_true(sp_weight_set_text(f->p, s, f->metric, texts[i][0], strlen(texts[i][0])));
+        check_text(f, s, texts[i][1]);
+    }
+    assert_true(sp_weight_set_text(f->p, s, f->metric, "-05", 3));
+    assert_int_equal(sp_weight(f->p, s, f->metric), -5);
+}
+
 static void test_decimals_add_exactly(void **state)
 {
     struct fixture *f = *state;
@@ -308,6 +324,7 @@ int main(void)
         WITH(test_a_thread_keeps_its_first_name),
         WITH(test_sums_beyond_64_bits_are_capped_and_told_once),
         WITH(test_numbers_given_as_text_stay_exact),
+        WITH(test_zeros_before_a_number_are_no_part_of_it),
         WITH(test_decimals_add_exactly),
         WITH(test_order_is_by_content_not_by_arrival),
         WITH(test_equal_hashes_become_hash_and_hash_plus_one),
