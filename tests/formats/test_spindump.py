@@ -134,6 +134,14 @@ def test_tail(both):
     assert tail == (report.lines[report.lines.index("Kextstat:"):] if report.odd else [])
 
 
+def test_a_statistic_that_stands_twice_has_one_member():
+    lines = ["Num IOs 55 Latency Mean 68us Latency SD 92us", "Reads 0 (0 KB) Latency SD 93us", "Reads 1 (2 KB) Writes 55 (674 KB)"]
+    profile = Profile(report_of([(1, [], ["    9  f + 1 (x + 1) [0x1]"], [])]) + "\nTier 0 Aggregate Stats:\n" + "".join(f"\t{line}\n" for line in lines))
+    (a,) = profile.by["x_spindump_aggregate"]
+    assert a["lines"] == lines
+    assert (a["latency_sd_us"], a["reads"], a["read_bytes"]) == (92, 0, 0)
+
+
 def test_timeline_ranges_add_up(both):
     report, profile = both
     for s in profile.by["stack"]:

@@ -134,26 +134,39 @@ static bool spindump_histogram_record(struct spindump_reader *r)
     return sp_hang_extension(r->p, &r->buf);
 }
 
-/* "Num IOs 55", "Latency Mean 68us", "Reads 0 (0 KB)": the number behind a name. */
-static void spindump_statistic(struct spindump_reader *r, struct sp_span line, const char *name,
-                               const char *key, const char *bytes_key)
+/* "Num IOs 55", "Latency Mean 68us", "Reads 0 (0 KB)": a name, and the number behind it. */
+struct spindump_statistic {
+    const char *name, *key, *bytes_key;
+};
+
+/* False: the line has none. */
+static bool spindump_statistic(struct spindump_reader *r, struct sp_span line,
+                               const struct spindump_statistic *x)
 {
-    const char *at = memmem(line.p, line.n, name, strlen(name));
+    const char *at = memmem(line.p, line.n, x->name, strlen(x->name));
     int64_t v;
     if (!at)
-        return;
-    struct sp_span s = sp_hang_after(line, (size_t)(at - line.p) + strlen(name));
+        return false;
+    struct sp_span s = sp_hang_after(line, (size_t)(at - line.p) + strlen(x->name));
     size_t n = sp_parse_i64(s.p, s.p + s.n, &v);
     if (!n)
-        return;
-    sp_hang_number(&r->buf, key, v);
+        return false;
+    sp_hang_number(&r->buf, x->key, v);
     s = sp_hang_trim(sp_hang_after(s, n));
-    if (bytes_key && s.n > 1 && *s.p == '(' && sp_hang_bytes(sp_hang_after(s, 1), &v))
-        sp_hang_number(&r->buf, bytes_key, v);
+    if (x->bytes_key && s.n > 1 && *s.p == '(' && sp_hang_bytes(sp_hang_after(s, 1), &v))
+        sp_hang_number(&r->buf, x->bytes_key, v);
+    return true;
 }
 
+/* One that stands twice, as in what was pasted together, has the number of the first; `lines` has all. */
 static bool spindump_statistics_record(struct spindump_reader *r)
 {
+    static const struct spindump_statistic all[] = {{"Num IOs ", "ios", NULL},
+                                                    {"Latency Mean ", "latency_mean_us", NULL},
+                                                    {"Max Latency ", "latency_max_us", NULL},
+                                                    {"Latency SD ", "latency_sd_us", NULL},
+                                                    {"Reads ", "reads", "read_bytes"},
+                                                    {"Writes ", "writes", "write_bytes"}};
     struct sp_span title = r->histogram.v[0];
     sp_buf_clear(&r->buf);
     sp_buf_puts(&r->buf, "{\"type\":\"x_spindump_aggregate\"");
@@ -163,15 +176,10 @@ static bool spindump_statistics_record(struct spindump_reader *r)
     for (size_t i = 1; i < r->histogram.n; i++)
         sp_hang_item(&r->buf, r->histogram.v[i]);
     sp_buf_ch(&r->buf, ']');
-    for (size_t i = 1; i < r->histogram.n; i++) {
-        struct sp_span s = r->histogram.v[i];
-        spindump_statistic(r, s, "Num IOs ", "ios", NULL);
-        spindump_statistic(r, s, "Latency Mean ", "latency_mean_us", NULL);
-        spindump_statistic(r, s, "Max Latency ", "latency_max_us", NULL);
-        spindump_statistic(r, s, "Latency SD ", "latency_sd_us", NULL);
-        spindump_statistic(r, s, "Reads ", "reads", "read_bytes");
-        spindump_statistic(r, s, "Writes ", "writes", "write_bytes");
-    }
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        for (size_t i = 1; i < r->histogram.n; i++)
+            if (spindump_statistic(r, r->histogram.v[i], &all[k]))
+                break;
     return sp_hang_extension(r->p, &r->buf);
 }
 
