@@ -13,7 +13,7 @@
  *
  * The text has no grammar that could be trusted line by line: a number may be a key or a value, which the
  * next line decides (a stack that follows without a blank line makes it a key); titles and what the program
- * prints may stand anywhere. line.c says what a line can be by itself, records.c what it is here.
+ * prints may stand anywhere. line.c says what a line can be by itself, take.c what it is here.
  */
 #ifndef SP_DTRACE_H
 #define SP_DTRACE_H
@@ -158,7 +158,7 @@ struct dt_reader {
     int64_t off_cpu; /* ns in the unit of times off the CPU, 0: values are something else */
 };
 
-/* records.c */
+/* take.c */
 spaa_status dt_take_line(void *reader, const char *p, size_t n);
 spaa_status dt_take_end(struct dt_reader *r);
 /* header.c */

@@ -1,6 +1,6 @@
 /*
  * Reads DTrace's printed aggregations (docs/dtrace.md; the format is described by what `dtrace` prints for
- * `@[keys] = agg()`). dtrace.h shows a record; records.c makes them of lines, formats/aggregation.h stacks of
+ * `@[keys] = agg()`). dtrace.h shows a record; take.c makes them of lines, formats/aggregation.h stacks of
  * them.
  */
 #include "formats/common/text/off_cpu_option.h"
