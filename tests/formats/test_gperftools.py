@@ -341,6 +341,14 @@ def test_comments_of_go_name_functions():
     assert [c for c, _, w in stacks if w == {"goroutine": 3}] == [{"x_labels": {"job": "7", "route": '/x "y"'}}]
 
 
+def test_what_is_counted_may_be_no_utf8(tmp_path):
+    given, kept, back = (tmp_path / name for name in ("given", "kept.spaa", "back"))
+    given.write_bytes(b"g\xd5routine profile: total 2\n2 @ 0x1001 0x2001\n")
+    run("convert", given, "--from", "gperftools", "--lossless", "-o", kept, code=0)
+    run("convert", kept, "--to", "gperftools", "--lossless", "-o", back, code=0)
+    assert back.read_bytes() == given.read_bytes()
+
+
 def test_inlined_functions_of_one_address():
     text = ("goroutine profile: total 2\n2 @ 0x1001 0x2001\n#\t0x1000\tmain.inner+0x1\t/a.go:1\n"
             "#\t0x1000\tmain.outer+0x10\t/a.go:9\n#\t0x2000\tmain.main+0x5\t/a.go:20\n\n"

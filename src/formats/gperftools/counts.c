@@ -20,9 +20,10 @@ spaa_status sp_gp_counts(struct sp_gp *gp, struct sp_str title)
 {
     const char *blank = memchr(title.p, ' ', title.n);
     size_t n = blank ? (size_t)(blank - title.p) : title.n;
-    char *what = sp_arena_dup(&gp->m.arena, title.p, n);
-    if (!what)
+    uint32_t name = sp_profile_text(gp->p, title.p, n);
+    if (name == SP_STR_FAIL)
         return sp_nomem(gp->d);
+    const char *what = sp_pstr(gp->p, name).p;
     struct sp_gp_event e = {
         .name = what, .kind = SP_SOFTWARE, .period = 1, .period_unit = "count", .ntypes = 1};
     e.types[0] = (struct sp_gp_type){what, "count", what, "count"};
