@@ -37,7 +37,7 @@ static bool annotate_nomem(struct annotator *b)
 static bool same_place(const struct sp_source_place *x, const struct sp_source_place *y)
 {
     bool path = x->path && y->path ? strcmp(x->path, y->path) == 0 : x->path == y->path;
-    return path && x->module == y->module && sp_str_cmp(x->file, y->file) == 0;
+    return path && x->module == y->module && x->kept.v == y->kept.v && sp_str_cmp(x->file, y->file) == 0;
 }
 
 /* Finds or adds; SP_NONE: failed. */

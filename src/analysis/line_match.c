@@ -149,12 +149,85 @@ static bool match_region(struct matcher *m, struct region r)
 static bool match_intern(const struct sp_source_text *t, struct sp_strtab *texts, uint32_t *out)
 {
     for (size_t i = 0; i < t->lines.n; i++) {
-        struct sp_str line = sp_line_trimmed(sp_source_line(t, (uint32_t)i + 1));
+        uint32_t number;
+        struct sp_str line = sp_line_trimmed(sp_source_held(t, i, &number));
         out[i] = sp_intern(texts, line.n ? line.p : "", line.n);
         if (out[i] == SP_STR_FAIL)
             return false;
     }
     return true;
+}
+
+/* ---- texts with gaps ---- */
+
+/* Lines of one file: by their numbers. */
+static void match_numbers(struct matcher *m, const struct sp_source_text *base,
+                          const struct sp_source_text *text)
+{
+    for (size_t k = 0; k < text->lines.n; k++) {
+        uint32_t line, number = 0;
+        sp_source_held(text, k, &line);
+        size_t i = sp_source_before(base, line);
+        if (i < base->lines.n)
+            sp_source_held(base, i, &number);
+        m->out[k] = number == line ? (uint32_t)i + 1 : 0;
+    }
+}
+
+/* Whether the line before, or after, is the same one too, in both texts. */
+static bool match_runs(const struct matcher *m, const struct sp_source_text *base,
+                       const struct sp_source_text *text, size_t k, size_t other)
+{
+    uint32_t a, b, x, y;
+    if (!m->out[k] || !m->out[other])
+        return false;
+    sp_source_held(text, k, &a);
+    sp_source_held(text, other, &b);
+    sp_source_held(base, m->out[k] - 1, &x);
+    sp_source_held(base, m->out[other] - 1, &y);
+    return a - b == x - y && (a - b == 1 || b - a == 1);
+}
+
+/* Keeps matches of lines that are once in both, and of those that follow each other from there. */
+static void match_sure(struct matcher *m, const struct sp_source_text *base,
+                       const struct sp_source_text *text)
+{
+    enum { SHORT = 4 };
+    bool *sure = (bool *)(void *)m->uniques; /* as many, and not needed any more */
+    size_t n = text->lines.n;
+    for (size_t i = 0; i < base->lines.n; i++)
+        m->in_a[m->a[i]]++;
+    for (size_t k = 0; k < n; k++)
+        m->in_b[m->b[k]]++;
+    for (size_t k = 0; k < n; k++) {
+        uint32_t line;
+        sure[k] = m->out[k] && m->in_a[m->b[k]] == 1 && m->in_b[m->b[k]] == 1 &&
+                  sp_line_trimmed(sp_source_held(text, k, &line)).n >= SHORT;
+    }
+    for (size_t k = 1; k < n; k++)
+        sure[k] = sure[k] || (sure[k - 1] && match_runs(m, base, text, k, k - 1));
+    for (size_t k = n; k-- > 1;)
+        sure[k - 1] = sure[k - 1] || (sure[k] && match_runs(m, base, text, k - 1, k));
+    for (size_t k = 0; k < n; k++)
+        m->out[k] = sure[k] ? m->out[k] : 0;
+}
+
+static bool match_all(struct matcher *m, const struct sp_source_text *base, const struct sp_source_text *text)
+{
+    bool gaps = base->numbers || text->numbers, ok = true;
+    if (gaps && sp_source_is_same(base, text)) {
+        match_numbers(m, base, text);
+        return true;
+    }
+    struct region whole = {0, (uint32_t)base->lines.n, 0, (uint32_t)text->lines.n};
+    ok = sp_vec_push(&m->todo, whole);
+    while (ok && m->todo.n) {
+        struct region r = m->todo.v[--m->todo.n];
+        ok = match_region(m, r);
+    }
+    if (ok && gaps)
+        match_sure(m, base, text);
+    return ok;
 }
 
 uint32_t *sp_match_lines(const struct sp_source_text *base, const struct sp_source_text *text, bool *cut)
@@ -171,12 +244,7 @@ uint32_t *sp_match_lines(const struct sp_source_text *base, const struct sp_sour
             *parts[i] = room + i * all;
         ok = match_intern(base, &texts, m.a) && match_intern(text, &texts, m.b);
     }
-    struct region whole = {0, (uint32_t)na, 0, (uint32_t)nb};
-    ok = ok && sp_vec_push(&m.todo, whole);
-    while (ok && m.todo.n) {
-        struct region r = m.todo.v[--m.todo.n];
-        ok = match_region(&m, r);
-    }
+    ok = ok && match_all(&m, base, text);
     sp_vec_free(&m.todo);
     sp_strtab_free(&texts);
     free(room);

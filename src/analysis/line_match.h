@@ -8,8 +8,11 @@
 #include "analysis/source_text.h"
 
 /*
- * Per line of `text` (from 1 on) the line of `base` that it is, or 0: ascending. To be freed; NULL: memory is
- * exhausted. *cut: it would have cost too much, so that some that are the same may not be matched.
+ * Per line that `text` has (sp_source_held) 1 + the number of that which `base` has of it, or 0: ascending.
+ * To be freed; NULL: memory is exhausted. *cut: it would have cost too much, so that some that are the same
+ * may not be matched. Where lines of a text are missing, what stands between does not hold others in their
+ * place: then only lines that are there once count, with what is the same around them; of one file, its
+ * numbers.
  */
 uint32_t *sp_match_lines(const struct sp_source_text *base, const struct sp_source_text *text, bool *cut);
 /* A line that is not the other's, but most of it: half of both texts at their beginnings and ends. */

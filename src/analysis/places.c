@@ -129,6 +129,22 @@ static bool places_keep_path(struct sp_places *x, struct sp_source_place *at)
     return at->path;
 }
 
+/* Of files whose text the profile carries: where they were is known without their binary. */
+static void places_kept(const struct sp_places *x, uint32_t dso, struct sp_source_place *at)
+{
+    at->profile = x->p;
+    if (!at->file.n || !x->p->source_pieces.n)
+        return;
+    at->kept = sp_source_version_of(x->p, at->file, dso, at->path);
+    if (!at->kept.n)
+        return;
+    const struct sp_source_piece *v = at->kept.v;
+    if (!at->path && v->path)
+        at->path = sp_str_cstr(&x->p->strs, v->path);
+    if (!at->comp_dir && v->comp_dir)
+        at->comp_dir = sp_str_cstr(&x->p->strs, v->comp_dir);
+}
+
 spaa_status sp_places_of(struct sp_places *x, uint32_t frame, struct sp_source_place *out)
 {
     const struct sp_frame *f = &x->p->frames.v[frame];
@@ -145,6 +161,8 @@ spaa_status sp_places_of(struct sp_places *x, uint32_t frame, struct sp_source_p
     st = sp_symbols_failed(x->symbols);
     if (!st && !places_keep_path(x, out))
         st = sp_nomem(x->d);
+    if (!st)
+        places_kept(x, x->p->functions.v[f->function].dso, out);
     return st;
 }
 

@@ -11,18 +11,21 @@
 #define SP_PLACES_H
 
 #include "model/profile.h"
+#include "model/source_pieces.h"
 #include "symbols/symbols.h"
 
 struct sp_places;
 
 /* Texts live as long as the places, or the profile. */
 struct sp_source_place {
-    struct sp_str file;       /* as the frame has it; n 0: not known */
-    uint32_t line;            /* 0: not known */
-    const char *path;         /* absolute; NULL: not known */
-    const char *comp_dir;     /* NULL: not known */
-    const char *source;       /* the whole file, where debug information has it; NULL */
-    struct sp_module *module; /* the binary; NULL: none can be asked */
+    struct sp_str file;               /* as the frame has it; n 0: not known */
+    uint32_t line;                    /* 0: not known */
+    const char *path;                 /* absolute; NULL: not known */
+    const char *comp_dir;             /* NULL: not known */
+    const char *source;               /* the whole file, where debug information has it; NULL */
+    struct sp_module *module;         /* the binary; NULL: none can be asked */
+    struct sp_source_version kept;    /* lines of it that the profile carries; n 0: none */
+    const struct sp_profile *profile; /* whose those are */
 };
 
 /* opts: where binaries are looked for. */

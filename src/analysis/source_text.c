@@ -1,6 +1,7 @@
 #include "analysis/source_text.h"
 
 #include "base/buf.h"
+#include "base/sha256.h"
 #include "io/file.h"
 #include "symbols/paths.h"
 #include "symbols/source_path.h"
@@ -13,7 +14,8 @@
 
 #define SOURCE_MAX ((size_t)64 << 20)
 
-const char *const sp_source_from_names[] = {NULL, "embedded", "source-path", "recorded", "debuginfod"};
+const char *const sp_source_from_names[] = {NULL,      "embedded", "source-path",
+                                            "profile", "recorded", "debuginfod"};
 
 static char *source_copy(const char *s)
 {
@@ -126,14 +128,85 @@ static spaa_status source_embedded(const struct sp_source_place *at, struct sp_s
     return out->data ? SPAA_OK : SPAA_ERR_NOMEM;
 }
 
+static void source_digest(struct sp_source_text *t)
+{
+    unsigned char digest[SP_SHA256];
+    static const char hex[] = "0123456789abcdef";
+    sp_sha256(t->data, t->n, digest);
+    for (size_t i = 0; i < SP_SHA256; i++) {
+        t->sha256[2 * i] = hex[digest[i] >> 4];
+        t->sha256[2 * i + 1] = hex[digest[i] & 15];
+    }
+}
+
+/* What the profile knows of it, where the text is that of the whole file. */
+static void source_take_date(const struct sp_source_place *at, struct sp_source_text *t)
+{
+    t->newer = at->kept.v->flags & SP_SOURCE_NEWER;
+    t->undated = !(at->kept.v->flags & (SP_SOURCE_NEWER | SP_SOURCE_OLDER));
+}
+
+/* A recorded file is no other than that which the profile has lines of. */
+static bool is_kept_file(const struct sp_source_place *at, const struct sp_source_text *t)
+{
+    return sp_str_is(sp_pstr(at->profile, at->kept.v->sha256), t->sha256);
+}
+
+/* The lines of one piece behind those of others. */
+static bool source_add_piece(const struct sp_source_place *at, const struct sp_source_piece *piece,
+                             struct sp_buf *b, struct sp_source_text *t)
+{
+    struct sp_str text = sp_pstr(at->profile, piece->text);
+    uint32_t line = (uint32_t)piece->first;
+    for (const char *p = text.p, *end = text.p + text.n; p < end; line++) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        size_t n = (size_t)((nl ? nl + 1 : end) - p);
+        if (!t->lines.n || line > t->numbers[t->lines.n - 1]) {
+            t->numbers[t->lines.n] = line;
+            t->lines.v[t->lines.n++] = b->len;
+            if (!sp_buf_add(b, p, n))
+                return false;
+        }
+        p += n;
+    }
+    return true;
+}
+
+static spaa_status source_kept(const struct sp_source_place *at, struct sp_source_text *t)
+{
+    struct sp_buf b;
+    size_t lines = 0;
+    for (size_t i = 0; i < at->kept.n; i++)
+        lines += sp_source_piece_lines(at->profile, &at->kept.v[i]);
+    t->numbers = malloc((lines + 1) * sizeof *t->numbers);
+    sp_buf_init(&b, 0);
+    bool ok = t->numbers && sp_vec_reserve(&t->lines, lines + 1);
+    for (size_t i = 0; ok && i < at->kept.n; i++)
+        ok = source_add_piece(at, &at->kept.v[i], &b, t);
+    t->data = b.data; /* freed like that of a file */
+    t->n = b.len;
+    t->from = SP_SOURCE_KEPT;
+    t->total = (uint32_t)at->kept.v->lines;
+    struct sp_str digest = sp_pstr(at->profile, at->kept.v->sha256);
+    if (digest.n == sizeof t->sha256 - 1)
+        memcpy(t->sha256, digest.p, digest.n);
+    source_take_date(at, t);
+    return ok ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
 static bool source_split(struct sp_source_text *t)
 {
+    if (t->from == SP_SOURCE_KEPT)
+        return true;
     for (size_t i = 0; i < t->n;) {
         const char *end = memchr(t->data + i, '\n', t->n - i);
         if (!sp_vec_push(&t->lines, i))
             return false;
         i = end ? (size_t)(end - t->data) + 1 : t->n;
     }
+    t->total = t->lines.n < UINT32_MAX ? (uint32_t)t->lines.n : UINT32_MAX;
+    if (t->from)
+        source_digest(t);
     return true;
 }
 
@@ -157,6 +230,26 @@ static void source_date(const struct sp_source_place *at, struct sp_source_text 
     t->undated = !t->newer && sp_store_is_undated(file);
 }
 
+static spaa_status source_where_recorded(struct search *x, const struct sp_source_opts *how)
+{
+    spaa_status st = how->symfs ? source_recorded(x, how->symfs) : SPAA_OK;
+    return st ? st : source_recorded(x, NULL);
+}
+
+/* The recorded file where it is the one that the profile has lines of, else these. */
+static spaa_status source_whole_or_kept(struct search *x, const struct sp_source_opts *how)
+{
+    struct sp_source_text *t = x->out;
+    spaa_status st = source_where_recorded(x, how);
+    if (st || !t->from)
+        return st ? st : source_kept(x->at, t);
+    source_digest(t);
+    if (is_kept_file(x->at, t))
+        return SPAA_OK;
+    sp_source_free(t);
+    return source_kept(x->at, t);
+}
+
 spaa_status sp_source_read(const struct sp_source_place *at, const struct sp_source_opts *how,
                            struct sp_diags *d, struct sp_source_text *out)
 {
@@ -169,16 +262,19 @@ spaa_status sp_source_read(const struct sp_source_place *at, const struct sp_sou
         st = source_given(&x, how, true);
     if (!st)
         st = source_given(&x, how, false);
+    if (!st && !out->from && at->kept.n)
+        st = source_whole_or_kept(&x, how);
     if (!st)
-        st = how->symfs ? source_recorded(&x, how->symfs) : SPAA_OK;
-    if (!st)
-        st = source_recorded(&x, NULL);
+        st = source_where_recorded(&x, how);
     if (!st)
         st = source_of_server(&x);
     if (!st && (x.b.nomem || !source_split(out)))
         st = SPAA_ERR_NOMEM;
     sp_buf_free(&x.b);
-    if (!st)
+    out->several = at->kept.several;
+    if (!st && at->kept.n && out->from != SP_SOURCE_KEPT && is_kept_file(at, out))
+        source_take_date(at, out);
+    else if (!st)
         source_date(at, out);
     else
         sp_source_free(out);
@@ -189,16 +285,46 @@ void sp_source_free(struct sp_source_text *t)
 {
     free(t->found);
     free(t->data);
+    free(t->numbers);
     sp_vec_free(&t->lines);
     *t = (struct sp_source_text){0};
 }
 
-struct sp_str sp_source_line(const struct sp_source_text *t, uint32_t line)
+size_t sp_source_before(const struct sp_source_text *t, uint32_t line)
 {
-    if (!line || line > t->lines.n)
-        return (struct sp_str){NULL, 0};
-    size_t from = t->lines.v[line - 1], to = line < t->lines.n ? t->lines.v[line] : t->n;
+    size_t lo = 0, hi = t->lines.n;
+    if (!t->numbers)
+        return !line ? 0 : line - 1 < hi ? line - 1 : hi;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (t->numbers[mid] < line)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+struct sp_str sp_source_held(const struct sp_source_text *t, size_t i, uint32_t *line)
+{
+    size_t from = t->lines.v[i], to = i + 1 < t->lines.n ? t->lines.v[i + 1] : t->n;
+    *line = t->numbers ? t->numbers[i] : (uint32_t)i + 1;
     while (to > from && (t->data[to - 1] == '\n' || t->data[to - 1] == '\r'))
         to--;
     return (struct sp_str){t->data + from, (uint32_t)(to - from)};
+}
+
+struct sp_str sp_source_line(const struct sp_source_text *t, uint32_t line)
+{
+    uint32_t number;
+    size_t i = sp_source_before(t, line);
+    if (!line || i >= t->lines.n)
+        return (struct sp_str){NULL, 0};
+    struct sp_str text = sp_source_held(t, i, &number);
+    return number == line ? text : (struct sp_str){NULL, 0};
+}
+
+bool sp_source_is_same(const struct sp_source_text *a, const struct sp_source_text *b)
+{
+    return *a->sha256 && strcmp(a->sha256, b->sha256) == 0;
 }

@@ -41,6 +41,7 @@ static void annotate_free(struct sp_annotate *x)
         sp_source_free(&x->texts.v[i]);
     sp_vec_free(&x->texts);
     sp_vec_free(&x->ranges);
+    sp_vec_free(&x->missing);
     sp_ratios_free(&x->ratios);
     free(x->ratio_lines);
     sp_annotation_free(&x->a);

@@ -19,8 +19,9 @@ struct sp_annotate {
     SP_VEC(struct sp_source_text) texts; /* beside a.files */
     size_t limit;                        /* lines with weight, at most */
     long context;
-    SP_VEC(struct sp_annotate_range) ranges; /* by file and line */
-    size_t chosen, known;                    /* of the lines with weight: shown, and in all */
+    SP_VEC(struct sp_annotate_range) ranges;  /* by file and line */
+    SP_VEC(struct sp_annotate_range) missing; /* asked for, but the profile carries no text of them */
+    size_t chosen, known;                     /* of the lines with weight: shown, and in all */
     int64_t chosen_self;
     struct sp_ratios ratios;                     /* --ratio */
     struct sp_ratio_part ratio_whole[SP_RATIOS]; /* of the function */

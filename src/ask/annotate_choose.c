@@ -41,12 +41,11 @@ static int choose_by_total(const void *va, const void *vb)
 static struct sp_annotate_range choose_around(const struct sp_annotate *x, const struct sp_annotated_line *l)
 {
     struct sp_annotate_range r = {.file = l->file, .first = l->line, .last = l->line};
-    size_t n = x->texts.v[l->file].lines.n;
-    uint32_t context = (uint32_t)x->context;
+    uint32_t n = x->texts.v[l->file].total, context = (uint32_t)x->context;
     if (l->line > n)
         return r;
     r.first = l->line > context ? l->line - context : 1;
-    r.last = n - l->line > context ? l->line + context : (uint32_t)n;
+    r.last = n - l->line > context ? l->line + context : n;
     return r;
 }
 
@@ -203,19 +202,70 @@ static int choose_by_place(const void *va, const void *vb)
     return (x->last > y->last) - (x->last < y->last);
 }
 
-static void choose_join(struct sp_annotate *x)
+static void choose_join_list(struct sp_annotate_range *v, size_t *count)
 {
     size_t n = 0;
-    if (x->ranges.n)
-        qsort(x->ranges.v, x->ranges.n, sizeof *x->ranges.v, choose_by_place);
-    for (size_t i = 0; i < x->ranges.n; i++) {
-        struct sp_annotate_range r = x->ranges.v[i], *before = n ? &x->ranges.v[n - 1] : NULL;
+    if (*count)
+        qsort(v, *count, sizeof *v, choose_by_place);
+    for (size_t i = 0; i < *count; i++) {
+        struct sp_annotate_range r = v[i], *before = n ? &v[n - 1] : NULL;
         if (before && before->file == r.file && r.first <= before->last + 1)
             before->last = r.last > before->last ? r.last : before->last;
         else
-            x->ranges.v[n++] = r;
+            v[n++] = r;
     }
-    x->ranges.n = n;
+    *count = n;
+}
+
+/* Lines from..to that the profile carries no text of: those with weight stand alone. */
+static bool choose_gap(struct sp_annotate *x, uint32_t file, uint32_t from, uint32_t to)
+{
+    struct sp_annotate_range gap = {.file = file, .first = from, .last = to};
+    for (size_t k = 0; k < x->a.lines.n; k++) {
+        const struct sp_annotated_line *l = &x->a.lines.v[k];
+        struct sp_annotate_range one = {.file = file, .first = l->line, .last = l->line};
+        if (l->file == file && l->line && l->line >= from && l->line <= to && !sp_vec_push(&x->ranges, one))
+            return false;
+    }
+    return sp_vec_push(&x->missing, gap);
+}
+
+/* A range of which the profile carries some lines: each run of these, and what is between. */
+static bool choose_held(struct sp_annotate *x, struct sp_annotate_range r)
+{
+    const struct sp_source_text *t = &x->texts.v[r.file];
+    uint32_t next = r.first;
+    for (size_t i = sp_source_before(t, r.first); i < t->lines.n && t->numbers[i] <= r.last; i++) {
+        struct sp_annotate_range run = {.file = r.file, .first = t->numbers[i], .last = t->numbers[i]};
+        for (; i + 1 < t->lines.n && t->numbers[i + 1] == run.last + 1 && run.last < r.last; i++)
+            run.last++;
+        if ((run.first > next && !choose_gap(x, r.file, next, run.first - 1)) ||
+            !sp_vec_push(&x->ranges, run))
+            return false;
+        next = run.last + 1;
+    }
+    return next > r.last || choose_gap(x, r.file, next, r.last);
+}
+
+/* Ranges of what is here. */
+static bool choose_split(struct sp_annotate *x)
+{
+    size_t n = x->ranges.n;
+    struct sp_annotate_range *all = malloc((n + 1) * sizeof *all);
+    bool ok = all != NULL;
+    if (ok && n)
+        memcpy(all, x->ranges.v, n * sizeof *all);
+    x->ranges.n = ok ? 0 : n;
+    for (size_t i = 0; ok && i < n; i++) {
+        bool held = x->texts.v[all[i].file].numbers;
+        ok = held ? choose_held(x, all[i]) : sp_vec_push(&x->ranges, all[i]);
+    }
+    free(all);
+    if (ok && x->missing.n) {
+        qsort(x->ranges.v, x->ranges.n, sizeof *x->ranges.v, choose_by_place);
+        choose_join_list(x->missing.v, &x->missing.n);
+    }
+    return ok;
 }
 
 static void choose_weigh(struct sp_annotate *x)
@@ -248,9 +298,11 @@ spaa_status sp_annotate_choose(struct sp_annotate *x)
         return st;
     if (!ok)
         return sp_nomem(x->asked.q->diags);
-    choose_join(x);
+    choose_join_list(x->ranges.v, &x->ranges.n);
     if (whole)
         choose_span(x);
+    if (!choose_split(x))
+        return sp_nomem(x->asked.q->diags);
     choose_weigh(x);
     return SPAA_OK;
 }

@@ -51,7 +51,9 @@ static const struct sp_answer_column diff_columns[] = {
     [BASE_LINE] = {"base_line", SP_COL_COUNT, "base", .doc = "its number there; null: it is not in the base"},
     [LINE] = {"line", SP_COL_COUNT, "line", .doc = "its number; null: it is not in the new version"},
     [CHANGE] = {"change", SP_COL_TEXT, .flags = SP_COL_CSV,
-                .doc = "same, changed, added, removed; unknown: paired by number, for want of a text"},
+                .doc =
+                    "same, changed, added, removed; unknown: paired by number, for want of a text, or alone, "
+                    "for want of that around it"},
     [MARK] = {"mark", SP_COL_TEXT, "", .flags = SP_COL_NO_JSON, .doc = "the same in a sign"},
     [TEXT] = {"text", SP_COL_TEXT, "source", .flags = SP_COL_FLEXIBLE,
               .doc = "what stands there; of removed lines in the base; null: not known"},
@@ -78,6 +80,7 @@ struct diff {
     bool has_lookup, has_selection;
     SP_VEC(struct row) rows;
     bool by_number, one_text, cut;
+    bool apart; /* lines of which the profile does not carry what is around them */
     size_t known, chosen;
 };
 
@@ -152,6 +155,7 @@ static void diff_close(struct diff *d)
         sp_source_free(&d->base.texts.v[i]);
     sp_vec_free(&d->base.texts);
     sp_vec_free(&d->base.ranges);
+    sp_vec_free(&d->base.missing);
     sp_annotation_free(&d->base.a);
     if (d->has_selection)
         sp_selection_free(&d->base.asked.s);
@@ -200,52 +204,6 @@ static bool is_one_text(const struct diff *d, uint32_t g, uint32_t f)
            a.st_ino == b.st_ino;
 }
 
-/* Lines base_from… and from… that are not the same: those that are alike, in order, are changed ones. */
-static spaa_status diff_gap(struct diff *d, uint32_t g, uint32_t base_from, uint32_t base_to, uint32_t f,
-                            uint32_t from, uint32_t to)
-{
-    enum { LOOK = 64 }; /* so far on it is looked for what a line became */
-    const struct sp_source_text *was = &d->base.texts.v[g], *is = &d->x->texts.v[f];
-    spaa_status st = SPAA_OK;
-    for (; !st && base_from < base_to; base_from++) {
-        struct sp_str text = sp_source_line(was, base_from);
-        uint32_t at = from, end = to - from > LOOK ? from + LOOK : to;
-        while (at < end && !sp_lines_alike(text, sp_source_line(is, at)))
-            at++;
-        for (; !st && at < end && from < at; from++)
-            st = diff_add(d, g, 0, f, from, ADDED);
-        if (!st && at < end)
-            st = diff_add(d, g, base_from, f, from++, CHANGED);
-        else if (!st)
-            st = diff_add(d, g, base_from, f, 0, REMOVED);
-    }
-    for (; !st && from < to; from++)
-        st = diff_add(d, g, 0, f, from, ADDED);
-    return st;
-}
-
-static spaa_status diff_by_text(struct diff *d, uint32_t g, uint32_t f)
-{
-    const struct sp_source_text *was = &d->base.texts.v[g], *is = &d->x->texts.v[f];
-    bool cut;
-    uint32_t *pairs = sp_match_lines(was, is, &cut), base = 1, line = 1;
-    spaa_status st = pairs ? SPAA_OK : diff_nomem(d);
-    d->cut |= !st && cut;
-    for (uint32_t k = 0; !st && k < is->lines.n; k++) {
-        if (!pairs[k])
-            continue;
-        st = diff_gap(d, g, base, pairs[k], f, line, k + 1);
-        if (!st)
-            st = diff_add(d, g, pairs[k], f, k + 1, SAME);
-        base = pairs[k] + 1;
-        line = k + 2;
-    }
-    if (!st)
-        st = diff_gap(d, g, base, (uint32_t)was->lines.n + 1, f, line, (uint32_t)is->lines.n + 1);
-    free(pairs);
-    return st;
-}
-
 /* The next line of a file that has weight; 0: none. */
 static uint32_t next_line(const struct sp_annotate *x, uint32_t file, uint32_t behind)
 {
@@ -253,6 +211,99 @@ static uint32_t next_line(const struct sp_annotate *x, uint32_t file, uint32_t b
         if (x->a.lines.v[i].file == file && x->a.lines.v[i].line > behind)
             return x->a.lines.v[i].line;
     return 0;
+}
+
+/* What stands between two lines that are the same: from..to of those that each text has. */
+struct gap {
+    size_t base_from, base_to, from, to;
+};
+
+/* Number of a line of those that are there; behind the last one, as there is no other. */
+static uint32_t number_at(const struct sp_source_text *t, size_t i)
+{
+    uint32_t line = t->total + 1;
+    if (i < t->lines.n)
+        sp_source_held(t, i, &line);
+    return line;
+}
+
+/* All lines of the file that stand there are there. */
+static bool is_whole(const struct sp_source_text *t, size_t from, size_t to)
+{
+    uint32_t before = from ? number_at(t, from - 1) : 0;
+    return !t->numbers || number_at(t, to) - before == to - from + 1;
+}
+
+/* What became of lines is not known where some are not there: those that have weight stand alone. */
+static spaa_status diff_apart(struct diff *d, uint32_t g, uint32_t f, const struct gap *x)
+{
+    const struct sp_source_text *was = &d->base.texts.v[g], *is = &d->x->texts.v[f];
+    uint32_t line = x->base_from ? number_at(was, x->base_from - 1) : 0;
+    spaa_status st = SPAA_OK;
+    while (!st && (line = next_line(&d->base, g, line)) && line < number_at(was, x->base_to)) {
+        st = diff_add(d, g, line, f, 0, BY_NUMBER);
+        d->apart = true;
+    }
+    line = x->from ? number_at(is, x->from - 1) : 0;
+    while (!st && (line = next_line(d->x, f, line)) && line < number_at(is, x->to)) {
+        st = diff_add(d, g, 0, f, line, BY_NUMBER);
+        d->apart = true;
+    }
+    return st;
+}
+
+/* Lines that are not the same: those that are alike, in order, are changed ones. */
+static spaa_status diff_gap(struct diff *d, uint32_t g, uint32_t f, const struct gap *x)
+{
+    enum { LOOK = 64 }; /* so far on it is looked for what a line became */
+    const struct sp_source_text *was = &d->base.texts.v[g], *is = &d->x->texts.v[f];
+    spaa_status st = SPAA_OK;
+    size_t from = x->from;
+    if (!is_whole(was, x->base_from, x->base_to) || !is_whole(is, x->from, x->to))
+        return diff_apart(d, g, f, x);
+    for (size_t base = x->base_from; !st && base < x->base_to; base++) {
+        uint32_t line, other;
+        struct sp_str text = sp_source_held(was, base, &line);
+        size_t at = from, end = x->to - from > LOOK ? from + LOOK : x->to;
+        while (at < end && !sp_lines_alike(text, sp_source_held(is, at, &other)))
+            at++;
+        for (; !st && at < end && from < at; from++)
+            st = diff_add(d, g, 0, f, number_at(is, from), ADDED);
+        if (!st && at < end)
+            st = diff_add(d, g, line, f, number_at(is, from++), CHANGED);
+        else if (!st)
+            st = diff_add(d, g, line, f, 0, REMOVED);
+    }
+    for (; !st && from < x->to; from++)
+        st = diff_add(d, g, 0, f, number_at(is, from), ADDED);
+    return st;
+}
+
+static spaa_status diff_by_text(struct diff *d, uint32_t g, uint32_t f)
+{
+    const struct sp_source_text *was = &d->base.texts.v[g], *is = &d->x->texts.v[f];
+    bool cut;
+    uint32_t *pairs = sp_match_lines(was, is, &cut);
+    struct gap x = {0, 0, 0, 0};
+    spaa_status st = pairs ? SPAA_OK : diff_nomem(d);
+    d->cut |= !st && cut;
+    for (size_t k = 0; !st && k < is->lines.n; k++) {
+        if (!pairs[k])
+            continue;
+        x.base_to = pairs[k] - 1;
+        x.to = k;
+        st = diff_gap(d, g, f, &x);
+        if (!st)
+            st = diff_add(d, g, number_at(was, x.base_to), f, number_at(is, k), SAME);
+        x.base_from = x.base_to + 1;
+        x.from = k + 1;
+    }
+    x.base_to = was->lines.n;
+    x.to = is->lines.n;
+    if (!st)
+        st = diff_gap(d, g, f, &x);
+    free(pairs);
+    return st;
 }
 
 /* Lines with weight, of one number in both; a file that the other version has not (SP_NONE) is all new. */
@@ -333,10 +384,28 @@ static bool same_files(const struct row *a, const struct row *b)
     return a->base_file == b->base_file && a->file == b->file;
 }
 
+static bool is_next(const struct sp_annotate *x, uint32_t file, uint32_t before, uint32_t line)
+{
+    return !before || !line || line == before + 1 || !x->texts.v[file].numbers;
+}
+
+/* Whether nothing is missing between a row and the one before it: of profiles that carry some lines only. */
+static bool goes_on(const struct diff *d, size_t i)
+{
+    const struct row *before = &d->rows.v[i - 1], *r = &d->rows.v[i];
+    return !same_files(before, r) || (is_next(&d->base, r->base_file, before->base_line, r->base_line) &&
+                                      is_next(d->x, r->file, before->line, r->line));
+}
+
 static void show_around(struct diff *d, size_t at)
 {
     size_t around = d->x->asked.q->options->whole ? 0 : (size_t)d->x->context;
-    for (size_t i = at > around ? at - around : 0; i < d->rows.n && i <= at + around; i++)
+    size_t first = at, last = at;
+    while (first && at - first < around && goes_on(d, first))
+        first--;
+    while (last + 1 < d->rows.n && last - at < around && goes_on(d, last + 1))
+        last++;
+    for (size_t i = first; i <= last; i++)
         d->rows.v[i].shown |= same_files(&d->rows.v[i], &d->rows.v[at]);
 }
 
@@ -411,6 +480,7 @@ static void diff_say(struct diff *d, uint32_t measure)
     sp_fact_count(a, "diff.base_samples", d->base.a.samples);
     sp_fact_bool(a, "diff.by_number", d->by_number);
     sp_fact_bool(a, "diff.one_text", d->one_text);
+    sp_fact_bool(a, "diff.apart", d->apart);
     sp_fact_bool(a, "diff.cut", d->cut);
     sp_fact_count(a, "diff.lines_with_weight", (int64_t)d->known);
     sp_fact_count(a, "diff.lines_shown", (int64_t)d->chosen);
@@ -429,6 +499,10 @@ static void diff_say(struct diff *d, uint32_t measure)
         sp_answer_line(
             a, "! lines marked ? are paired by their numbers, which move between versions: the text of both "
                "as compiled is not here (--source-path, --base-source-path)");
+    if (d->apart)
+        sp_answer_line(
+            a, "! other lines marked ? stand alone: the profile does not carry the lines around them, "
+               "so what they were or became is not known");
     if (d->cut)
         sp_answer_line(
             a, "! the files differ too much to be compared to the end: lines may stand as removed and added");
@@ -501,7 +575,7 @@ static void diff_put_all(struct diff *d, uint32_t measure)
     for (size_t i = 0; i < d->rows.n; i++) {
         if (!d->rows.v[i].shown)
             continue;
-        if (d->x->asked.q->brief && last != SIZE_MAX && last + 1 != i) {
+        if (d->x->asked.q->brief && last != SIZE_MAX && (last + 1 != i || !goes_on(d, i))) {
             sp_table_row(d->x->asked.out, t);
             sp_put_text(d->x->asked.out, t, TEXT, "⋮", strlen("⋮"));
         }

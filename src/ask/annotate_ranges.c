@@ -51,19 +51,35 @@ static const struct sp_answer_column in_columns[] = {
     SP_FUNCTION_COLUMNS(IN_FUNCTION, NULL, NULL),
 };
 
-enum { FILE_FILE, FILE_PATH, FILE_DIR, FILE_BINARY, FILE_SOURCE, FILE_READ, FILE_NEWER, FILE_N };
+enum {
+    FILE_FILE,
+    FILE_PATH,
+    FILE_DIR,
+    FILE_BINARY,
+    FILE_SOURCE,
+    FILE_READ,
+    FILE_NEWER,
+    FILE_LINES,
+    FILE_MISSING,
+    FILE_N
+};
 static const struct sp_answer_column file_columns[] = {
     [FILE_FILE] = {"file", SP_COL_TEXT, .doc = "as the compiler was told; null: not known"},
     [FILE_PATH] = {"path", SP_COL_TEXT, .doc = "absolute, where it was compiled; null: not known"},
     [FILE_DIR] = {"comp_dir", SP_COL_TEXT, .doc = "where the compiler ran; null: not known"},
     [FILE_BINARY] = {"binary", SP_COL_TEXT, .doc = "the binary that says so; null: none was found"},
-    [FILE_SOURCE] = {"source", SP_COL_TEXT,
-                     .doc = "how its text was found: embedded, source-path, recorded, debuginfod; null: not"},
+    [FILE_SOURCE] =
+        {"source", SP_COL_TEXT,
+         .doc = "how its text was found: embedded (in debug information), source-path, profile, recorded, "
+                "debuginfod; null: not"},
     [FILE_READ] = {"read", SP_COL_TEXT, .doc = "the file that was read; null: none"},
     [FILE_NEWER] = {"newer", SP_COL_BOOL,
                     .doc =
-                        "it was written after the binary: lines may be others; null: the binary is a copy, "
-                        "of which it is not known when the original was written"},
+                        "it was written after the binary: lines may be others; null: it is not known: the "
+                        "binary is a copy without the time of the original, or was not here when the profile "
+                        "took the text"},
+    [FILE_LINES] = {"lines", SP_COL_COUNT, .doc = "that the file has; null: it was not found"},
+    [FILE_MISSING] = {"missing", SP_COL_COUNT, .doc = "of these the profile has no text"},
 };
 
 static const struct sp_table_decl
@@ -347,6 +363,8 @@ static void put_files(struct sp_annotate *x)
         put_cstr(x, t, FILE_SOURCE, sp_source_from_names[text->from]);
         put_cstr(x, t, FILE_READ, text->found);
         sp_put_int(t, FILE_NEWER, text->undated ? SP_ABSENT : text->newer);
+        sp_put_int(t, FILE_LINES, text->from ? (int64_t)text->total : SP_ABSENT);
+        sp_put_int(t, FILE_MISSING, (int64_t)text->total - (int64_t)text->lines.n);
     }
 }
 

@@ -58,6 +58,8 @@ const struct sp_answer_column sp_annotate_facts[] = {
      .doc = "lines of some file are paired by number, for want of the text as compiled: a guess"},
     {"diff.one_text", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
      .doc = "one file was found for two builds by --source-path: it is the text of one of them at most"},
+    {"diff.apart", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
+     .doc = "some lines stand alone, since the profile does not carry what is around them"},
     {"diff.cut", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
      .doc = "files differ so much that not all that is the same was looked for"},
     {"diff.lines_with_weight", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
@@ -155,20 +157,53 @@ void sp_annotate_say_source(struct sp_annotate *x, const char *before, const str
     sp_buf_puts(b, before);
     say_file(x, at);
     bool elsewhere = t->found && (!at->path || strcmp(at->path, t->found) != 0);
-    if (!t->from)
+    if (!t->from && t->several)
+        sp_buf_puts(b, ": the profile carries several texts of it, and nothing tells which one this is; "
+                       "--source-path DIR says where it is");
+    else if (!t->from)
         sp_buf_puts(b, at->path ? ": not there; --source-path DIR or FROM=TO says where it is"
                                 : ": --source-path DIR says where it is");
     else if (t->from == SP_SOURCE_EMBEDDED)
         sp_buf_puts(b, ", as it is in the debug information");
+    else if (t->from == SP_SOURCE_KEPT)
+        sp_buf_puts(b, ", lines that the profile carries");
     else if (elsewhere)
         sp_buf_printf(b, ", read from %s", t->found);
     sp_answer_line_buf(x->asked.out, b);
     sp_buf_clear(b);
     if (t->newer)
         sp_answer_line(x->asked.out, "! the source was written after the binary: lines may be others");
-    if (t->undated)
+    if (t->undated && t->from == SP_SOURCE_KEPT)
+        sp_answer_line(x->asked.out,
+                       "! whether the source was written after the binary was not known when the "
+                       "profile took its text");
+    else if (t->undated)
         sp_answer_line(x->asked.out, "! whether the source was written after the binary is not known: that "
                                      "is a copy, whose time may be that of copying");
+}
+
+/* Lines that were asked for and of which the profile carries no text. */
+static void say_missing(struct sp_annotate *x, uint32_t file)
+{
+    enum { MOST = 6 };
+    struct sp_buf *b = &x->asked.b;
+    size_t n = 0;
+    sp_buf_clear(b);
+    for (size_t i = 0; i < x->missing.n; i++) {
+        const struct sp_annotate_range *r = &x->missing.v[i];
+        if (r->file != file || n++ >= MOST)
+            continue;
+        sp_buf_printf(b, n > 1 ? ", %u" : "no text in the profile of lines %u", r->first);
+        if (r->last > r->first)
+            sp_buf_printf(b, "-%u", r->last);
+    }
+    if (n > MOST)
+        sp_buf_printf(b, " and %zu more ranges", n - MOST);
+    if (n)
+        sp_buf_printf(b, " (the file has %u): --source-path shows them", x->texts.v[file].total);
+    if (n)
+        sp_answer_line_buf(x->asked.out, b);
+    sp_buf_clear(b);
 }
 
 /* The files of lines that are shown. */
@@ -182,8 +217,10 @@ static void say_sources(struct sp_annotate *x)
             continue;
         last = file;
         sp_annotate_say_source(x, "", &x->a.files.v[file], t);
+        if (!x->asked.q->options->annotate_base && !x->asked.q->options->assembly)
+            say_missing(x, file);
         for (size_t k = 0; k < x->a.lines.n; k++)
-            if (t->from && x->a.lines.v[k].file == file && x->a.lines.v[k].line > t->lines.n) {
+            if (t->from && x->a.lines.v[k].file == file && x->a.lines.v[k].line > t->total) {
                 sp_answer_line(
                     x->asked.out,
                     "! that file ends before line %u, which has weight: it is not what was compiled",

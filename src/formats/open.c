@@ -353,6 +353,8 @@ spaa_status sp_write_profile(struct sp_profile *p, const struct spaa_format *f,
         return st;
     if (!sp_named_format(f->name, SP_CAN_WRITE, d))
         return SPAA_ERR_UNSUPPORTED;
+    if (p->source_pieces.n && strcmp(f->name, "spaa") != 0)
+        sp_emit(d, SP_I321, SP_AT_NOTHING, "source text: SPAA alone has a place for it");
     st = f->caps & SP_CAN_STATE_OWN ? sp_callees_join(p) : sp_callees_split(p, split ? NULL : d);
     return st ? st : f->write(p, opts, d, out);
 }

@@ -23,5 +23,6 @@ extern const struct sp_fact sp_process_facts[]; /* struct sp_process_fact */
 extern const struct sp_fact sp_thread_facts[];  /* struct sp_thread: what is no member of the specification */
 extern const struct sp_fact sp_image_facts[];   /* struct sp_image */
 extern const struct sp_fact sp_wait_facts[];    /* struct sp_wait_fact */
+extern const struct sp_fact sp_source_facts[];  /* struct sp_source_piece */
 
 #endif

@@ -75,6 +75,21 @@ const struct sp_fact sp_wait_facts[] = {
     {0},
 };
 
+const struct sp_fact sp_source_facts[] = {
+    TEXT(sp_source_piece, file),
+    TEXT(sp_source_piece, path),
+    TEXT(sp_source_piece, comp_dir),
+    TEXT(sp_source_piece, binary),
+    TEXT(sp_source_piece, build_id),
+    TEXT(sp_source_piece, sha256),
+    NUMBER(sp_source_piece, lines),
+    FLAG(sp_source_piece, newer, SP_SOURCE_NEWER),
+    FLAG(sp_source_piece, older, SP_SOURCE_OLDER),
+    NUMBER(sp_source_piece, first),
+    TEXT(sp_source_piece, text),
+    {0},
+};
+
 void sp_facts_clear(const struct sp_fact *facts, void *row)
 {
     for (const struct sp_fact *f = facts; f->key; f++) {

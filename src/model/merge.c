@@ -1,5 +1,6 @@
 #include "model/labels.h"
 #include "model/merge_private.h"
+#include "model/source_pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,8 @@ spaa_status sp_merger_finish(struct sp_merger *m, struct sp_profile **out)
     spaa_status st = sp_merge_exclusives(m);
     if (!st && m->opts.canonical)
         st = sp_merge_sort_rest(m);
+    if (!st)
+        st = sp_source_pieces_settle(m->p, m->d);
     if (!st && !sp_functions_settle(m->p))
         st = sp_nomem(m->d);
     if (st)

@@ -13,6 +13,7 @@
 #include "model/identity.h"
 #include "model/originals.h"
 #include "model/samples.h"
+#include "model/source_pieces.h"
 #include "model/windows.h"
 
 #include <stdio.h>
@@ -79,6 +80,19 @@ static bool merge_facts(struct sp_absorber *a)
             return false;
         for (; at < to->process_images.n; at++)
             to->process_images.v[at] += first;
+    }
+    return true;
+}
+
+/* Whatever is asked of the whole: its lines are those of its inputs. */
+static bool merge_sources(struct sp_absorber *a)
+{
+    for (size_t i = 0; i < a->from->source_pieces.n; i++) {
+        struct sp_source_piece x = a->from->source_pieces.v[i];
+        sp_absorb_facts(a, sp_source_facts, &x);
+        x.extra_json = sp_absorb_str(a, x.extra_json);
+        if (!sp_vec_push(&a->to->source_pieces, x))
+            return false;
     }
     return true;
 }
@@ -153,7 +167,7 @@ spaa_status sp_absorb_rest(struct sp_absorber *a)
     struct sp_merger *m = a->m;
     const struct sp_profile *from = a->from;
     uint64_t count = sp_samples_count(from->samples);
-    spaa_status st = extensions(a) && merge_facts(a) ? SPAA_OK : sp_nomem(a->d);
+    spaa_status st = extensions(a) && merge_facts(a) && merge_sources(a) ? SPAA_OK : sp_nomem(a->d);
     if (!m->opts.samples) {
         m->samples_left += count;
         m->windows_left += from->windows.n;

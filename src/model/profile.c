@@ -83,6 +83,7 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->windows);
     sp_vec_free(&p->window_rows);
     sp_vec_free(&p->extensions);
+    sp_vec_free(&p->source_pieces);
     sp_vec_free(&p->processes);
     sp_vec_free(&p->images);
     sp_vec_free(&p->process_images);

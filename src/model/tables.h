@@ -304,6 +304,27 @@ struct sp_window_row {
     uint32_t stack, layout, first, extra_json; /* first: in values */
 };
 
+/*
+ * Lines of a source file as they were when they were embedded (model/source_pieces.h): of the file that
+ * frames of this binary name. Texts are SP_STR_NONE where nothing is said.
+ */
+enum sp_source_flag {
+    SP_SOURCE_NEWER = 1, /* the file was written after the binary */
+    SP_SOURCE_OLDER = 2, /* it is known that it was not; neither: nobody knows */
+};
+struct sp_source_piece {
+    int64_t lines; /* of the whole file */
+    int64_t first; /* number of the first line of the text */
+    uint32_t file; /* as frames have it */
+    uint32_t path, comp_dir;
+    uint32_t binary, build_id;
+    uint32_t sha256; /* of the whole file, in hex */
+    uint32_t text;   /* each line ends in a newline */
+    uint32_t flags;  /* enum sp_source_flag */
+    uint32_t extra_json;
+    uint32_t zero; /* padding */
+};
+
 /* A record of a type that is not ours, as its minified JSON object. */
 struct sp_extension {
     uint32_t json;
@@ -394,8 +415,9 @@ struct sp_profile {
     SP_VEC(struct sp_window) windows;
     SP_VEC(struct sp_window_row) window_rows;
     SP_VEC(struct sp_extension) extensions;
-    SP_VEC(struct sp_dso_note) notes; /* by DSO and lack, see sp_profile_note_of; may end early */
-    struct sp_samples *samples;       /* NULL: none */
+    SP_VEC(struct sp_source_piece) source_pieces; /* in the order of model/source_pieces.h */
+    SP_VEC(struct sp_dso_note) notes;             /* by DSO and lack, see sp_profile_note_of; may end early */
+    struct sp_samples *samples;                   /* NULL: none */
     enum sp_recorded_whom recorded; /* as the reader was told; the event off-cpu keeps it (model/off_cpu.h) */
     bool off_cpu_stateless; /* stacks of `off-cpu` had no states when `wall` was made, which has them */
     bool samples_unasked;   /* while it is read: they are kept for the time off the CPU alone */

@@ -1,6 +1,7 @@
 /* spaa convert: one profile in another format, or what filters keep of it. */
 #include "run/run.h"
 
+#include "analysis/embed_sources.h"
 #include "analysis/filtered.h"
 #include "analysis/redact.h"
 #include "analysis/regroup.h"
@@ -9,8 +10,12 @@
 #include "model/merge.h"
 #include "model/samples.h"
 
+#include "ask/symbol_options.h"
+
 #include <stddef.h>
 #include <stdlib.h>
+
+#define EMBED_MAX ((uint64_t)64 << 20)
 
 /* Is it a filter of stacks, and not what adds labels to them? */
 static bool narrows(const struct sp_option *o)
@@ -85,6 +90,64 @@ static spaa_status redacted(struct sp_run *run)
     return SPAA_OK;
 }
 
+/* ---- source text ---- */
+
+static void say_embedded(struct sp_run *run, const struct sp_embedded *e)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    sp_buf_printf(&b, "%llu line%s of %llu file%s", (unsigned long long)e->lines, e->lines == 1 ? "" : "s",
+                  (unsigned long long)e->files, e->files == 1 ? "" : "s");
+    if (e->missing)
+        sp_buf_printf(
+            &b, "; %llu source%s not found%s%.200s (--source-path DIR or FROM=TO says where sources are)",
+            (unsigned long long)e->missing, e->missing == 1 ? " was" : "s were",
+            e->missing == 1 ? ": " : ", as ", e->first_missing);
+    sp_emit(run->diags, SP_I666, SP_AT_NOTHING, "%s", sp_buf_cstr(&b));
+    if (e->left_out)
+        sp_emit(run->diags, SP_W667, SP_AT_NOTHING, "%llu lines beyond 64 MiB, or longer than 1 MiB",
+                (unsigned long long)e->left_out);
+    sp_buf_free(&b);
+}
+
+/* The text of lines that have weight goes with the profile. */
+static spaa_status embed(struct sp_run *run)
+{
+    const struct sp_symbol_opts symbols = sp_symbol_options(&run->v);
+    struct sp_embed_opts how = {.sources = {run->v.source_paths.v, run->v.source_paths.n, run->v.symfs},
+                                .max_bytes = EMBED_MAX};
+    struct sp_embedded e;
+    long context;
+    if (!sp_option_number(run->diags, "embed-source", run->v.embed_source, 0, 1000000, 0, &context))
+        return SPAA_ERR_USAGE;
+    how.context = (uint32_t)context;
+    spaa_status st = sp_embed_sources(run->profile, &symbols, &how, run->diags, &e);
+    if (!st)
+        say_embedded(run, &e);
+    sp_embedded_free(&e);
+    return st;
+}
+
+/* What does not go with --embed-source; SP_EXIT_FINE: nothing. */
+static int check_embed(struct sp_run *run)
+{
+    long context;
+    if (!run->v.embed_source)
+        return run->v.source_paths.n ? sp_run_usage(run, "with it: --embed-source N",
+                                                    "--source-path is for the text that --embed-source keeps")
+                                     : SP_EXIT_FINE;
+    if (!sp_option_number(run->diags, "embed-source", run->v.embed_source, 0, 1000000, 0, &context))
+        return SP_EXIT_USAGE;
+    if (run->v.redact)
+        return sp_run_usage(run, "leave one of them out",
+                            "--redact hides names, --embed-source N would show the source they are in");
+    if (sp_own_opt(run->own.v, run->own.n, "plain"))
+        return sp_run_usage(
+            run, "leave one of them out",
+            "--plain writes no records but the specification's, source text has one of our own");
+    return SP_EXIT_FINE;
+}
+
 static spaa_status change(struct sp_run *run, const struct sp_read_opts *opts)
 {
     bool filtered = first_filter(run) != NULL;
@@ -103,6 +166,8 @@ static spaa_status change(struct sp_run *run, const struct sp_read_opts *opts)
     grain.labels = grouping(run, &labels); /* lent of what telling labels apart made anew */
     if (!st)
         st = sp_coarsen(&run->profile, run->input, &grain, run->diags);
+    if (!st && run->v.embed_source)
+        st = embed(run);
     return st || !run->v.redact ? st : redacted(run);
 }
 
@@ -125,5 +190,6 @@ int sp_cmd_convert(struct sp_run *run)
         return sp_run_usage(run, "stacks and windows can be shared; leave it out",
                             "--redact cannot know what is in %s",
                             run->v.lossless ? "the original that --lossless keeps" : "raw samples");
-    return sp_run_rewrite(run, change);
+    int rc = check_embed(run);
+    return rc ? rc : sp_run_rewrite(run, change);
 }

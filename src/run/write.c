@@ -131,6 +131,9 @@ int sp_run_rewrite(struct sp_run *run,
     if (sp_output_format_named(run->v.output, run->v.to, run->diags, &to))
         return SP_EXIT_USAGE;
     run->to = to;
+    if (run->v.embed_source && strcmp(to->name, "spaa") != 0)
+        return sp_run_usage(run, "write SPAA: -o FILE.spaa, or --to spaa", "%s has no place for source text",
+                            to->name);
     spaa_status st = sp_run_read_opts(run, &opts);
     if (st)
         return sp_run_exit(run, st);

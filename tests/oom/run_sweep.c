@@ -23,7 +23,11 @@ static const char text[] =
     "{\"type\":\"stack\",\"id\":\"s1\",\"frames\":[1,2],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2,"
     "\"comm\":\"t\",\"x_labels\":{\"k\":\"v\"}},\"weights\":[{\"metric\":\"samples\",\"value\":2},{"
     "\"metric\":"
-    "\"period\",\"value\":3}]}\n";
+    "\"period\",\"value\":3}]}\n"
+    "{\"type\":\"x_spaa_source\",\"file\":\"a.c\",\"binary\":\"/bin/a\",\"lines\":9,\"older\":true,"
+    "\"first\":1,\"text\":\"f\\n\ufffd\\n\",\"x_raw_hex\":{\"text\":\"660aff0a\"}}\n"
+    "{\"type\":\"x_spaa_source\",\"file\":\"a.c\",\"binary\":\"/bin/a\",\"lines\":9,\"first\":3,\"text\":"
+    "\"g\\n\"}\n";
 
 /* Memory of a function behind a wrapper of malloc. */
 static const char memory[] =
@@ -225,6 +229,8 @@ static const char *const commands[][6] = {
     {"symbolize", built, kept, "-output=-", "-to=spaa"},
     {"annotate", in, "/./", against},
     {"annotate", in, "/./", against, "-json"},
+    {"annotate", in, "/./", "-whole"},
+    {"convert", in, "-to=spaa", "-output=-", "-embed-source=1"},
 };
 
 static int gone(const char *path, const struct stat *st, int kind, struct FTW *at)

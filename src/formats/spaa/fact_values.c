@@ -6,7 +6,8 @@
 enum sp_fact_record sp_fact_record(struct sp_span type)
 {
     static const char *const types[] = {"x_spaa_process",   "x_spaa_image",     "x_spindump_process",
-                                        "x_spindump_image", "x_sample_process", "x_sample_image"};
+                                        "x_spindump_image", "x_sample_process", "x_sample_image",
+                                        "x_spaa_source"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (sp_span_is(type, types[i]))
             return (enum sp_fact_record)(SP_PROCESS_FACT + i);

@@ -12,7 +12,8 @@ enum sp_fact_record {
     SP_OLD_SPINDUMP_PROCESS,
     SP_OLD_SPINDUMP_IMAGE,
     SP_OLD_SAMPLE_PROCESS,
-    SP_OLD_SAMPLE_IMAGE
+    SP_OLD_SAMPLE_IMAGE,
+    SP_SOURCE_FACT
 };
 enum sp_fact_record sp_fact_record(struct sp_span type);
 

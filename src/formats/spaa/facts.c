@@ -141,8 +141,7 @@ static void facts_write(struct writer *w, const struct sp_fact *facts, const voi
         if (f->type == SP_FACT_NUMBER && sp_fact_get_number(f, row) != SP_ABSENT) {
             sp_buf_i64(b, sp_fact_get_number(f, row));
         } else if (f->type == SP_FACT_TEXT && sp_fact_get_text(f, row)) {
-            struct sp_str s = sp_pstr(w->p, sp_fact_get_text(f, row));
-            sp_json_string(b, s.p, s.n);
+            sp_write_str(w, "", f->key, sp_fact_get_text(f, row));
         } else if (f->type == SP_FACT_ADDRESS && sp_fact_get_address(f, row) != SP_NO_ADDRESS) {
             sp_buf_printf(b, "\"0x%llx\"", (unsigned long long)sp_fact_get_address(f, row));
         } else if (f->type == SP_FACT_FLAG && sp_fact_get_flag(f, row)) {
@@ -213,6 +212,13 @@ void sp_write_wait(struct writer *w, const struct sp_wait_fact *x)
     if (x->extra_json)
         sp_write_raw(w, sp_facts_any(sp_wait_facts, x) ? "," : "", x->extra_json);
     sp_buf_ch(&w->b, '}');
+}
+
+void sp_write_source(struct writer *w, const struct sp_source_piece *x)
+{
+    sp_buf_puts(&w->b, "{\"type\":\"x_spaa_source\"");
+    facts_write(w, sp_source_facts, x, ",");
+    sp_write_raw(w, ",", x->extra_json);
 }
 
 void sp_write_image(struct writer *w, uint32_t number)

@@ -22,6 +22,8 @@ bool sp_facts_of_context(struct reader *r, struct sp_context *c);
 enum sp_image_numbers { SP_IMAGES_OURS, SP_IMAGES_SPINDUMP, SP_IMAGES_SAMPLE };
 
 bool sp_take_fact(struct reader *r, enum sp_fact_record kind, struct sp_span json);
+/* sources.c: a piece of source text; *taken false: it cannot be used, which was said. */
+bool sp_take_source(struct reader *r, const struct sp_rec *rec, struct sp_span json, bool *taken);
 /* After the last record: images of processes from what files call them to numbers of the table. */
 spaa_status sp_settle_images(struct reader *r);
 
@@ -55,5 +57,6 @@ void sp_write_thread_facts(struct writer *w, const struct sp_thread *t); /* and 
 void sp_write_wait(struct writer *w, const struct sp_wait_fact *x);
 void sp_write_image(struct writer *w, uint32_t number); /* without the closing brace */
 void sp_write_process(struct writer *w, const struct sp_process_fact *x);
+void sp_write_source(struct writer *w, const struct sp_source_piece *x);
 
 #endif

@@ -87,6 +87,7 @@ struct reader {
     bool unended; /* at the last line, which has no newline */
     struct idmap dsos, frames;
     struct idmap images[3];              /* facts.h: enum sp_image_numbers */
+    uint64_t source_bytes;               /* of source text that was taken */
     SP_VEC(unsigned char) image_numbers; /* by process: which of these its images are numbers of */
     uint32_t last_function;              /* of the frame record before: they mostly come in groups */
     SP_VEC(struct kept) kept;

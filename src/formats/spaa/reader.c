@@ -13,6 +13,7 @@
 #include "base/num.h"
 #include "model/originals.h"
 #include "model/samples.h"
+#include "model/source_pieces.h"
 
 #include <stdlib.h>
 
@@ -80,8 +81,18 @@ static spaa_status reader_extension(struct reader *r)
     struct sp_span json = sp_object_text(r, rec, SP_T_ANYTHING, &whole);
     if (!json.p)
         return r->st;
-    if (fact)
+    if (fact == SP_SOURCE_FACT) {
+        bool taken;
+        if (!sp_take_source(r, rec, json, &taken))
+            return r->st;
+        if (taken)
+            return SPAA_OK;
+        json = sp_object_text(r, rec, SP_T_ANYTHING, &whole);
+        if (!json.p)
+            return r->st;
+    } else if (fact) {
         return sp_take_fact(r, fact, json) ? SPAA_OK : r->st;
+    }
     e.json = sp_profile_str(r->p, json.p, json.n);
     if (e.json == SP_STR_FAIL)
         return sp_nomem(r->d);
@@ -377,6 +388,8 @@ spaa_status sp_spaa_read_with(struct sp_input *in, const struct sp_read_opts *op
         st = sp_settle_references(r);
     if (!st)
         st = sp_settle_images(r);
+    if (!st)
+        st = sp_source_pieces_settle(p, d);
     for (size_t i = 0; !st && i < p->events.n; i++) /* declared by a stack that could not be read then */
         if (p->events.v[i].primary == SP_NONE &&
             (p->events.v[i].primary = sp_metric_intern(p, "samples", 7)) == SP_NONE)

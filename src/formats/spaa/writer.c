@@ -530,6 +530,10 @@ static spaa_status write_rest(struct writer *w)
         sp_write_process(w, &w->p->processes.v[i]);
         st = end_record(w, SP_STR_NONE);
     }
+    for (size_t i = 0; !st && i < w->p->source_pieces.n; i++) {
+        sp_write_source(w, &w->p->source_pieces.v[i]);
+        st = end_record(w, SP_STR_NONE);
+    }
     for (size_t i = 0; !st && i < w->p->extensions.n; i++) {
         sp_write_raw(w, "", w->p->extensions.v[i].json);
         w->b.len -= w->b.len > 0; /* end_record closes the object */

@@ -22,6 +22,32 @@ static void facts_judge(struct sp_validator *v, struct sp_span object, const str
     sp_json_free(&j);
 }
 
+/* What a piece of source text must have to be used (model/source_pieces.h). */
+static void facts_judge_source(struct sp_validator *v, struct sp_span object)
+{
+    static const char *const needed[] = {"file", "lines", "first", "text"};
+    struct sp_span raw;
+    bool nomem = false;
+    facts_judge(v, object, sp_source_facts);
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        int64_t number;
+        const char *fault = NULL;
+        if (!sp_fact_find(object, needed[i], &raw, &nomem)) {
+            raw = object;
+            fault = "there is none: the source text cannot be used";
+        } else if ((i == 1 || i == 2) && sp_fact_number_of(raw, &number) && number < 1) {
+            fault = "lines are numbered from 1 on";
+        } else if (i == 3 && (raw.n < 4 || memcmp(raw.p + raw.n - 3, "\\n\"", 3) != 0)) {
+            fault = "its last line does not end in a newline: it cannot be used";
+        }
+        if (!fault || nomem)
+            continue;
+        sp_path_push(v, needed[i], strlen(needed[i]));
+        sp_report(v, SP_W203, raw.p, "%s", fault);
+        v->nsteps--;
+    }
+}
+
 void sp_judge_fact_record(struct sp_validator *v, struct sp_span type)
 {
     enum sp_fact_record kind = sp_fact_record(type);
@@ -29,4 +55,6 @@ void sp_judge_fact_record(struct sp_validator *v, struct sp_span type)
         facts_judge(v, (struct sp_span){v->text, v->n}, sp_process_facts);
     else if (kind == SP_IMAGE_FACT)
         facts_judge(v, (struct sp_span){v->text, v->n}, sp_image_facts);
+    else if (kind == SP_SOURCE_FACT)
+        facts_judge_source(v, (struct sp_span){v->text, v->n});
 }
