@@ -27,7 +27,9 @@ static const char text[] =
     "{\"type\":\"x_spaa_source\",\"file\":\"a.c\",\"binary\":\"/bin/a\",\"lines\":9,\"older\":true,"
     "\"first\":1,\"text\":\"f\\n\ufffd\\n\",\"x_raw_hex\":{\"text\":\"660aff0a\"}}\n"
     "{\"type\":\"x_spaa_source\",\"file\":\"a.c\",\"binary\":\"/bin/a\",\"lines\":9,\"first\":3,\"text\":"
-    "\"g\\n\"}\n";
+    "\"g\\n\"}\n"
+    "{\"type\":\"x_spaa_source\",\"file\":\"b.c\",\"lines\":9,\"first\":3,\"text\":\"g\\nh\\n\"}\n"
+    "{\"type\":\"x_spaa_source\",\"file\":\"b.c\",\"lines\":9,\"first\":4,\"text\":\"h\\n\"}\n";
 
 /* Memory of a function behind a wrapper of malloc. */
 static const char memory[] =

@@ -88,6 +88,8 @@ static bool value_unhex(struct reader *r, struct sp_span hex, uint32_t *str)
            memcmp(shown.data, have.data, have.len) == 0;
     if (same)
         *str = sp_profile_str(r->p, bytes.data, bytes.len);
+    if (bytes.failed || shown.failed || have.failed)
+        sp_no_memory(r);
     sp_buf_free(&bytes);
     sp_buf_free(&shown);
     sp_buf_free(&have);
