@@ -39,6 +39,8 @@ enum sp_column_flag {
     SP_COL_SPARE = 1 << 9,  /* left out of a text that has no room for it: others say nearly the same */
     SP_COL_WHOLE_NAME = 1 << 7, /* its name is no path, whatever stands in it */
     SP_COL_SOMETIMES = 1 << 10, /* answers may be without it: sp_table_without, a fact that is not said */
+    SP_COL_ASKED = 1 << 12,     /* somebody asked for it by name: it is left out of a text after all others */
+    SP_COL_STAYS = 1 << 13,     /* rows are nothing without it, such as the number of a line */
     SP_COL_ALIKE = 1 << 11, /* of rows that are made: the same in all rows of one key (struct sp_row_maker) */
 };
 

@@ -13,7 +13,7 @@
     [TOTAL + 1] = {"total_percent", SP_COL_PERCENT, "total%", "total", .doc = "its share of the whole"}
 #define INSN(title)                                                                                          \
     [SAMPLES] = {"samples", SP_COL_COUNT, .doc = "samples of self"},                                         \
-    [ADDRESS] = {"address", SP_COL_TEXT, title, .flags = SP_COL_RIGHT,                                       \
+    [ADDRESS] = {"address", SP_COL_TEXT, title, .flags = SP_COL_RIGHT | SP_COL_STAYS,                        \
                  .doc = "of the instruction, as linked"},                                                    \
     [MARK] = {"jumped_to", SP_COL_BOOL, .doc = "a jump of the function leads there"},                        \
     [TARGET] = {"target", SP_COL_TEXT, .doc = "where it jumps to, or what it calls; null: it does not"},     \

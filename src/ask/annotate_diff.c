@@ -48,8 +48,10 @@ static const struct sp_answer_column diff_columns[] = {
     [SAMPLES] = {"samples", SP_COL_COUNT, .flags = SP_COL_CSV, .doc = "samples of self"},
     [BASE_FILE] = {"base_file", SP_COL_TEXT, .doc = "as the base's compiler was told; null: not in it"},
     [FILE_] = {"file", SP_COL_TEXT, .doc = "as the new version's was; null: not in it"},
-    [BASE_LINE] = {"base_line", SP_COL_COUNT, "base", .doc = "its number there; null: it is not in the base"},
-    [LINE] = {"line", SP_COL_COUNT, "line", .doc = "its number; null: it is not in the new version"},
+    [BASE_LINE] = {"base_line", SP_COL_COUNT, "base", .flags = SP_COL_STAYS,
+                   .doc = "its number there; null: it is not in the base"},
+    [LINE] = {"line", SP_COL_COUNT, "line", .flags = SP_COL_STAYS,
+              .doc = "its number; null: it is not in the new version"},
     [CHANGE] = {"change", SP_COL_TEXT, .flags = SP_COL_CSV,
                 .doc =
                     "same, changed, added, removed; unknown: paired by number, for want of a text, or alone, "

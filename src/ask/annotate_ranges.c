@@ -18,7 +18,7 @@ static const struct sp_answer_column list_columns[] = {
     WEIGHTS,
     [LIST_SAMPLES] = {"samples", SP_COL_COUNT, .flags = SP_COL_CSV, .doc = "samples of self"},
     [LIST_FILE] = {"file", SP_COL_TEXT, "file", .flags = SP_COL_FLEXIBLE, .doc = "as the compiler was told"},
-    [LIST_LINE] = {"line", SP_COL_COUNT, "line", .doc = "its number; null: not known"},
+    [LIST_LINE] = {"line", SP_COL_COUNT, "line", .flags = SP_COL_STAYS, .doc = "its number; null: not known"},
     [LIST_TEXT] = {"text", SP_COL_TEXT, "source", .flags = SP_COL_FLEXIBLE, .doc = "what stands there"},
     [LIST_INLINED] = {"inlined", SP_COL_TEXTS, "inlined there", .flags = SP_COL_FLEXIBLE,
                       .doc = "functions that are inlined there, with their share of the whole"},

@@ -225,7 +225,7 @@ size_t sp_ratios_columns(struct sp_asked *x, const struct sp_ratios *r, struct s
                 sp_buf_add(&x->b, r->v[k].r.name.p, r->v[k].r.name.n);
                 sp_buf_puts(&x->b, r->total ? " of total" : "");
                 c.type = SP_COL_TEXT;
-                c.flags = SP_COL_NO_JSON | SP_COL_RIGHT;
+                c.flags = SP_COL_NO_JSON | SP_COL_RIGHT | SP_COL_ASKED;
                 c.title = sp_buf_cstr(&x->b);
             }
             x->out->failed |= x->b.failed;

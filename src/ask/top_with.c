@@ -10,7 +10,7 @@
 void top_with_columns(struct top *x, struct sp_answer_table *t)
 {
     static const struct sp_answer_column columns[] = {
-        [WITH_SELF] = {"self", SP_COL_WEIGHT, "self", .doc = NULL},
+        [WITH_SELF] = {"self", SP_COL_WEIGHT, "self", .flags = SP_COL_ASKED, .doc = NULL},
         [WITH_SELF_PERCENT] = {"self_percent", SP_COL_PERCENT, "self%", "self", .flags = SP_COL_SPARE},
         [WITH_TOTAL] = {"total", SP_COL_WEIGHT, "total", .flags = SP_COL_SPARE},
         [WITH_TOTAL_PERCENT] = {"total_percent", SP_COL_PERCENT, "total%", "total", .flags = SP_COL_SPARE},

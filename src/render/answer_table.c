@@ -34,7 +34,9 @@ static bool column_is_list(const struct sp_people_table *x, size_t column)
 static enum sp_table_cut column_cut(const struct sp_people_table *x, size_t column, bool right)
 {
     const struct sp_answer_column *c = &x->t->columns.v[column];
-    return c->flags & SP_COL_SPARE      ? SP_CUT_OUT
+    return c->flags & SP_COL_STAYS      ? SP_CUT_NEVER
+           : c->flags & SP_COL_ASKED    ? SP_CUT_ASKED
+           : c->flags & SP_COL_SPARE    ? SP_CUT_OUT
            : column_is_list(x, column)  ? SP_CUT_ITEMS
            : c->flags & SP_COL_FLEXIBLE ? SP_CUT_FIRST
            : right                      ? SP_CUT_NARROW

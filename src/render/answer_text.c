@@ -99,6 +99,21 @@ static bool text_more(const struct sp_drawing *g, const struct sp_buf *more)
     return ok;
 }
 
+/* Nothing of a table vanishes without a word. */
+static bool text_left_out(const struct sp_drawing *g, const struct sp_table *t)
+{
+    struct sp_buf b, line;
+    sp_buf_init(&b, 0);
+    sp_buf_init(&line, 0);
+    size_t n = sp_table_left_out(t, &line);
+    sp_buf_printf(&line, ": no room for %s; a wider terminal, --json and --format csv have %s",
+                  n == 1 ? "this column" : "these columns", n == 1 ? "it" : "them");
+    bool ok = !line.failed && (!n || text_line(g, SP_LINE_PLAIN, line.data, line.len, &b));
+    sp_buf_free(&b);
+    sp_buf_free(&line);
+    return ok;
+}
+
 /* What stands above the next item. */
 enum text_above { ABOVE_NOTHING, ABOVE_LINE, ABOVE_TABLE };
 
@@ -139,6 +154,8 @@ static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer
     if (!st && x.table.ncolumns && (t->rows || first)) {
         sp_puts(g->out, *above == ABOVE_TABLE || (is_markdown(g) && *above) ? "\n" : "");
         st = text_rows(g, &x);
+        if (!st && !text_left_out(g, &x.table))
+            st = SPAA_ERR_NOMEM;
         if (!st && sp_more_line(g, t, &more)) {
             sp_puts(g->out, is_markdown(g) ? "\n" : "");
             st = text_more(g, &more) ? SPAA_OK : SPAA_ERR_NOMEM;
@@ -210,6 +227,8 @@ static spaa_status text_paragraphs(const struct sp_drawing *g, const struct sp_a
     if (!st && details->ncolumns && !sp_table_fit(details, width))
         st = SPAA_ERR_NOMEM;
     if (!st && !paragraph_rows(g, t, of, details, &b))
+        st = SPAA_ERR_NOMEM;
+    if (!st && !text_left_out(g, details))
         st = SPAA_ERR_NOMEM;
     sp_buf_clear(&b);
     if (!st && sp_more_line(g, t, &b)) {

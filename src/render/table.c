@@ -32,8 +32,9 @@ void sp_table_free(struct sp_table *t)
     sp_arena_free(&t->arena);
     sp_buf_free(&t->b);
     free(t->whole);
+    free(t->filled);
     free(t->widths);
-    t->whole = t->widths = NULL;
+    t->whole = t->filled = t->widths = NULL;
 }
 
 void sp_table_cell(struct sp_table *t, const char *p, size_t n)
@@ -160,6 +161,15 @@ static bool text_form(struct sp_table *t, size_t rows, unsigned width, struct sp
     for (size_t r = 0; r < rows; r++)
         ok = text_row(t, t->cells.v + r * t->ncolumns, b, out) && ok;
     return ok;
+}
+
+size_t sp_table_left_out(const struct sp_table *t, struct sp_buf *b)
+{
+    size_t n = 0;
+    for (size_t c = 0; t->widths && c < t->ncolumns; c++)
+        if (t->widths[c] == SP_TABLE_LEFT_OUT && *t->columns[c].title)
+            sp_buf_printf(b, "%s%s", n++ ? ", " : "", t->columns[c].title);
+    return n;
 }
 
 void sp_csv_cell(struct sp_buf *out, const char *p, size_t n)

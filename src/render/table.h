@@ -22,6 +22,7 @@ enum sp_table_cut {
     SP_CUT_LAST,   /* they are where that was not enough */
     SP_CUT_NARROW, /* it is left out, but for the first of them, where even short names have no room */
     SP_CUT_OUT,    /* it is left out rather than that names get hard to read */
+    SP_CUT_ASKED, /* its title is cut; it is left out where all that has no room without the others, either */
 };
 
 struct sp_table_column {
@@ -46,7 +47,8 @@ struct sp_table {
     SP_VEC(const char *) handles; /* by row: of what its cell in column `named` names; lent; NULL: none */
     size_t named;
     struct sp_buf b;
-    size_t *whole;  /* of columns: what the widest of their cells takes; NULL: not measured */
+    size_t *whole;  /* of columns: what the title and the widest of their cells take; NULL: not measured */
+    size_t *filled; /* likewise: the cells alone */
     size_t *widths; /* what they get of it (sp_table_fit); SP_TABLE_LEFT_OUT: it is not shown */
     bool fits;      /* all rows do, as they are (sp_table_fits) */
     bool goes_on;   /* more rows of a table whose titles are written */
@@ -97,6 +99,8 @@ bool sp_table_measure(struct sp_table *t);
  * have to be there, or memory is exhausted (t->failed).
  */
 bool sp_table_fits(struct sp_table *t, size_t width);
+/* Titles of the columns that a text had no room for, with commas between them; how many. */
+size_t sp_table_left_out(const struct sp_table *t, struct sp_buf *b);
 /* Safe text (answer/text.h) as Markdown that shows it as it stands. */
 void sp_markdown_text(struct sp_output *out, const char *p, size_t n);
 

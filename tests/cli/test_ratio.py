@@ -5,10 +5,11 @@ import json
 import math
 import os
 import random
+import re
 import sys
 
 import pytest
-from conftest import ROOT, ask, run
+from conftest import ROOT, ask, at_terminal, run, unwrapped
 from test_annotate import build, needs_tools
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "formats"))
@@ -148,20 +149,21 @@ def test_how_an_event_is_sampled_is_no_processor_of_its_own(tmp_path):
     assert "side or kind" not in run("top", path, "--no-symbols", "--ratio", "ipc", code=0).out
 
 
-def test_lines_and_functions_have_them(tmp_path):
+def counted(tmp_path, factors):
+    """The profile of test_annotate.build in several events: so many times its weights of each."""
     profile, start, size = build(tmp_path)
     rows = [json.loads(x) for x in profile.read_text().splitlines()]
     header = next(r for r in rows if r["type"] == "header")
     event = header["events"][0]
-    header["events"] = [dict(event, name="cycles"), dict(event, name="instructions")]
+    header["events"] = [dict(event, name=name) for name in factors]
     out = []
     for r in rows:
         if r["type"] != "stack":
             out.append(r)
             continue
-        for name, factor in ("cycles", 20), ("instructions", 30):
+        for name, factor in factors.items():
             more = json.loads(json.dumps(r))
-            more["id"] = str(more["id"]) + name[0]
+            more["id"] = str(more["id"]) + name
             more["context"]["event"] = name
             for w in more["weights"] + more.get("exclusive", {}).get("weights", []):
                 w["value"] = w["value"] * factor
@@ -170,8 +172,13 @@ def test_lines_and_functions_have_them(tmp_path):
         if "stack_id_mode" in r:
             r["stack_id_mode"] = "local"
         r.pop("summary", None)
-    (tmp_path / "two.spaa").write_text("".join(json.dumps(r) + "\n" for r in out if r["type"] not in ("summary", "end")))
-    two = tmp_path / "two.spaa"
+    (tmp_path / "counted.spaa").write_text("".join(json.dumps(r) + "\n" for r in out if r["type"] not in ("summary", "end")))
+    return tmp_path / "counted.spaa"
+
+
+@needs_tools
+def test_lines_and_functions_have_them(tmp_path):
+    two = counted(tmp_path, {"cycles": 20, "instructions": 30})
     for command in "function", "annotate":
         ratio = ask(command, two, "sum", "--event", "cycles", "--ratio", "ipc")["ratios"][0]
         near(ratio["self"], 1.5)
@@ -185,3 +192,22 @@ def test_lines_and_functions_have_them(tmp_path):
             near(row["ratio"][0]["self"], 1.5)
     assert "1.50 (" in run("annotate", two, "sum", "--event", "cycles", "--ratio", "ipc", code=0).out
     assert "of lines, not of instructions" in run("annotate", two, "sum", "--asm", "--ratio", "ipc", code=2).err
+
+
+@needs_tools
+def test_nothing_that_is_asked_for_vanishes_without_a_word(tmp_path):
+    """Lists and sources give way first, then columns that nobody asked for; what has no room is named, numbers of lines stay."""
+    path = counted(tmp_path, {"cycles": 20, "instructions": 30, "cache-misses": 15, "branch-misses": 12})
+    command = ["annotate", path, "sum", "--event", "cycles"]
+    ratios = ["instructions/cycles", "cache-misses/1000*instructions", "branch-misses/1000*instructions"]
+    for ratio in ratios:
+        command += ["--ratio", ratio]
+    whole = run(*command, code=0).out
+    assert "no room for" not in whole and re.search(r"self% +total% +(\S+…\S+ +){3}line +source +inlined there", whole)
+    for columns, stay in (80, 2), (60, 1), (50, 0):
+        text = at_terminal(*command, columns=columns, env={**os.environ, "SPAA_NO_CONFIG": "1", "SPAA_PAGER": "cat", "NO_COLOR": "1"})[0]
+        title = next(line for line in text.splitlines() if "source" in line and "self%" in line)
+        assert title.split()[stay + 1] == "line" and len(title) <= columns
+        assert re.search(r"^66.54% .* 13 ", text, re.M)
+        left_out = unwrapped(text)[-300:].rpartition("b…le")[2]
+        assert ", ".join(["total%"] + ratios[stay:]) + ": no room for these columns" in left_out
