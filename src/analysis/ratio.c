@@ -1,7 +1,6 @@
 #include "analysis/ratio.h"
 
 #include "base/num.h"
-#include "model/counters.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -194,6 +193,7 @@ spaa_status sp_ratio_parse(const struct sp_profile *p, const char *text, struct 
 void sp_ratio_take_times(const struct sp_profile *p, struct sp_ratio *r)
 {
     double of, per;
+    r->together = sp_counters_together(p, r->of, r->per);
     if (!sp_counter_ran(p, r->of, &of) || !sp_counter_ran(p, r->per, &per))
         return;
     r->timed = true;

@@ -10,14 +10,16 @@
 #define SP_RATIO_H
 
 #include "analysis/select.h"
+#include "model/counters.h"
 
 struct sp_ratio {
-    struct sp_str name;     /* as it was asked for */
-    uint32_t of, per;       /* events */
-    double times;           /* for so many of `per` */
-    bool alike;             /* both count on the same side: user, kernel, or both */
-    bool timed;             /* the recording says how long the counters ran */
-    double ran_of, ran_per; /* 0 … 1, of the time that they were wanted; 1 unless timed */
+    struct sp_str name;        /* as it was asked for */
+    uint32_t of, per;          /* events */
+    double times;              /* for so many of `per` */
+    bool alike;                /* both count on the same side: user, kernel, or both */
+    bool timed;                /* the recording says how long the counters ran */
+    enum sp_together together; /* whether they ran at the same times */
+    double ran_of, ran_per;    /* 0 … 1, of the time that they were wanted; 1 unless timed */
 };
 
 /* What was summed up of the events: weight 0 where there is none. */

@@ -164,12 +164,16 @@ static void say_doubts(struct sp_asked *x, const struct sp_ratio_asked *v)
     if (!v->r.alike)
         sp_answer_line(x->out, "! %.*s and %.*s do not count on the same side or kind of processor",
                        (int)of.n, of.p, (int)per.n, per.p);
-    if (!v->r.timed)
+    if (!v->r.timed && v->r.together == SP_TOGETHER_YES)
+        sp_answer_line(x->out, "%.*s and %.*s were counted at the same times, as a group: not scaled",
+                       (int)of.n, of.p, (int)per.n, per.p);
+    else if (!v->r.timed)
         sp_answer_line(
             x->out,
-            "whether the counters took turns (multiplexing) is not recorded: not scaled; a group has "
+            "whether the counters took turns (multiplexing) is not recorded: not scaled; a group%s has "
             "them together (`perf record -e '{%.*s,%.*s}:S'`)",
-            (int)per.n, per.p, (int)of.n, of.p);
+            v->r.together == SP_TOGETHER_UNKNOWN ? ", if they were none," : "", (int)per.n, per.p, (int)of.n,
+            of.p);
     else if (v->r.ran_of < 0.9995 || v->r.ran_per < 0.9995)
         sp_answer_line(
             x->out,
@@ -204,7 +208,8 @@ void sp_ratios_say(struct sp_asked *x, const struct sp_ratios *r, const struct s
         sp_buf_puts(b, " of the whole");
         sp_answer_line_buf(x->out, b);
         sp_buf_clear(b);
-        if (!k || !v->r.alike || v->r.timed) /* that nothing is recorded of turns is said once */
+        /* that nothing is recorded of turns is said once */
+        if (!k || !v->r.alike || v->r.timed || v->r.together != r->v[k - 1].r.together)
             say_doubts(x, v);
     }
 }

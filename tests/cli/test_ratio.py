@@ -211,3 +211,23 @@ def test_nothing_that_is_asked_for_vanishes_without_a_word(tmp_path):
         assert re.search(r"^66.54% .* 13 ", text, re.M)
         left_out = unwrapped(text)[-300:].rpartition("b…le")[2]
         assert ", ".join(["total%"] + ratios[stay:]) + ": no room for these columns" in left_out
+
+
+def test_counters_of_a_group_ran_together(tmp_path):
+    """`perf record -e '{cycles,instructions}:S'` needs no advice to record a group; of unknown recordings it depends."""
+    def said(r):
+        return unwrapped(run("top", path_of(tmp_path, r), "--no-symbols", "--ratio", "ipc", "--ratio", "mpki", code=0).out)
+
+    advice = "perf record -e '{cycles,instructions}:S'"
+    assert "a group, if they were none, has them together" in said(recording(many()))
+    for members in 2, 3:
+        r = recording(many())
+        r.features[17] = r.pack("I", 1) + r.text(b"{cycles,instructions}:S") + r.pack("II", 0, members)
+        text = said(r)
+        assert "instructions and cycles were counted at the same times, as a group: not scaled" in text and advice not in text
+        assert ("a group has them together (`perf record -e '{instructions,cache-misses}:S'`)" in text) == (members == 2)
+        run("convert", tmp_path / "x.perf.data", "-q", "-o", tmp_path / "x.spaa", code=0)
+        assert advice not in run("top", tmp_path / "x.spaa", "--ratio", "ipc", code=0).out
+    r = recording(many())
+    r.features[17] = r.pack("I", 1) + r.text(b"{instructions,cache-misses}") + r.pack("II", 1, 2)
+    assert "a group has them together (`" + advice in said(r)

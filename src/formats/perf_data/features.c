@@ -264,15 +264,18 @@ static void pd_features_numa(struct section *s)
     sp_buf_ch(s->b, ']');
 }
 
-static void pd_features_groups(struct section *s)
+static void pd_features_groups(struct sp_pd *pd, struct section *s)
 {
     sp_buf_ch(s->b, '[');
     for (uint32_t i = 0, n = pd_features_count(s); i < n && !s->c.bad; i++) {
         sp_pd_comma(s->b);
         sp_buf_ch(s->b, '{');
         pd_features_named_string(s, "name");
-        sp_pd_member_u64(s->b, "leader", sp_pd_take_u32(&s->c));
-        sp_pd_member_u64(s->b, "members", sp_pd_take_u32(&s->c));
+        uint32_t leader = sp_pd_take_u32(&s->c), members = sp_pd_take_u32(&s->c);
+        sp_pd_member_u64(s->b, "leader", leader);
+        sp_pd_member_u64(s->b, "members", members);
+        for (size_t k = leader; k < pd->attrs.n && k - leader < members; k++)
+            pd->attrs.v[k].together = i + 1;
         sp_buf_ch(s->b, '}');
     }
     sp_buf_ch(s->b, ']');
@@ -403,7 +406,7 @@ static bool pd_features_describe(struct sp_pd *pd, unsigned bit, const unsigned 
     else if (bit == 16)
         pd_features_pmus(&s);
     else if (bit == 17)
-        pd_features_groups(&s);
+        pd_features_groups(pd, &s);
     else if (bit == 20)
         pd_features_caches(&s);
     else if (bit == 21)

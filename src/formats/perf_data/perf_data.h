@@ -94,6 +94,7 @@ struct sp_pd_attr {
     struct sp_pd_text name;
     uint64_t first_id;
     uint32_t nids;
+    uint32_t together; /* number of the group that its counter is one of, from 1; 0: not known, or none */
     uint64_t samples;
     uint32_t event, layout, metric; /* in the profile; event SP_NONE: not shown */
     uint32_t off_metric;            /* of offcpu-time: offcpu_ns, as much as its period */

@@ -227,6 +227,24 @@ static void pd_summary_counters(struct sp_pd *pd, struct sp_buf *b)
         sp_buf_puts(b, "]");
 }
 
+/* Events whose counters ran at the same times, group by group: "counted_together":[[…]]. */
+static void pd_summary_together(struct sp_pd *pd, struct sp_buf *b)
+{
+    const char *before = b->data[b->len - 1] == '{' ? "\"counted_together\":[" : ",\"counted_together\":[";
+    uint32_t group = 0;
+    for (size_t i = 0; i < pd->attrs.n && !b->failed; i++) {
+        const struct sp_pd_attr *a = &pd->attrs.v[i];
+        if (!a->together || a->event == SP_NONE)
+            continue;
+        struct sp_str name = sp_pstr(pd->p, pd->p->events.v[a->event].name);
+        sp_buf_puts(b, !group ? before : a->together != group ? "]," : ",");
+        sp_buf_puts(b, a->together != group ? "[" : "");
+        sp_json_string(b, name.p, name.n);
+        group = a->together;
+    }
+    sp_buf_puts(b, group ? "]]" : "");
+}
+
 /* What the header has no field for: `"x_perf":{…}`, or nothing. */
 static uint32_t pd_summary_more(struct sp_pd *pd)
 {
@@ -249,6 +267,8 @@ static uint32_t pd_summary_more(struct sp_pd *pd)
         if (pd->about.len)
             sp_buf_printf(&b, "%s%s", b.data[b.len - 1] == '{' ? "" : ",", sp_buf_cstr(&pd->about));
         pd_summary_counters(pd, &b);
+        if (!b.failed)
+            pd_summary_together(pd, &b);
     }
     uint32_t out = SP_STR_NONE;
     if (b.failed)
