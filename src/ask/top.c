@@ -164,6 +164,9 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
     if (sp_by_parse(v->by, q->diags, &x.list) || !sp_option_sort(q->diags, v->sort, &by_total) ||
         !sp_ask_limit(q, q->brief ? 15 : 22, &limit) || !sp_ask_select_opts(q, &how))
         return SPAA_ERR_USAGE;
+    if (v->ratios.n && sp_by_has(&x.list, SP_TOP_EVENT))
+        return sp_usage(q->diags, "another --by, such as function or thread",
+                        "--ratio is of two events, and rows of --by event are of one each");
     x.fields = sp_top_fields_of(q, &how);
     x.list = x.fields.counted ? x.fields.list : x.list;
     x.by = top_is_list(&x) ? SP_TOP_LABEL : x.list.v[0].kind;

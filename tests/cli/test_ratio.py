@@ -231,3 +231,10 @@ def test_counters_of_a_group_ran_together(tmp_path):
     r = recording(many())
     r.features[17] = r.pack("I", 1) + r.text(b"{instructions,cache-misses}") + r.pack("II", 1, 2)
     assert "a group has them together (`" + advice in said(r)
+
+
+def test_an_event_has_no_ratio(tmp_path):
+    path = path_of(tmp_path, recording(many()))
+    for by in "event", "comm,event":
+        answer = run("top", path, "--no-symbols", "--by", by, "--ratio", "ipc", code=2)
+        assert "rows of --by event are of one each" in answer.err and "another --by" in answer.err
