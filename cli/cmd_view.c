@@ -100,60 +100,42 @@ static int view_open(struct view *v)
     return pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status) ? EXIT_FINE : EXIT_IO;
 }
 
-/* A word as a shell takes it. False: there is no room. */
-static bool quoted(const char *s, char *out, size_t size)
-{
-    size_t n = 0;
-    for (out[n++] = '\''; *s && n + 6 < size; s++) {
-        if (*s == '\'') {
-            memcpy(out + n, "'\\''", 4);
-            n += 4;
-        } else {
-            out[n++] = *s;
-        }
-    }
-    out[n++] = '\'';
-    out[n] = '\0';
-    return !*s;
-}
-
-static void percent_encoded(const char *s, char *out, size_t size)
+/* As a URL inside another one has it. */
+static void put_encoded(FILE *f, const char *s)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    size_t n = 0;
-    for (; *s && n + 6 < size; s++)
-        n += (size_t)snprintf(out + n, size - n, strchr(plain, *s) ? "%c" : "%%25%02X", (unsigned char)*s);
-    out[n] = '\0';
+    for (; *s; s++)
+        fprintf(f, strchr(plain, *s) ? "%c" : "%%25%02X", (unsigned char)*s);
 }
 
-/* What is left to do by hand. */
-static int view_say(struct view *v, bool failed)
+/* What is left to do by hand. word: the file, and place: its folder, as a shell takes them. */
+static void view_words(const struct view *v, bool failed, const char *word, const char *place, FILE *f)
 {
-    char word[2 * PATH_MAX], folder[PATH_MAX], place[2 * PATH_MAX], url[3 * PATH_MAX], text[16 * PATH_MAX];
     const char *slash = strrchr(v->path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - v->path) : 1, slash ? v->path : ".");
-    if (!*folder)
-        snprintf(folder, sizeof folder, "/");
-    if (!quoted(v->path, word, sizeof word) || !quoted(folder, place, sizeof place))
-        return EXIT_IO;
-    percent_encoded(slash ? slash + 1 : v->path, url, sizeof url);
-    if (strcmp(v->in->name, "speedscope") == 0)
-        snprintf(text, sizeof text,
-                 "wrote %s\n%s\n  npm install -g speedscope && speedscope %s\nor drop the file on "
-                 "https://www.speedscope.app, which reads it in the browser\n",
-                 word, failed ? "speedscope failed; by hand:" : "speedscope is not installed here:", word);
-    else
-        snprintf(
-            text, sizeof text,
-            "wrote %s\ndrop the file on https://profiler.firefox.com, which reads it in the browser; or "
-            "serve its "
+    fprintf(f, "wrote %s\n", word);
+    if (strcmp(v->in->name, "speedscope") == 0) {
+        fprintf(f,
+                "%s\n  npm install -g speedscope && speedscope %s\nor drop the file on "
+                "https://www.speedscope.app, which reads it in the browser\n",
+                failed ? "speedscope failed; by hand:" : "speedscope is not installed here:", word);
+        return;
+    }
+    fprintf(f,
+            "drop the file on https://profiler.firefox.com, which reads it in the browser; or serve its "
             "folder to that page alone, from this machine:\n"
             "  cd %s && python3 -c \"import http.server as h;H=h.SimpleHTTPRequestHandler;E=H.end_headers;"
             "H.end_headers=lambda "
             "s:(s.send_header('Access-Control-Allow-Origin','https://profiler.firefox.com'),"
             "E(s));h.HTTPServer(('127.0.0.1',%d),H).serve_forever()\"\nand open\n"
-            "  https://profiler.firefox.com/from-url/http%%3A%%2F%%2F127.0.0.1%%3A%d%%2F%s\n",
-            word, place, PORT, PORT, url);
+            "  https://profiler.firefox.com/from-url/http%%3A%%2F%%2F127.0.0.1%%3A%d%%2F",
+            place, PORT, PORT);
+    put_encoded(f, slash ? slash + 1 : v->path);
+    fputs("\n", f);
+}
+
+/* Line by line, as a terminal may show them. */
+static int view_print(struct view *v, char *text)
+{
     char *safe = NULL, *line, *rest = text;
     int rc = EXIT_FINE;
     while (!rc && (line = strsep(&rest, "\n")) && (rest || *line)) {
@@ -162,6 +144,26 @@ static int view_say(struct view *v, bool failed)
         spaa_free(safe);
         safe = NULL;
     }
+    return rc;
+}
+
+static int view_say(struct view *v, bool failed)
+{
+    char *word = NULL, *place = NULL, *folder = strdup(v->path), *text = NULL;
+    size_t n = 0;
+    char *slash = folder ? strrchr(folder, '/') : NULL;
+    if (slash)
+        slash[slash == folder] = '\0'; /* "/" stays */
+    bool ok = folder && spaa_shell_word(v->path, &word) == SPAA_OK &&
+              spaa_shell_word(slash ? folder : ".", &place) == SPAA_OK;
+    FILE *f = ok ? open_memstream(&text, &n) : NULL;
+    if (f)
+        view_words(v, failed, word, place, f);
+    int rc = f && !fclose(f) ? view_print(v, text) : EXIT_IO;
+    free(text);
+    free(folder);
+    spaa_free(word);
+    spaa_free(place);
     return rc;
 }
 

@@ -77,6 +77,8 @@ SPAA_API spaa_status spaa_diagnostics_text(const struct spaa_diagnostics *diagno
  * them; 0: whole. *safe is the caller's, to be given to spaa_free.
  */
 SPAA_API spaa_status spaa_safe_text(const char *text, unsigned columns, char **safe);
+/* Text as one word of a command of POSIX shells: quoted where it needs to be. *word: likewise. */
+SPAA_API spaa_status spaa_shell_word(const char *text, char **word);
 
 /* A code of which more messages were given than are kept. */
 struct spaa_unkept {

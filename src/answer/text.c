@@ -339,3 +339,20 @@ bool sp_text_fit(struct sp_buf *out, const char *p, size_t n, size_t columns)
     sp_buf_free(&cut);
     return ok;
 }
+
+void sp_shell_word(struct sp_buf *b, const char *s)
+{
+    if (*s &&
+        strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:,@%=") == strlen(s)) {
+        sp_buf_puts(b, s);
+        return;
+    }
+    sp_buf_ch(b, '\'');
+    for (; *s; s++) {
+        if (*s == '\'')
+            sp_buf_puts(b, "'\\''");
+        else
+            sp_buf_ch(b, *s);
+    }
+    sp_buf_ch(b, '\'');
+}

@@ -20,6 +20,8 @@
 #include "base/buf.h"
 
 bool sp_text_safe(struct sp_buf *out, const char *p, size_t n);
+/* One word of a shell's command, quoted where it needs to be. */
+void sp_shell_word(struct sp_buf *b, const char *s);
 /* The safe form with & < > " ' escaped: for XML and HTML text and attribute values. */
 bool sp_xml_text(struct sp_buf *out, const char *p, size_t n);
 /* The safe form as what stands between the quotes of a JSON string, and without < > & as such, so that it

@@ -105,6 +105,26 @@ spaa_status spaa_diagnostics_text(const struct spaa_diagnostics *diagnostics, si
     return copy ? SPAA_OK : SPAA_ERR_NOMEM;
 }
 
+/* A copy of what was made, for the caller. */
+static spaa_status diagnostic_made(struct sp_buf *b, char **out)
+{
+    const char *made = sp_buf_cstr(b);
+    char *copy = b->failed ? NULL : sp_api_copy(made);
+    sp_buf_free(b);
+    *out = copy ? copy : *out;
+    return copy ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
+spaa_status spaa_shell_word(const char *text, char **word)
+{
+    struct sp_buf b;
+    if (!text || !word)
+        return SPAA_ERR_USAGE;
+    sp_buf_init(&b, 0);
+    sp_shell_word(&b, text);
+    return diagnostic_made(&b, word);
+}
+
 spaa_status spaa_safe_text(const char *text, unsigned columns, char **safe)
 {
     struct sp_buf b;
@@ -115,11 +135,7 @@ spaa_status spaa_safe_text(const char *text, unsigned columns, char **safe)
         sp_text_fit(&b, text, strlen(text), columns);
     else
         sp_text_safe(&b, text, strlen(text));
-    const char *made = sp_buf_cstr(&b);
-    char *copy = b.failed ? NULL : sp_api_copy(made);
-    sp_buf_free(&b);
-    *safe = copy ? copy : *safe;
-    return copy ? SPAA_OK : SPAA_ERR_NOMEM;
+    return diagnostic_made(&b, safe);
 }
 
 spaa_status spaa_diagnostics_unkept(const struct spaa_diagnostics *diagnostics, size_t k,

@@ -3,6 +3,7 @@
 
 #include "analysis/chains.h"
 #include "analysis/names.h"
+#include "answer/text.h"
 #include "ask/next.h"
 #include "base/num.h"
 #include "model/off_cpu.h"

@@ -1,23 +1,8 @@
 #include "ask/next.h"
 
-#include <string.h>
+#include "answer/text.h"
 
-void sp_shell_word(struct sp_buf *b, const char *s)
-{
-    if (*s &&
-        strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:,@%=") == strlen(s)) {
-        sp_buf_puts(b, s);
-        return;
-    }
-    sp_buf_ch(b, '\'');
-    for (; *s; s++) {
-        if (*s == '\'')
-            sp_buf_puts(b, "'\\''");
-        else
-            sp_buf_ch(b, *s);
-    }
-    sp_buf_ch(b, '\'');
-}
+#include <string.h>
 
 /* Whether the tail of a command has the option. */
 static bool next_has_option(const char *tail, const char *name)

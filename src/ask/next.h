@@ -4,8 +4,6 @@
 
 #include "ask/question.h"
 
-/* One word, quoted where it needs to be. */
-void sp_shell_word(struct sp_buf *b, const char *s);
 /*
  * "spaa COMMAND INPUTS [ARGUMENT] [options of these groups, as given] [TAIL]".
  */

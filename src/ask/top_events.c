@@ -7,6 +7,7 @@
 #include "ask/top.h"
 
 #include "analysis/names.h"
+#include "answer/text.h"
 #include "ask/next.h"
 
 #include <stdlib.h>

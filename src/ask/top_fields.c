@@ -1,5 +1,6 @@
 #include "ask/top_fields.h"
 
+#include "answer/text.h"
 #include "ask/next.h"
 #include "model/labels.h"
 #include "model/off_cpu.h"

@@ -298,6 +298,12 @@ static void messages_of_ones_own(void **state)
     assert_int_equal(spaa_safe_text("a long name of a file", 8, &line), SPAA_OK);
     assert_true(strlen(line) < 12);
     spaa_free(line);
+    assert_int_equal(spaa_shell_word("plain.json", &line), SPAA_OK);
+    assert_string_equal(line, "plain.json");
+    spaa_free(line);
+    assert_int_equal(spaa_shell_word("it's here", &line), SPAA_OK);
+    assert_string_equal(line, "'it'\\''s here'");
+    spaa_free(line);
     assert_int_equal(spaa_diagnostics_add(&said, "SPAA-X000", NULL, "no code"), SPAA_ERR_USAGE);
     spaa_diagnostics_free(said);
 }

@@ -477,6 +477,14 @@ static void safe_text(void)
     assert_null(safe);
 }
 
+static void shell_word(void)
+{
+    char *word = NULL;
+    USAGE(spaa_shell_word(NULL, &word));
+    USAGE(spaa_shell_word("words", NULL));
+    assert_null(word);
+}
+
 static void run_memory(void)
 {
     char *text = NULL;
@@ -720,6 +728,7 @@ static const struct {
     {"spaa_run_fd", run_fd},
     {"spaa_run_memory", run_memory},
     {"spaa_safe_text", safe_text},
+    {"spaa_shell_word", shell_word},
     {"spaa_stack_frame", stack_frame},
     {"spaa_stack_label", stack_label},
     {"spaa_stack_weight", stack_weight},
