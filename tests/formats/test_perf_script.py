@@ -451,6 +451,52 @@ def test_branches_behind_a_frame_are_no_part_of_it(tmp_path):
                                                      ("g", "[kernel]"), ("h", "/tmp/q")}
 
 
+# As perf 6.1.192 prints a perf.data whose branch stacks tests/formats/perf_data_files.py wrote, of a C++ program; -v: with arguments.
+APP = "(/tmp/app)"
+BY_NAME = [
+    f"401176 ns::Box<unsigned long>::run+0x4 {APP}[unknown]([unknown])/ns::Box<unsigned long>::run+0x0{APP}/M/-/-/31/ ",
+    f"401176 ns::Box<unsigned long>::run(unsigned long, char const*)+0x4 {APP}ns_op(long, bool (*)(long, int))+0x3{APP}/plain+0x0{APP}/P/-/-/6/ "
+    f"main+0x14{APP}/[unknown]([unknown])/P/-/-/0/ ",
+    f"401176 ns::Box<unsigned long>::run {APP}ns_op(long, bool (*)(long, int))+0x3{APP}/plain+0x0{APP}/P/-/-/6/ ",
+    f"401176 ns::Box<unsigned long>::run+0x4 (/tmp/app (deleted))main+0x14(/tmp/app (deleted))/main+0x19{APP}/-/X/A/0/COND/- ",
+]
+
+
+@pytest.mark.parametrize("branches", BY_NAME)
+def test_branches_by_name_are_no_part_of_a_frame(tmp_path, branches):
+    (tmp_path / "p.txt").write_text(f"         my prog    10     0.100000:          1 cycles:HG:            {branches}\n" * 3)
+    row, = ask("top", tmp_path / "p.txt", "-n", "0")["rows"]
+    assert row["name"].startswith("ns::Box<unsigned long>::run") and "ns_op" not in row["name"] and row["dso"] == "/tmp/app"
+    assert row["self"] == 3
+
+
+def test_where_a_frame_ends_without_its_dso_nothing_is_made_up(tmp_path):
+    """-F -dso: the offset goes on in the name behind it; without an offset the name itself does."""
+    lines = ["401176 run+0x4add+0x14/main+0x19/P/-/-/6/ ", "401176 runmain+0x14/[unknown]/P/-/-/6/ "]
+    (tmp_path / "p.txt").write_text("".join(f"prog    10     {i}.100000:          1 cycles:            {x}\n" for i, x in enumerate(lines)))
+    rows = ask("top", tmp_path / "p.txt", "-n", "0")["rows"]
+    assert sorted(r["name"] for r in rows) == ["0x401176", "run"] and [r["tags"] for r in rows if r["name"] != "run"] == [["unresolved"]]
+
+
+@pytest.mark.parametrize("branches", [" 0x40115c(/tmp/app)/0x401106(/tmp/app)/P/-/-/56/  0x7ffff0001234([unknown])/0xffffffff81000000([unknown])/P/-/-/32/ ",
+                                      "main+0x14(/tmp/app)/plain+0x0(/tmp/app)/P/-/-/56/ [unknown]([unknown])/[unknown]([unknown])/P/-/-/41/ ",
+                                      "ns::Box<unsigned long>::run(unsigned long, char const*)+0x9(/tmp/app)/plain+0x0(/tmp/app)/MN/-/-/25/ "])
+def test_branches_below_a_call_chain_are_a_line_of_their_own(tmp_path, branches):
+    frames = "\t            117a run+0x4 (/tmp/app)\n\t            1166 main+0x1e (/tmp/app)\n"
+    (tmp_path / "p.txt").write_text("".join(f"my prog    10     0.{i}00000:          1 cycles:HG: \n{frames if i else ''}{branches}\n" for i in range(4)))
+    answer = ask("top", tmp_path / "p.txt", "-n", "0")
+    assert {r["name"]: (r["self"], r["total"]) for r in answer["rows"]} == {"run": (3, 3), "main": (0, 3), "[no stack]": (1, 1)}
+    assert not answer["diagnostics"]
+
+
+@pytest.mark.parametrize("branches", ["main+0x14(/tmp/app)/plain+0x0(/tmp/app)/P/-/-/56/ ", " 0x40115c(/tmp/app)/0x401106(/tmp/app)/P/-/-/56/ ",
+                                      " (discriminator 2)main+0x14/main+0x19/P/-/-/56/ "])
+def test_branches_behind_a_source_line_are_no_part_of_it(tmp_path, branches):
+    (tmp_path / "p.txt").write_text(f"prog    10     0.100000:          1 cycles:            401176 run+0x4 (/tmp/app)\n  app.cpp:2{branches}\n" * 3)
+    row, = ask("top", tmp_path / "p.txt", "--by", "line")["rows"]
+    assert "app.cpp:2" in row["name"] and "0x" not in row["name"] and "plain" not in row["name"]
+
+
 def test_text_of_a_tracepoint_is_not_cut(tmp_path):
     line = "q  7/8  1.000000: probe:x: (401136) a=0x12/0x34/P/ 0x12/0x34/P/-\n\t401136 f+0x1 (/tmp/q)\n\n"
     (tmp_path / "p.txt").write_text(line)

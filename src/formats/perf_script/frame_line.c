@@ -84,6 +84,79 @@ static bool perf_script_is_branch(const char *p, const char *end)
     return p && end - p > 2 && p[2] == '/';
 }
 
+/* Where what is known of the first branch begins: "/P/-/-/20/"; NULL. */
+static const char *perf_script_branch_flags(const char *p, const char *end)
+{
+    for (const char *q; end - p > 8 && (q = memchr(p, '/', (size_t)(end - p) - 8)); p = q + 1) {
+        const char *f = q + (memchr("MPN-", q[1], 4) ? 2 : 1);
+        f += f > q + 1 && *f == 'N'; /* newer: not taken */
+        if (f > q + 1 && f[0] == '/' && (f[1] == 'X' || f[1] == '-') && f[2] == '/' &&
+            (f[3] == 'A' || f[3] == '-') && f[4] == '/' && (unsigned char)(f[5] - '0') < 10)
+            return q;
+    }
+    return NULL;
+}
+
+/* Behind "+0x1f", of the first one; NULL: there is none. */
+static const char *perf_script_behind_offset(const char *p, const char *end)
+{
+    uint64_t offset;
+    for (const char *q; (q = memmem(p, (size_t)(end - p), "+0x", 3)); p = q + 3) {
+        size_t n = sp_parse_hex(q + 3, end, &offset);
+        if (n)
+            return q + 3 + n;
+    }
+    return NULL;
+}
+
+/* "main+0x14(/bin/app)/", "[unknown]/": a name with its DSO, where that is printed. */
+static bool perf_script_named_side(const char *p, const char *end)
+{
+    const char *q = end - p > 9 && memcmp(p, "[unknown]", 9) == 0 ? p + 9 : perf_script_behind_offset(p, end);
+    return q && q < end && (*q == '(' || *q == '/') && memchr(q, '/', (size_t)(end - q));
+}
+
+/* Behind the group of a DSO that opens at p; NULL: it is none. */
+static const char *perf_script_dso_group(const char *p, const char *end)
+{
+    size_t open = 0;
+    if (end - p < 2 || (p[1] != '/' && p[1] != '['))
+        return NULL;
+    for (const char *q = p; q < end; q++) {
+        open += *q == '(';
+        if (*q == ')' && --open == 0)
+            return q + 1;
+    }
+    return NULL;
+}
+
+/*
+ * The frame before branches by name, which follow its DSO with nothing between them: "401176 run+0x4
+ * (/bin/app)main+0x14(/bin/app)/run+0x0(/bin/app)/P/-/-/6/". Where no DSO is printed, its offset goes on in
+ * the branch's name, which may begin with what looks like a digit of it; without an offset the name itself.
+ */
+static size_t perf_script_before_named(const char *p, const char *end)
+{
+    const char *flags = perf_script_branch_flags(p, end), *behind, *name = p;
+    uint64_t ip;
+    if (!flags)
+        return (size_t)(end - p);
+    for (const char *q = p; q < flags; q++)
+        if (*q == '(' && q > p && sp_ps_blank(q[-1]) && (behind = perf_script_dso_group(q, flags)) &&
+            perf_script_named_side(behind, flags))
+            return (size_t)(behind - p);
+    while (name < flags && sp_ps_blank(*name))
+        name++;
+    name += sp_parse_hex(name, flags, &ip);
+    behind = perf_script_behind_offset(name, flags);
+    if (!behind || !sp_ps_blank(*name))
+        return (size_t)(end - p);
+    return (size_t)((*behind == '(' || *behind == '/'
+                         ? name
+                         : (const char *)memmem(name, (size_t)(behind - name), "+0x", 3)) -
+                    p);
+}
+
 size_t sp_ps_before_branches(const char *p, const char *end)
 {
     for (const char *q = p; q < end; q++)
@@ -92,7 +165,32 @@ size_t sp_ps_before_branches(const char *p, const char *end)
                 q--;
             return (size_t)(q - p);
         }
-    return (size_t)(end - p);
+    return perf_script_before_named(p, end);
+}
+
+bool sp_ps_has_branches(const char *p, const char *end)
+{
+    const char *flags = perf_script_branch_flags(p, end);
+    return flags && (perf_script_named_side(p, flags) || sp_ps_before_branches(p, end) < (size_t)(end - p));
+}
+
+size_t sp_ps_source_before_branches(const char *p, const char *end)
+{
+    static const char discriminator[] = " (discriminator ";
+    const char *flags = perf_script_branch_flags(p, end), *q = p;
+    size_t plain = sp_ps_before_branches(p, end), n = sizeof discriminator - 1;
+    if (!flags || plain < (size_t)(end - p))
+        return plain;
+    while ((q = memchr(q, ':', (size_t)(flags - q))) && (unsigned char)(q[1] - '0') > 9)
+        q++;
+    if (!q)
+        return (size_t)(end - p);
+    for (q++; (unsigned char)(*q - '0') < 10;)
+        q++;
+    const char *close = (size_t)(flags - q) > n && memcmp(q, discriminator, n) == 0
+                            ? memchr(q, ')', (size_t)(flags - q))
+                            : NULL;
+    return (size_t)((close ? close + 1 : q) - p);
 }
 
 bool sp_ps_frame_line(const char *p, const char *end, struct sp_ps_frame *f)

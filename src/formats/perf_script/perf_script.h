@@ -62,8 +62,15 @@ struct sp_ps_frame {
 };
 
 bool sp_ps_frame_line(const char *p, const char *end, struct sp_ps_frame *f);
-/* How much of a line there is before the branches that `-F +brstack` prints behind the frame. */
+/*
+ * How much of a line there is before the branches that `-F +brstack`, `+brstackoff` and `+brstacksym` print
+ * behind the frame.
+ */
 size_t sp_ps_before_branches(const char *p, const char *end);
+/* The same of a source line under the frame: "main.c:12main+0x14/…". */
+size_t sp_ps_source_before_branches(const char *p, const char *end);
+/* Whether it has some: below a call chain they are a line of their own. */
+bool sp_ps_has_branches(const char *p, const char *end);
 /*
  * The same of text whose blanks at the margin were trimmed. There a frame is told from a line that opens a
  * sample by what follows the address; the caller has seen that the line is no sample line.

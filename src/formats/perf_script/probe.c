@@ -51,7 +51,7 @@ static bool perf_script_other_line(const char *p, const char *eol)
         return true;
     while (p < eol && sp_ps_blank(*p))
         p++;
-    return sp_ps_trimmed_source(p, eol) ||
+    return sp_ps_trimmed_source(p, eol) || sp_ps_has_branches(p, eol) ||
            ((size_t)(eol - p) >= sizeof trace - 1 && memcmp(p, trace, sizeof trace - 1) == 0);
 }
 

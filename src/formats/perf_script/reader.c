@@ -282,6 +282,8 @@ static void perf_script_unknown_line(struct reader *r, const char *p, const char
     const char *text = p + (*p == ' ');
     struct sp_where at = SP_AT_LINE(r->line, perf_script_offset_of(r, p));
     int n = eol - p > 80 ? 80 : (int)(eol - p);
+    if (sp_ps_has_branches(p, eol)) /* of a sample without frames */
+        return;
     if ((size_t)(eol - text) >= sizeof trace - 1 && memcmp(text, trace, sizeof trace - 1) == 0)
         sp_emit(r->d, SP_L300, at, "the trace could not be decoded: \"%.*s\"", n, p);
     else if (!complete)

@@ -201,6 +201,7 @@ static struct sp_ps_text perf_script_srcline_of(const char *p, const char *end)
 {
     while (p < end && sp_ps_blank(*p))
         p++;
+    end = p + sp_ps_source_before_branches(p, end);
     while (end > p && (sp_ps_blank(end[-1]) || end[-1] == '\r'))
         end--;
     if (p == end || *p == '?' || end[-1] == ']')
@@ -333,6 +334,12 @@ static bool perf_script_build(struct sp_ps_stacks *st, struct sp_ps_text text, c
     *lines = 0;
     while (p < end) {
         uint32_t before = *lines;
+        const char *nl = *p == '\t' ? NULL : memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
+        if (*p != '\t' && !at->one_line && sp_ps_has_branches(p, eol)) {
+            ++*lines;
+            p = nl ? nl + 1 : end;
+            continue;
+        }
         const char *next = perf_script_entry_end(p, end, lines);
         if (!perf_script_push_entry(st, (struct sp_ps_text){p, (size_t)(next - p)}, at,
                                     at->offset + (uint64_t)(p - text.p), at->line + before))
