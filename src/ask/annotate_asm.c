@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+enum { STAY = 3 }; /* instructions that no budget leaves out, as far as they are asked for */
+
 /* ---- instructions ---- */
 
 /* Those of what a symbol covers that are of the function. */
@@ -116,10 +118,45 @@ static size_t insn_cost(const struct sp_asm *z, size_t i)
     return strlen(sp_asm_text(z, &z->insns.v[i])) + (z->x->asked.q->brief ? 40 : 230);
 }
 
+/* An instruction and so many around it, of its part. */
+static void insns_around(const struct sp_asm *z, const struct sp_asm_insn *i, size_t around, size_t *first,
+                         size_t *last)
+{
+    const struct sp_asm_part *part = &z->parts.v[i->part];
+    size_t at = (size_t)(i - z->insns.v), end = part->first + part->n - 1;
+    *first = at - part->first > around ? at - around : part->first;
+    *last = end - at > around ? at + around : end;
+}
+
+/* What those of them take of a budget that are not shown yet. */
+static size_t insns_cost(const struct sp_asm *z, size_t first, size_t last)
+{
+    size_t cost = 0;
+    for (size_t k = first; k <= last; k++)
+        cost += z->insns.v[k].shown ? 0 : insn_cost(z, k);
+    return cost;
+}
+
+/* How many around each: fewer where a budget has no room for those around the few that always stay. */
+static size_t choose_context(const struct sp_asm *z, struct sp_asm_insn *const *order, size_t n, size_t room)
+{
+    size_t around = (size_t)z->x->context * 2;
+    for (; around; around--) {
+        size_t cost = 0, first, last;
+        for (size_t i = 0; i < n && i < STAY && i < z->x->limit; i++) {
+            insns_around(z, order[i], around, &first, &last);
+            cost += insns_cost(z, first, last);
+        }
+        if (cost <= room)
+            break;
+    }
+    return around;
+}
+
 static bool assembly_choose(struct sp_asm *z, size_t room)
 {
     bool whole = z->x->asked.q->options->whole;
-    size_t n = 0, around = (size_t)z->x->context * 2;
+    size_t n = 0, first, last;
     struct sp_asm_insn **order = malloc((z->insns.n + 1) * sizeof *order);
     for (size_t i = 0; order && i < z->insns.n; i++) {
         z->insns.v[i].shown = whole;
@@ -130,14 +167,11 @@ static bool assembly_choose(struct sp_asm *z, size_t room)
         qsort(order, n, sizeof *order, insn_by_weight);
     z->known = n;
     z->chosen = whole ? n : 0;
+    z->around = order && !whole ? choose_context(z, order, n, room) : 0;
     for (size_t i = 0; order && !whole && i < n && i < z->x->limit; i++) {
-        size_t at = (size_t)(order[i] - z->insns.v), cost = 0;
-        const struct sp_asm_part *part = &z->parts.v[order[i]->part];
-        size_t first = at - part->first > around ? at - around : part->first;
-        size_t last = part->first + part->n - 1 - at > around ? at + around : part->first + part->n - 1;
-        for (size_t k = first; k <= last; k++)
-            cost += z->insns.v[k].shown ? 0 : insn_cost(z, k);
-        if (i && cost > room)
+        insns_around(z, order[i], z->around, &first, &last);
+        size_t cost = insns_cost(z, first, last);
+        if (i >= STAY && cost > room)
             break;
         room -= cost < room ? cost : room;
         z->chosen++;
@@ -189,6 +223,8 @@ static void assembly_say(struct sp_asm *z)
     sp_fact_percent(out, "no_instruction_percent", 0, z->lost);
     sp_fact_count(out, "instructions_with_weight", (int64_t)z->known);
     sp_fact_count(out, "instructions_shown", (int64_t)z->chosen);
+    if (!z->x->asked.q->options->whole)
+        sp_fact_count(out, "instructions_around", (int64_t)z->around);
     if (!z->insns.n) {
         sp_answer_line(out, "no instructions: %s%s%s", z->why, z->hint ? ": " : "", z->hint ? z->hint : "");
         return;
@@ -209,6 +245,9 @@ static void assembly_say(struct sp_asm *z)
         sp_answer_line(out,
                        "the heaviest %zu of %zu instructions with weight; -n N shows others, --whole all",
                        z->chosen, z->known);
+    if (!z->x->asked.q->options->whole && z->around < (size_t)z->x->context * 2)
+        sp_answer_line(out, "--budget has room for %zu around each of them, not %zu", z->around,
+                       (size_t)z->x->context * 2);
     say_blocks(z);
 }
 

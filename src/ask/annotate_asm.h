@@ -47,8 +47,8 @@ struct sp_asm {
     const char *why, *hint;
     struct sp_resolved r[SP_ASM_DEEPEST];
     size_t nr;
-    size_t known, chosen;
-    int64_t lost; /* self that no instruction has */
+    size_t known, chosen, around; /* with weight; of them shown; so many around each */
+    int64_t lost;                 /* self that no instruction has */
     struct sp_asm_lbr lbr;
 };
 

@@ -44,6 +44,8 @@ const struct sp_answer_column sp_annotate_facts[] = {
      .doc = "--asm: how many have weight"},
     {"instructions_shown", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
      .doc = "--asm: how many of these, the heaviest, were asked for or had room"},
+    {"instructions_around", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
+     .doc = "--asm: how many stand before and behind each of them: twice --context, or as --budget has room"},
     {"lines_with_weight", SP_COL_COUNT, .doc = "how many lines have weight"},
     {"lines_shown", SP_COL_COUNT, .doc = "how many of these, the heaviest, were asked for or had room"},
     {"diff.base", SP_COL_TEXT, .flags = SP_COL_SOMETIMES, .doc = "--diff: what it is compared with"},

@@ -72,6 +72,25 @@ def test_copies_of_an_inlined_function_are_its_code(shop):
 
 
 @needs_tools
+@pytest.mark.parametrize("budget", [700, 800, 1200, 2000])
+def test_a_budget_leaves_the_heaviest_instructions(shop, budget):
+    """What stands around them goes first, then the lighter ones; how much of both there is, is said."""
+    profile, *_ = shop
+    text = run("annotate", profile, "sum", "--asm", "--json", "--budget", budget, code=0).out
+    answer = json.loads(text)
+    assert len(text) <= 3 * budget and "SPAA-I617" not in text
+    rows = sorted(insns(ask("annotate", profile, "sum", "--asm", "--whole")), key=lambda i: (-i["total"], -i["self"]))
+    shown = insns(answer)
+    assert rows[0]["address"] in {i["address"] for i in shown} and all(i["text"] for i in shown)
+    assert answer["instructions_around"] == (0 if budget <= 1200 else 1)
+    assert answer["instructions_with_weight"] == len([r for r in rows if r["total"]])
+    assert len(answer["blocks"]) + answer["omitted"]["blocks"] <= answer["instructions_shown"] >= 3
+    if budget == 700:
+        brief = run("annotate", profile, "sum", "--asm", "--budget", 300, code=0).out
+        assert "--budget has room for 0 around each of them, not 4" in brief and rows[0]["text"].split()[0] in brief
+
+
+@needs_tools
 def test_without_the_binary_it_says_why(tmp_path):
     profile, *_ = build(tmp_path)
     os.unlink(tmp_path / "shop")
