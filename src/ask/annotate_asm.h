@@ -89,7 +89,7 @@ bool sp_annotate_asm_put(struct sp_asm *z);
 extern const struct sp_table_decl sp_annotate_basic_blocks, sp_annotate_runs;
 spaa_status sp_annotate_lbr(struct sp_asm *z);
 void sp_annotate_lbr_put(struct sp_asm *z);
-/* "ran 120 times, 12.3 cycles each; …" */
+/* "ran 120×", "12.3 cycles (mean of 80)", …: a line each. */
 void sp_annotate_lbr_text(const struct sp_asm *z, const struct sp_asm_block *k, struct sp_buf *b);
 void sp_annotate_lbr_free(struct sp_asm_lbr *x);
 

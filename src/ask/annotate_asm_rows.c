@@ -2,6 +2,7 @@
 #include "ask/annotate_asm.h"
 
 #include "analysis/short_name.h"
+#include "answer/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,16 +144,36 @@ static void put_place(struct sp_asm *z, struct sp_answer_table *t, const struct 
     sp_buf_clear(b);
 }
 
-/* What branch stacks say of the block that begins, or is gone on with. */
-static void put_block_text(struct sp_asm *z, struct sp_answer_table *t, const struct sp_asm_block *k)
+static void put_block_row(struct sp_asm *z, struct sp_answer_table *t, struct sp_buf *b)
 {
-    struct sp_buf *b = &z->x->asked.b;
-    sp_buf_clear(b);
-    sp_annotate_lbr_text(z, k, b);
     z->x->asked.out->failed |= b->failed;
     sp_table_row(z->x->asked.out, t);
     sp_put_text(z->x->asked.out, t, INSN_TEXT, b->data ? b->data : "", b->len);
     sp_buf_clear(b);
+}
+
+/*
+ * What branch stacks say of the block that begins, or is gone on with: in as many rows as it takes, since
+ * what is cut of a number is another number.
+ */
+static void put_block_text(struct sp_asm *z, struct sp_answer_table *t, const struct sp_asm_block *k)
+{
+    enum { ROOM = 48 }; /* columns that narrow terminals leave to instructions */
+    struct sp_buf said, *b = &z->x->asked.b;
+    sp_buf_init(&said, 0);
+    sp_annotate_lbr_text(z, k, &said);
+    sp_buf_clear(b);
+    for (const char *p = sp_buf_cstr(&said), *end; *p; p = *end ? end + 1 : end) {
+        end = p + strcspn(p, "\n");
+        bool fits = sp_text_width(b->data, b->len) + 2 + sp_text_width(p, (size_t)(end - p)) <= ROOM;
+        if (b->len && !fits)
+            put_block_row(z, t, b);
+        sp_buf_puts(b, b->len ? ", " : "-- ");
+        sp_buf_add(b, p, (size_t)(end - p));
+    }
+    put_block_row(z, t, b);
+    z->x->asked.out->failed |= said.failed;
+    sp_buf_free(&said);
 }
 
 static void put_code(struct sp_asm *z)

@@ -274,10 +274,9 @@ void sp_annotate_lbr_text(const struct sp_asm *z, const struct sp_asm_block *k, 
 {
     const struct sp_branch_run *r = k->run ? &z->lbr.r.runs.v[k->run - 1] : NULL;
     const char *between = "";
-    sp_buf_puts(b, "-- ");
     if (z->lbr.r.has_runs) {
         sp_buf_printf(b, "ran %lld×", (long long)k->executions);
-        between = ", ";
+        between = "\n";
     }
     if (r) {
         sp_buf_printf(b, "%s%.1f cycles", between, mean(r));
@@ -285,12 +284,12 @@ void sp_annotate_lbr_text(const struct sp_asm *z, const struct sp_asm_block *k, 
             sp_buf_printf(b, " from 0x%llx on", (unsigned long long)r->first);
         if (r->timed != k->executions)
             sp_buf_printf(b, " (mean of %lld)", (long long)r->timed);
-        between = ", ";
+        between = "\n";
     }
     if (k->taken)
         sp_buf_printf(b, "%sbranch taken %lld×", between, (long long)k->taken);
     if (k->judged) {
-        sp_buf_printf(b, ", mispredicted %lld×", (long long)k->missed);
+        sp_buf_printf(b, "\nmispredicted %lld×", (long long)k->missed);
         if (k->judged >= SHARE_FROM)
             sp_buf_printf(b, " (%.1f%%)", share(k));
     }

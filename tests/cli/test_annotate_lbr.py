@@ -4,12 +4,13 @@ import collections
 import decimal
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, ask, run
+from conftest import ROOT, ask, at_terminal, run
 from test_annotate_asm import insns
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "formats"))
@@ -207,6 +208,23 @@ def test_few_branches_have_no_share(prog):
     answer = asked(record(prog, stacks))
     assert all(b["mispredicted_percent"] is None for b in answer["basic_blocks"] if b["judged"] < 30)
     assert any(b["judged"] for b in answer["basic_blocks"])
+
+
+@pytest.mark.parametrize("columns", [120, 80])
+def test_what_is_said_of_a_block_is_not_cut(prog, columns):
+    """Cycles of a run through several blocks, of which some are not known: the longest there is to say."""
+    stacks = [[(a, b, m, (c, 0)[i % 3 == 0]) for i, (a, b, m, c) in enumerate(s)] for s in stacks_of(prog)]
+    path = record(prog, stacks)
+    answer = asked(path)
+    text = at_terminal("annotate", path, "hot", "--asm", "--whole", columns=columns,
+                       env={**os.environ, "SPAA_NO_CONFIG": "1", "SPAA_PAGER": "cat", "NO_COLOR": "1"})[0]
+    said = [line.strip() for line in text.splitlines() if line.strip().startswith("-- ")]
+    assert len(said) > len(answer["basic_blocks"]) and not [line for line in said if "…" in line]
+    _, timed, _, taken, missed = truth(stacks)
+    assert any(re.search(r"cycles from 0x[0-9a-f]+ on \(mean of \d+\)", line) for line in said)
+    assert {int(n) for line in said for n in re.findall(r"mean of (\d+)", line)} <= set(timed.values())
+    branch = prog[1]["branch_skip"]
+    assert any(f"branch taken {taken[branch]}×, mispredicted {missed[branch]}×" in line for line in said)
 
 
 def test_another_binary_is_noticed(prog):
