@@ -62,9 +62,9 @@ static inline const char *sp_asm_text(const struct sp_asm *z, const struct sp_as
     return z->parts.v[i->part].text.texts.v + sp_asm_insn(z, i)->text;
 }
 
-/* The instruction that an address is in, of those of the function; NULL: it is in none. */
-static inline struct sp_asm_insn *sp_asm_insn_at(struct sp_asm *z, const struct sp_asm_part *part,
-                                                 uint64_t at)
+/* Number of the first instruction of a part that begins behind an address; that behind its last: none does.
+ */
+static inline size_t sp_asm_behind(const struct sp_asm *z, const struct sp_asm_part *part, uint64_t at)
 {
     size_t lo = part->first, hi = part->first + part->n;
     while (lo < hi) {
@@ -74,7 +74,15 @@ static inline struct sp_asm_insn *sp_asm_insn_at(struct sp_asm *z, const struct 
         else
             hi = mid;
     }
-    struct sp_asm_insn *i = lo > part->first ? &z->insns.v[lo - 1] : NULL;
+    return lo;
+}
+
+/* The instruction that an address is in, of those of the function; NULL: it is in none. */
+static inline struct sp_asm_insn *sp_asm_insn_at(struct sp_asm *z, const struct sp_asm_part *part,
+                                                 uint64_t at)
+{
+    size_t behind = sp_asm_behind(z, part, at);
+    struct sp_asm_insn *i = behind > part->first ? &z->insns.v[behind - 1] : NULL;
     return i && at - sp_asm_insn(z, i)->addr < sp_asm_insn(z, i)->size ? i : NULL;
 }
 
@@ -86,11 +94,13 @@ extern const struct sp_table_decl sp_annotate_code, sp_annotate_blocks, sp_annot
 bool sp_annotate_asm_put(struct sp_asm *z);
 
 /* annotate_lbr.c: blocks of the instructions, by branch stacks. */
-extern const struct sp_table_decl sp_annotate_basic_blocks, sp_annotate_runs;
 spaa_status sp_annotate_lbr(struct sp_asm *z);
+void sp_annotate_lbr_free(struct sp_asm_lbr *x);
+
+/* annotate_lbr_rows.c: what is said of them. */
+extern const struct sp_table_decl sp_annotate_basic_blocks, sp_annotate_runs;
 void sp_annotate_lbr_put(struct sp_asm *z);
 /* "ran 120×", "12.3 cycles (mean of 80)", …: a line each. */
 void sp_annotate_lbr_text(const struct sp_asm *z, const struct sp_asm_block *k, struct sp_buf *b);
-void sp_annotate_lbr_free(struct sp_asm_lbr *x);
 
 #endif
