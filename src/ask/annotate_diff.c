@@ -238,6 +238,18 @@ static void say_side(struct sp_annotate_diff *d, const char *before, const struc
     sp_text_weight_of(b, &x->asked.s, x->a.total);
 }
 
+static void say_renamed(struct sp_annotate_diff *d)
+{
+    struct sp_answer *a = d->x->asked.out;
+    if (d->renamed == SP_NONE)
+        return;
+    struct sp_str is = d->x->a.files.v[d->renamed].file, was = d->base.a.files.v[d->renamed_base].file;
+    sp_fact_str(a, "diff.file", is);
+    sp_fact_str(a, "diff.base_file", was);
+    sp_answer_line(a, "%.*s is %.*s in the base: the function's lines are there", (int)is.n, is.p, (int)was.n,
+                   was.p);
+}
+
 static void diff_say(struct sp_annotate_diff *d, uint32_t measure)
 {
     struct sp_answer *a = d->x->asked.out;
@@ -264,6 +276,7 @@ static void diff_say(struct sp_annotate_diff *d, uint32_t measure)
     sp_annotate_say_inferred(a, b, "base: ", &d->base);
     for (size_t g = 0; g < d->base.texts.n; g++)
         sp_annotate_say_source(d->x, "base: ", &d->base.a.files.v[g], &d->base.texts.v[g]);
+    say_renamed(d);
     if (d->one_text)
         sp_answer_line(a,
                        "! one file was read as the source of two builds: of one at most it can be what was "

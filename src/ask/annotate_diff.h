@@ -23,6 +23,8 @@ struct sp_annotate_diff {
     SP_VEC(struct sp_line_pair) rows;
     bool by_number, one_text, cut;
     bool apart; /* lines of which the profile does not carry what is around them */
+    uint32_t renamed,
+        renamed_base; /* the file that the function is in, which the base calls otherwise; SP_NONE */
     size_t known, chosen;
 };
 

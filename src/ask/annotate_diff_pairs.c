@@ -186,12 +186,47 @@ static uint32_t file_before(const struct sp_annotate_diff *d, uint32_t f, const 
     return named;
 }
 
+/* The file that a function's own lines are in: what is inlined counts at the line of its call. SP_NONE: none.
+ */
+static uint32_t own_file(const struct sp_annotate *x)
+{
+    for (uint32_t f = 0; f < x->a.files.n; f++)
+        if (x->a.files.v[f].file.n)
+            return f;
+    return SP_NONE;
+}
+
+static bool has_namesake(const struct sp_annotate *x, struct sp_str file)
+{
+    for (uint32_t f = 0; f < x->a.files.n; f++)
+        if (sp_str_cmp(sp_base_name(x->a.files.v[f].file), sp_base_name(file)) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * A file that was renamed, or a function that was moved to another one: where neither of the two files is in
+ * the other version. By their texts alone: of numbers of different files nothing can be said.
+ */
+static void find_renamed(struct sp_annotate_diff *d)
+{
+    uint32_t f = own_file(d->x), g = own_file(&d->base);
+    d->renamed = d->renamed_base = SP_NONE;
+    if (f == SP_NONE || g == SP_NONE || has_namesake(&d->base, d->x->a.files.v[f].file) ||
+        has_namesake(d->x, d->base.a.files.v[g].file) || is_one_text(d, g, f) ||
+        !sp_annotate_text_known(&d->base, g) || !sp_annotate_text_known(d->x, f))
+        return;
+    d->renamed = f;
+    d->renamed_base = g;
+}
+
 spaa_status sp_annotate_diff_pair(struct sp_annotate_diff *d)
 {
     bool *used = calloc(d->base.a.files.n + 1, sizeof *used);
     spaa_status st = used ? SPAA_OK : sp_nomem(d->x->asked.q->diags);
+    find_renamed(d);
     for (uint32_t f = 0; !st && f < d->x->a.files.n; f++) {
-        uint32_t g = file_before(d, f, used);
+        uint32_t g = f == d->renamed ? d->renamed_base : file_before(d, f, used);
         if (g != SP_NONE)
             used[g] = true;
         bool one = g != SP_NONE && is_one_text(d, g, f);

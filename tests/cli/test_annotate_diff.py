@@ -128,6 +128,31 @@ def test_one_file_is_not_the_source_of_two_builds(two, tmp_path):
     assert not same["diff"]["one_text"]
 
 
+def renamed(folder, source, name="store.cpp"):
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / name).write_text(source)
+    subprocess.run(["g++", "-O2", "-g", "-Wl,--build-id", "-o", "shop", "src/" + name], cwd=folder, check=True)
+    return record(folder)[0]
+
+
+@needs_tools
+def test_a_file_that_was_renamed_is_compared_with_what_it_was(two, tmp_path):
+    base, new = two
+    there = renamed(tmp_path / "c", NEW)
+    named, other = (ask("annotate", x, "sum", "--diff", base, "-n", "0", "--context", "100") for x in (new, there))
+    def rows(answer):
+        return [{k: v for k, v in r.items() if k != "file"} for r in answer["compared"] if (r["base_file"] or r["file"]).endswith(".cpp")]
+    assert rows(other) == rows(named) and "changed" in {r["change"] for r in rows(other)}
+    assert (other["diff"]["file"], other["diff"]["base_file"]) == ("src/store.cpp", "src/shop.cpp")
+    assert "file" not in named["diff"]
+    assert "src/store.cpp is src/shop.cpp in the base" in run("annotate", there, "sum", "--diff", base, code=0).out
+    # numbers of another file say nothing
+    (tmp_path / "a" / "src" / "shop.cpp").unlink()
+    alone = ask("annotate", there, "sum", "--diff", base, "-n", "0")
+    assert "file" not in alone["diff"] and {r["change"] for r in alone["compared"] if (r["file"] or r["base_file"]).endswith(".cpp")} == {
+        "added", "removed"}
+
+
 def of_one_address(folder):
     """A profile with weight at one instruction of the function, the second half's first."""
     start, size = symbol(folder / "shop", "sum")
