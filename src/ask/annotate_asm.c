@@ -37,10 +37,13 @@ static spaa_status assembly_part(struct sp_asm *z, struct sp_module *m, uint64_t
 {
     struct sp_asm_part part = {.module = m};
     if (!sp_module_extent(m, at, &part.start, &part.end, &part.symbol) || part.end <= part.start) {
-        z->why = z->why              ? z->why
-                 : sp_module_file(m) ? "no symbol says where it begins and ends"
-                                     : "its binary is not here, or is another build";
-        return SPAA_OK;
+        part.symbol = NULL;
+        if (!sp_module_unnamed(m, at, &part.start, &part.end) || part.end <= part.start) {
+            z->why = z->why              ? z->why
+                     : sp_module_file(m) ? "no symbol and no .eh_frame says where it begins and ends"
+                                         : "its binary is not here, or is another build";
+            return SPAA_OK;
+        }
     }
     const char *why, *hint;
     spaa_status st = sp_disassemble(m, part.start, part.end, &part.text, &why, &hint);

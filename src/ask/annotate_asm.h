@@ -17,11 +17,11 @@ struct sp_asm_insn {
     uint32_t inlined; /* how many functions are inlined there */
     uint32_t block;   /* 1 + its number in lbr.blocks; 0: it is in none that is known */
 };
-/* What a symbol covers. */
+/* What a symbol covers, or an entry of .eh_frame. */
 struct sp_asm_part {
     struct sp_module *module;
     uint64_t start, end;
-    const char *symbol;
+    const char *symbol; /* NULL: none does, it is a function that nobody names */
     struct sp_code_text text;
     size_t first, n; /* of insns */
 };

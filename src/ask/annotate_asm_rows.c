@@ -50,7 +50,7 @@ enum { BLOCK_DSO = 4, BLOCK_SYMBOL, BLOCK_START, BLOCK_END, BLOCK_N };
 static const struct sp_answer_column block_columns[] = {
     WEIGHTS,
     [BLOCK_DSO] = {"binary", SP_COL_TEXT, .doc = "the file that the bytes are from"},
-    [BLOCK_SYMBOL] = {"symbol", SP_COL_TEXT, .doc = "what covers them, as linked"},
+    [BLOCK_SYMBOL] = {"symbol", SP_COL_TEXT, .doc = "what covers them, as linked; null: nothing names it"},
     [BLOCK_START] = {"start", SP_COL_TEXT, .doc = "address of its first instruction"},
     [BLOCK_END] = {"end", SP_COL_TEXT, .doc = "address behind its last"},
 };
@@ -139,8 +139,10 @@ static void put_place(struct sp_asm *z, struct sp_answer_table *t, const struct 
         break;
     }
     x->asked.out->failed |= b->failed;
+    if (!b->len) /* nothing says anything of it */
+        return;
     sp_table_row(x->asked.out, t);
-    sp_put_text(x->asked.out, t, INSN_TEXT, b->data ? b->data : "", b->len);
+    sp_put_text(x->asked.out, t, INSN_TEXT, b->data, b->len);
     sp_buf_clear(b);
 }
 
@@ -231,7 +233,8 @@ static void put_block(struct sp_asm *z, struct sp_answer_table *t, struct sp_ans
     sp_put_int(t, TOTAL, k->total);
     if (file)
         sp_put_text(z->x->asked.out, t, BLOCK_DSO, file, strlen(file));
-    sp_put_text(z->x->asked.out, t, BLOCK_SYMBOL, part->symbol, strlen(part->symbol));
+    if (part->symbol)
+        sp_put_text(z->x->asked.out, t, BLOCK_SYMBOL, part->symbol, strlen(part->symbol));
     put_hex(z, t, BLOCK_START, sp_asm_insn(z, first)->addr);
     put_hex(z, t, BLOCK_END, sp_asm_insn(z, last)->addr + sp_asm_insn(z, last)->size);
     for (size_t i = k->first; details && i <= k->last; i++)

@@ -383,7 +383,7 @@ spaa_status sp_binder_prepare(struct sp_binder *b, const struct sp_place *places
 spaa_status sp_binder_name(struct sp_binder *b, const struct sp_place *place, struct sp_named *out)
 {
     struct sp_module *m;
-    uint64_t look, start;
+    uint64_t look, start, end;
     spaa_status st = sp_binder_module(b, place->object, place->addr, &m);
     const struct object *o = &b->objects.v[place->object];
     if (st)
@@ -400,7 +400,7 @@ spaa_status sp_binder_name(struct sp_binder *b, const struct sp_place *place, st
         sp_module_missed(m);
     } else if (m && (o->is.kind != SP_OBJECT_UNMAPPED || sp_module_found(m))) {
         out->n = sp_module_resolve_code(m, place->code, look, out->frames, SP_NAMED_MAX);
-        out->has_start = !out->n && o->is.kind == SP_OBJECT_FILE && sp_module_unnamed(m, look, &start);
+        out->has_start = !out->n && o->is.kind == SP_OBJECT_FILE && sp_module_unnamed(m, look, &start, &end);
         out->start = out->has_start ? start + out->moved : 0;
     }
     return SPAA_OK;

@@ -209,10 +209,10 @@ size_t sp_module_resolve_code(struct sp_module *m, uint32_t code, uint64_t addr,
 /* Counts an address that was not asked about because the file is not there to say what it is in it. */
 void sp_module_missed(struct sp_module *m);
 /*
- * FILE: where the function begins that an address is in, which was not resolved: nobody knows its name, but
- * that it is one function. False: nothing says so, or the lookup failed.
+ * FILE: where the function begins and ends that an address is in, which was not resolved: nobody knows its
+ * name, but that it is one function. False: nothing says so, or the lookup failed.
  */
-bool sp_module_unnamed(struct sp_module *m, uint64_t addr, uint64_t *start);
+bool sp_module_unnamed(struct sp_module *m, uint64_t addr, uint64_t *start, uint64_t *end);
 /* FILE: bytes of its code as linked, as the file has them; how many of n: fewer at the end of what it has,
  * and 0 where no file is there. */
 size_t sp_module_bytes(struct sp_module *m, uint64_t vaddr, unsigned char *out, size_t n);

@@ -1,6 +1,7 @@
 """Binaries without a symbol table: a row for each function, and never a name that nobody gave."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -46,6 +47,21 @@ def test_each_function_is_a_row_named_by_its_start(tmp_path):
         {"app+0x%x" % start: (size + 4) // 5 for start, size in at.values()}
     assert all(r["tags"] == ["unresolved"] for r in rows)
     assert ask("info", profile)["quality"]["unresolved_percent"] == 100
+
+
+def test_each_function_has_its_instructions(tmp_path):
+    """As long as .eh_frame says it is: from its first to its last, as objdump has them."""
+    profile, at = build(tmp_path / "a")
+    for start, size in at.values():
+        answer = ask("annotate", profile, "app+0x%x" % start, "--asm", "--whole")
+        if "capstone" in (answer["no_instructions"] or ""):
+            pytest.skip("built without capstone, or it is not installed")
+        block, = answer["blocks"]
+        dump = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "--start-address=%d" % start, "--stop-address=%d" % (start + size),
+                               tmp_path / "a" / "app"], capture_output=True, text=True, check=True).stdout
+        assert [i["address"] for i in block["instructions"]] == ["0x" + x for x in re.findall(r"^ +([0-9a-f]+):\s", dump, re.M)]
+        assert (block["symbol"], block["start"], block["end"]) == (None, hex(start), hex(start + size))
+        assert sum(i["self"] for i in block["instructions"]) == answer["self"] == (size + 4) // 5 and answer["no_instruction"] == 0
 
 
 def test_names_stay_where_the_binary_is_gone(tmp_path):
