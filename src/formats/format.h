@@ -25,6 +25,7 @@ enum sp_format_cap {
     SP_CAN_VALIDATE = 8,
     SP_CAN_DUMP = 16,
     SP_NAMES_LACKING = 64, /* its frames may lack names that files have which are named to look in */
+    SP_OF_BRANCHES = 128,  /* it holds branches, and no stacks */
     SP_CAN_STATE_OWN = 32, /* a stack's record says what of it is its leaf's own (model/callees.h) */
 };
 

@@ -342,6 +342,22 @@ static spaa_status write_original(struct sp_profile *p, const struct spaa_format
     return st ? st : sp_original_give(p, f, opts, d, out, done);
 }
 
+/*
+ * Stacks are written as they were recorded: what stands beside them, that a caller is missing or a chain is
+ * broken, is in a SPAA file alone. Views count it, so that totals differ.
+ */
+static void say_inferred(const struct sp_profile *p, const struct spaa_format *f,
+                         const struct sp_write_opts *opts, struct sp_diags *d)
+{
+    unsigned long long n = 0;
+    for (size_t i = 0; i < p->stacks.n && p->edge_lists.n; i++) {
+        const struct sp_stack *s = &p->stacks.v[i];
+        n += s->edges && (opts->event == SP_NONE || p->contexts.v[s->context].event == opts->event);
+    }
+    if (n && !(f->caps & SP_OF_BRANCHES) && strcmp(f->name, "spaa") != 0)
+        sp_emit(d, SP_I324, SP_AT_NOTHING, "%llu stack%s", n, n == 1 ? "" : "s");
+}
+
 spaa_status sp_write_profile(struct sp_profile *p, const struct spaa_format *f,
                              const struct sp_write_opts *opts, struct sp_diags *d, struct sp_output *out)
 {
@@ -356,6 +372,8 @@ spaa_status sp_write_profile(struct sp_profile *p, const struct spaa_format *f,
     if (p->source_pieces.n && strcmp(f->name, "spaa") != 0)
         sp_emit(d, SP_I321, SP_AT_NOTHING, "source text: SPAA alone has a place for it");
     st = f->caps & SP_CAN_STATE_OWN ? sp_callees_join(p) : sp_callees_split(p, split ? NULL : d);
+    if (!st)
+        say_inferred(p, f, opts, d);
     return st ? st : f->write(p, opts, d, out);
 }
 

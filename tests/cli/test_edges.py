@@ -53,6 +53,11 @@ def test_views_show_the_inferred_frame_and_the_break(tmp_path):
 def test_what_writers_write_is_what_was_recorded(tmp_path):
     a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, BOTH)])
     assert run("convert", a, "--to", "folded", code=0).out == "main;top;leaf 30\n"
+    for to, said in ("folded", True), ("speedscope", True), ("pprof", True), ("spaa", False):
+        err = run("convert", a, "--to", to, "-o", tmp_path / "out", "--force", code=0).err
+        assert ("callers that were inferred are not in them: 1 stack [SPAA-I324]" in err) == said, err
+    plain = write(tmp_path, "plain.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3)])
+    assert "I324" not in run("convert", plain, "--to", "folded", code=0).err
 
 
 def test_edges_come_back(tmp_path):

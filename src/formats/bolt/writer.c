@@ -48,7 +48,7 @@ const struct spaa_format spaa_format_bolt = {
     .extensions = "bolt",
     .media_type = "text/plain",
     .comes_back = "nothing: they are not read",
-    .caps = SP_CAN_WRITE,
+    .caps = SP_CAN_WRITE | SP_OF_BRANCHES,
     .options = options,
     .write = bolt_write,
 };

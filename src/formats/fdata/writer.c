@@ -161,7 +161,7 @@ const struct spaa_format spaa_format_fdata = {
     .extensions = "fdata",
     .media_type = "text/plain",
     .comes_back = "nothing: they are not read",
-    .caps = SP_CAN_WRITE,
+    .caps = SP_CAN_WRITE | SP_OF_BRANCHES,
     .options = options,
     .write = fdata_write,
 };
