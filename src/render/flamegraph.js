@@ -8,6 +8,7 @@
  */
 const frames = $('frames'), head = $('head');
 let W = 1200, charWidth = 7.3, headOffset = 0;
+let legendLines = data.legend, below = 0;
 let zoom = 0, focus = 0, hover = -1, byKeys = false;
 let term = '', hitLabels = null;
 let elements = new Map();
@@ -349,6 +350,28 @@ hint.textContent = 'Click or Enter zooms · Esc resets · / searches · n next m
 
 const field = makeField(make('g', {class: 'field', role: 'searchbox', tabindex: 0, id: 'sp-search'}, tools));
 
+// The legend in as many lines as it takes; what is below moves with it. How many lines it has.
+function fitLegend() {
+    let x = PAD, lines = 1;
+    for (const item of $('legend').children) {
+        const wide = item.getBBox().x + item.getBBox().width;
+        if (x > PAD && x + wide > W - PAD) {
+            x = PAD;
+            lines++;
+        }
+        item.setAttribute('transform', 'translate(' + x + ' ' + (66 + (lines - 1) * NOTE) + ')');
+        x += wide + 18;
+    }
+    const more = (lines - legendLines) * NOTE;
+    legendLines = lines;
+    below += more;
+    data.head += more;
+    $('below').setAttribute('transform', 'translate(0 ' + below + ')');
+    $('back').setAttribute('height', data.head - 4);
+    svg.setAttribute('height', data.head + data.levels * ROW + PAD);
+    return lines;
+}
+
 function fitHead() {
     field.width = Math.round(Math.min(250, Math.max(110, W * 0.3)));
     const right = W - PAD - 92, left = right - 8 - field.width;
@@ -362,7 +385,7 @@ function fitHead() {
     matched.setAttribute('x', W - PAD);
     hint.setAttribute('x', W - PAD);
     const room = W - 3 * PAD - $('legend').getBBox().width - PAD;
-    hint.setAttribute('visibility', hint.getComputedTextLength() < room ? 'visible' : 'hidden');
+    hint.setAttribute('visibility', fitLegend() === 1 && hint.getComputedTextLength() < room ? 'visible' : 'hidden');
     $('back').setAttribute('width', W);
     $('rule').setAttribute('d', $('rule').getAttribute('d').replace(/h.*/, 'h' + W));
 }

@@ -1,11 +1,10 @@
 /*
  * What the script reads: one JSON object in a script element, and the script itself.
  *
- *     {"title", "subtitle", "notes":[…], "unit", "scale", "inverted", "head", "levels", "diff" (or not),
- *      "states":[name…], "stateLetters":"uy…" (or neither),
- *      "dsos":[name…], "labels":[name…], "shorts":{number in labels: what is shown instead…},
- *      "labelDsos":[number in dsos or -1…], "shades":"025…" (per label),
- *      "frames":[…]}
+ *     {"title", "subtitle", "notes":[…], "unit", "scale", "inverted", "head", "legend", "levels", "diff" (or
+ * not), "states":[name…], "stateLetters":"uy…" (or neither), "dsos":[name…], "labels":[name…],
+ * "shorts":{number in labels: what is shown instead…}, "labelDsos":[number in dsos or -1…], "shades":"025…"
+ * (per label), "frames":[…]}
  *
  * `frames` is flat, root first, depth first; per frame:
  *
@@ -165,8 +164,8 @@ void sp_flame_data(struct sp_flame *f)
                                f->opts.subtitle ? strlen(f->opts.subtitle) : 0);
     sp_buf_puts(b, ",\"unit\":");
     flamegraph_data_add_string(f, f->opts.unit, strlen(f->opts.unit));
-    sp_buf_printf(b, ",\"scale\":%u,\"inverted\":%s,\"head\":%u,\"levels\":%u", f->opts.scale,
-                  f->opts.inverted ? "true" : "false", f->head, f->levels);
+    sp_buf_printf(b, ",\"scale\":%u,\"inverted\":%s,\"head\":%u,\"legend\":%u,\"levels\":%u", f->opts.scale,
+                  f->opts.inverted ? "true" : "false", f->head, sp_flame_legend(f, 0, false), f->levels);
     sp_buf_puts(b, f->opts.diff ? ",\"diff\":true" : "");
     if (f->opts.states)
         sp_flame_state_names(f);

@@ -9,6 +9,8 @@
 #include "base/num.h"
 #include "render/flamegraph_private.h"
 
+#include <stdio.h>
+
 static int64_t x_of(const struct sp_flame *f, int64_t weight)
 {
     __int128 inner = (__int128)f->inner * 100;
@@ -239,7 +241,7 @@ static void flamegraph_draw_add_frames(struct sp_flame *f)
 }
 
 /* A sample of each sort of frame that is there, with what it is. */
-static void add_legend(struct sp_flame *f, unsigned y)
+static unsigned sorts_legend(struct sp_flame *f, unsigned y, bool draws)
 {
     static const char *const marks[SP_FLAME_SORTS] = {
         NULL,
@@ -258,20 +260,30 @@ static void add_legend(struct sp_flame *f, unsigned y)
         "vanished (italic, hatched)",
         "inferred (italic, dashed)",
     };
-    unsigned x = SP_FLAME_PAD;
-    sp_buf_puts(&f->b, "<g id=\"sp-legend\">");
+    struct sp_flame_items l;
+    sp_flame_items_begin(f, &l, y, draws);
     for (unsigned s = SP_FLAME_COMM; s < SP_FLAME_SORTS; s++) {
         if (!f->sorts[s])
             continue;
         char letter = SP_FLAME_LETTERS[s];
         unsigned shade = s == SP_FLAME_GREW || s == SP_FLAME_SHRANK ? 4 : 0;
-        sp_buf_printf(&f->b, "<rect class=\"%c%u%s\" x=\"%u.5\" y=\"%u.5\" width=\"22\" height=\"12\"/>",
-                      letter, shade, sp_flame_dashed(s) ? " d" : "", x, y - 11);
-        sp_buf_printf(&f->b, "<text class=\"m t%c\" x=\"%u\" y=\"%u\">%s</text>\n", letter, x + 28, y,
-                      marks[s]);
-        x += 28 + (unsigned)strlen(marks[s]) * (s == SP_FLAME_NEW ? 75 : 65) / 10 + 18;
+        char box[16], text[8];
+        struct sp_buf words;
+        snprintf(box, sizeof box, "%c%u%s", letter, shade, sp_flame_dashed(s) ? " d" : "");
+        snprintf(text, sizeof text, "m t%c", letter);
+        sp_buf_init(&words, 0);
+        sp_buf_puts(&words, marks[s]);
+        sp_flame_item(f, &l, box, text, &words,
+                      28 + (unsigned)words.len * (s == SP_FLAME_NEW ? 75 : 65) / 10 + 18);
+        f->b.failed |= words.failed;
+        sp_buf_free(&words);
     }
-    sp_buf_puts(&f->b, "</g>\n");
+    return sp_flame_items_end(f, &l);
+}
+
+unsigned sp_flame_legend(struct sp_flame *f, unsigned y, bool draws)
+{
+    return f->opts.states ? sp_flame_state_legend(f, y, draws) : sorts_legend(f, y, draws);
 }
 
 /* Title, subtitle, notes, legend, and two lines that the script turns into the details of a frame. */
@@ -285,10 +297,8 @@ static void add_head(struct sp_flame *f)
     if (f->opts.subtitle)
         add_fit(f, "id=\"sp-sub\" class=\"m\"", y, f->opts.subtitle, 13, 20);
     y += 20;
-    if (f->opts.states)
-        y += (sp_flame_state_legend(f, y, true) - 1) * SP_FLAME_NOTE;
-    else
-        add_legend(f, y);
+    y += (sp_flame_legend(f, y, true) - 1) * SP_FLAME_NOTE;
+    sp_buf_puts(&f->b, "<g id=\"sp-below\">\n"); /* which the script moves with the lines of the legend */
     for (unsigned i = 0; i < 4; i++) {
         struct sp_buf t;
         sp_buf_init(&t, 0);
@@ -305,14 +315,12 @@ static void add_head(struct sp_flame *f)
         sp_buf_puts(&f->b, "all");
     sp_buf_printf(&f->b, "</text>\n<text id=\"sp-facts\" x=\"%d\" y=\"%u\">", SP_FLAME_PAD, y + 43);
     add_extent(f);
-    sp_buf_puts(&f->b, "</text>\n</g>\n");
+    sp_buf_puts(&f->b, "</text>\n</g>\n</g>\n");
 }
 
 static void flamegraph_draw_measure(struct sp_flame *f)
 {
-    f->head = 66 + 8 + 46;
-    if (f->opts.states)
-        f->head += (sp_flame_state_legend(f, 0, false) - 1) * SP_FLAME_NOTE;
+    f->head = 66 + 8 + 46 + (sp_flame_legend(f, 0, false) - 1) * SP_FLAME_NOTE;
     for (unsigned i = 0; i < 4; i++) {
         struct sp_buf t;
         sp_buf_init(&t, 0);

@@ -3,7 +3,7 @@
  * function in the order model, field, view: what they define stays inside it.
  */
 const NS = 'http://www.w3.org/2000/svg';
-const PAD = 10, ROW = 18, EL = 3, LABELLED = 14, LETTERS = 'rcuikjnghpbqwve';
+const PAD = 10, ROW = 18, NOTE = 18, EL = 3, LABELLED = 14, LETTERS = 'rcuikjnghpbqwve';
 const KINDS = ['everything', 'thread', 'user', 'inlined', 'kernel', 'kernel, inlined', 'kind not stated',
     'unresolved', 'kernel, unresolved', 'grew', 'shrank', 'about the same', 'new', 'vanished', 'inferred'];
 const DASHED = [3, 5, 12, 13, 14], MARKED = [1, 7, 8, 12, 13, 14]; // by a line of dashes; by the letters of the label

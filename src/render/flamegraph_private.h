@@ -105,6 +105,8 @@ bool sp_flame_note(struct sp_flame *f, unsigned i, struct sp_buf *out);
 const char *sp_flame_sort_words(enum sp_flame_sort s);
 
 void sp_flame_draw(struct sp_flame *f);
+/* Draws the legend, whose first line is at y, or only counts its lines: how many it has. */
+unsigned sp_flame_legend(struct sp_flame *f, unsigned y, bool draws);
 void sp_flame_data(struct sp_flame *f);
 
 /* ---- flamegraph_states.c: pictures whose colours are those of states ---- */
@@ -119,11 +121,24 @@ void sp_flame_state_strip(struct sp_flame *f, const struct sp_flame_frame *r, in
                           int64_t w);
 /* ", running 12 ns (3.00%)" of each */
 void sp_flame_state_tip(struct sp_flame *f, const struct sp_flame_frame *r);
-/* Draws the legend, whose first line is at y, or only counts its lines: how many it has. */
+/* As sp_flame_legend. */
 unsigned sp_flame_state_legend(struct sp_flame *f, unsigned y, bool draws);
 /* The script's tables of states, and the members of a frame. */
 void sp_flame_state_names(struct sp_flame *f);
 void sp_flame_state_data(struct sp_flame *f, const struct sp_flame_frame *r);
+
+/* ---- flamegraph_legend.c ---- */
+
+/* Where the next item of a legend stands; those of a line take at most the picture's width. */
+struct sp_flame_items {
+    unsigned x, y, lines;
+    bool draws;
+};
+void sp_flame_items_begin(struct sp_flame *f, struct sp_flame_items *l, unsigned y, bool draws);
+/* `box`, `text`: classes; box "": it has none. */
+void sp_flame_item(struct sp_flame *f, struct sp_flame_items *l, const char *box, const char *text,
+                   const struct sp_buf *words, unsigned wide);
+unsigned sp_flame_items_end(struct sp_flame *f, const struct sp_flame_items *l);
 
 /* ---- flamegraph_text.c: amounts ---- */
 

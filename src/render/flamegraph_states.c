@@ -149,35 +149,24 @@ static bool flame_states_listed(const struct sp_flame *f, unsigned entry)
 
 unsigned sp_flame_state_legend(struct sp_flame *f, unsigned y, bool draws)
 {
-    unsigned x = SP_FLAME_PAD, lines = 1;
-    sp_buf_puts(&f->b, draws ? "<g id=\"sp-legend\">" : "");
+    struct sp_flame_items l;
+    sp_flame_items_begin(f, &l, y, draws);
     for (unsigned entry = 0; entry <= SP_FLAME_MIXED + 1; entry++) {
         struct sp_buf words;
         if (!flame_states_listed(f, entry))
             continue;
         sp_buf_init(&words, 0);
         flame_states_words(f, entry, &words);
-        bool box = entry <= SP_FLAME_MIXED;
-        unsigned wide = (box ? 28 : 0) + (unsigned)words.len * 66 / 10 + 18;
-        if (x > SP_FLAME_PAD && x + wide > f->opts.width) {
-            x = SP_FLAME_PAD;
-            lines++;
+        char box[3] = {0};
+        if (entry <= SP_FLAME_MIXED) {
+            box[0] = SP_FLAME_STATE_LETTERS[entry];
+            box[1] = '0';
         }
-        unsigned at = y + (lines - 1) * SP_FLAME_NOTE;
-        if (draws && box)
-            sp_buf_printf(&f->b, "<rect class=\"%c0\" x=\"%u.5\" y=\"%u.5\" width=\"22\" height=\"12\"/>",
-                          SP_FLAME_STATE_LETTERS[entry], x, at - 11);
-        if (draws) {
-            sp_buf_printf(&f->b, "<text class=\"m\" x=\"%u\" y=\"%u\">", box ? x + 28 : x, at);
-            sp_xml_text(&f->b, sp_buf_text(&words), words.len);
-            sp_buf_puts(&f->b, "</text>\n");
-        }
-        x += wide;
+        sp_flame_item(f, &l, box, "m", &words, (*box ? 28 : 0) + (unsigned)words.len * 66 / 10 + 18);
         f->b.failed |= words.failed;
         sp_buf_free(&words);
     }
-    sp_buf_puts(&f->b, draws ? "</g>\n" : "");
-    return lines;
+    return sp_flame_items_end(f, &l);
 }
 
 /* ---- for the script ---- */

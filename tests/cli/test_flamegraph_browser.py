@@ -334,6 +334,58 @@ def test_follows_the_width_of_the_window(small):
     assert wide > 1000
 
 
+KINDS = """app;main;a_[k] 30
+app;main;0x401136 9
+app;main;inner_[i];k_[k] 7
+app;main;jit_[j] 5
+"""
+LEGEND = """
+return [...document.querySelector('#sp-legend').children].map(e => {
+    const r = e.getBoundingClientRect();
+    return [e.textContent, r.left, r.right, r.top];
+})"""
+
+
+def test_the_legend_takes_as_many_lines_as_it_needs(browser, tmp_path):
+    """On a phone, too; what stands below it moves, and so do the frames, which the pointer finds where they are."""
+    make(tmp_path, KINDS)
+    browser.open(str(tmp_path / "out.svg"))
+    wide = browser.js(LEGEND)
+    assert len(wide) > 3 and len({top for *_, top in wide}) == 1
+    browser.cdp("Emulation.setDeviceMetricsOverride", width=360, height=700, deviceScaleFactor=1, mobile=False)
+    for _ in range(100):
+        narrow = browser.js(LEGEND)
+        if len({top for *_, top in narrow}) > 1:
+            break
+        time.sleep(0.05)
+    lines = len({top for *_, top in narrow})
+    assert [x[0] for x in narrow] == [x[0] for x in wide] and lines > 1
+    assert all(0 <= left < right <= 360 for _, left, right, _ in narrow)
+    for k in range(1, len(narrow)):
+        assert narrow[k][3] > narrow[k - 1][3] or narrow[k][1] > narrow[k - 1][2]
+    name, last, frames = (browser.js("return document.querySelector('%s').getBoundingClientRect().%s" % x) for x in (
+        ("#sp-name", "top"), ("#sp-legend", "bottom"), ("#sp-frames", "top")))
+    assert last < name < frames
+    browser.cdp("Emulation.setDeviceMetricsOverride", width=1200, height=900, deviceScaleFactor=1, mobile=False)
+    for _ in range(100):
+        if len({top for *_, top in browser.js(LEGEND)}) == 1:
+            break
+        time.sleep(0.05)
+    assert browser.js(LEGEND) == wide
+
+
+def test_the_legend_of_a_narrow_picture_fits_without_a_script(tmp_path):
+    folder = tmp_path / "narrow"
+    folder.mkdir()
+    svg = ElementTree.fromstring(open(make(folder, KINDS, "--width", "330")).read())
+    legend = next(g for g in svg.iter(SVG + "g") if g.get("id") == "sp-legend")
+    at = [tuple(map(int, re.findall(r"\d+", g.get("transform")))) for g in legend]
+    below = next(t for t in svg.iter(SVG + "text") if t.get("id") == "sp-name")
+    assert len({y for _, y in at}) > 1 and max(y for _, y in at) < int(below.get("y")) - 20
+    for (x, _), g in zip(at, legend):
+        assert x + 28 + 6.5 * len("".join(g.itertext())) < 330
+
+
 CONTRAST = """
 const SVG = 'http://www.w3.org/2000/svg', out = {};
 const rgb = s => s.match(/[\\d.]+/g).slice(0, 3).map(Number);
