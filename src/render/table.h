@@ -94,6 +94,8 @@ bool sp_table_fit(struct sp_table *t, size_t width);
  * and forgotten (sp_table_clear). False: memory is exhausted.
  */
 bool sp_table_measure(struct sp_table *t);
+/* Sets widths, of what was measured (table_widths.c). False: memory is exhausted. */
+bool sp_table_widths(struct sp_table *t, size_t width);
 /*
  * Then widths are set. True: nothing has to be cut; sp_table_write takes rows as they come. False: all rows
  * have to be there, or memory is exhausted (t->failed).

@@ -11,12 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    READABLE = 32, /* columns of text that are left to a name while something else can be spared */
-    LEAST = 16,
-    TINY = 6,
-    SHORT_TITLE = 12,
-};
+enum { TINY = 6 }; /* columns of text that say something, beside what stands for the rest */
 
 /* ---- one cell ---- */
 
@@ -272,134 +267,11 @@ static bool fit_column(struct sp_table *t, size_t column, size_t rows, size_t wi
     return !f.failed;
 }
 
-/* ---- the columns ---- */
-
-/* Takes from the columns that may be cut so far, the last first, until the sum fits. */
-static size_t fit_shrink(const struct sp_table *t, enum sp_table_cut cut, size_t least, size_t sum,
-                         size_t width)
-{
-    for (size_t c = t->ncolumns; sum > width && c-- > 0;) {
-        size_t stays = t->widths[c] < least ? t->widths[c] : least, off = sum - width;
-        enum sp_table_cut own = t->columns[c].cut;
-        if (own != cut && !(own == SP_CUT_ITEMS && cut == SP_CUT_FIRST))
-            continue;
-        if (off > t->widths[c] - stays)
-            off = t->widths[c] - stays;
-        t->widths[c] -= off;
-        sum -= off;
-    }
-    return sum;
-}
-
-/* The first column that may be left out where it is narrow stays. */
-static bool fit_may_go(const struct sp_table *t, size_t column, enum sp_table_cut cut)
-{
-    size_t first = 0;
-    while (first < t->ncolumns && t->columns[first].cut != SP_CUT_NARROW)
-        first++;
-    return t->widths[column] != SP_TABLE_LEFT_OUT && t->columns[column].cut == cut &&
-           (cut != SP_CUT_NARROW || column != first);
-}
-
-/* Leaves out columns, the last first, until the sum fits; the others are as wide as they were. */
-static size_t fit_spare(const struct sp_table *t, const size_t *whole, enum sp_table_cut cut, size_t gap,
-                        size_t sum, size_t width)
-{
-    size_t left = 0, shown = 0;
-    if (sum <= width)
-        return sum;
-    for (size_t c = t->ncolumns; sum > width && c-- > 0;)
-        if (fit_may_go(t, c, cut)) {
-            sum -= t->widths[c] + gap;
-            t->widths[c] = SP_TABLE_LEFT_OUT;
-        }
-    for (size_t c = 0; c < t->ncolumns; c++)
-        if (t->widths[c] != SP_TABLE_LEFT_OUT) {
-            t->widths[c] = whole[c];
-            left += whole[c] + (shown++ ? gap : 0);
-        }
-    return left;
-}
-
-bool sp_table_measure(struct sp_table *t)
-{
-    size_t rows = t->ncolumns ? t->cells.n / t->ncolumns : 0;
-    bool begun = t->whole && t->filled;
-    if (!t->whole)
-        t->whole = calloc(t->ncolumns + 1, sizeof *t->whole);
-    if (!t->filled)
-        t->filled = calloc(t->ncolumns + 1, sizeof *t->filled);
-    if (!t->whole || !t->filled)
-        return false;
-    for (size_t c = 0; c < t->ncolumns; c++) {
-        const char *title = t->columns[c].title;
-        size_t most = begun ? t->filled[c] : 0;
-        for (size_t r = 0; r < rows; r++) {
-            const struct sp_table_cell *cell = &t->cells.v[r * t->ncolumns + c];
-            size_t w = sp_text_width(cell->p, cell->n);
-            most = w > most ? w : most;
-        }
-        t->filled[c] = most;
-        if (!begun)
-            t->whole[c] = sp_text_width(title, strlen(title));
-        t->whole[c] = most > t->whole[c] ? most : t->whole[c];
-    }
-    return true;
-}
-
-/* Takes from titles that are wider than all below them, the last first. */
-static size_t fit_titles(const struct sp_table *t, size_t sum, size_t width)
-{
-    for (size_t c = t->ncolumns; sum > width && c-- > 0;) {
-        size_t stays = t->filled[c] > SHORT_TITLE ? t->filled[c] : SHORT_TITLE, off = sum - width;
-        if (t->columns[c].cut != SP_CUT_ASKED || t->widths[c] == SP_TABLE_LEFT_OUT || t->widths[c] <= stays)
-            continue;
-        if (off > t->widths[c] - stays)
-            off = t->widths[c] - stays;
-        t->widths[c] -= off;
-        sum -= off;
-    }
-    return sum;
-}
-
-/* Names as narrow as they can be told apart, titles of what was asked for as narrow as their cells. */
-static size_t fit_least(const struct sp_table *t, size_t sum, size_t width)
-{
-    sum = fit_shrink(t, SP_CUT_FIRST, READABLE, sum, width);
-    sum = fit_titles(t, sum, width);
-    sum = fit_shrink(t, SP_CUT_FIRST, LEAST, sum, width);
-    return fit_shrink(t, SP_CUT_LAST, LEAST, sum, width);
-}
-
-/* Widths of what was measured. */
-static bool fit_widths(struct sp_table *t, size_t width)
-{
-    enum { GAP = 2 };
-    size_t sum = 0;
-    if (!t->widths && !(t->widths = calloc(t->ncolumns + 1, sizeof *t->widths)))
-        return false;
-    for (size_t c = 0; c < t->ncolumns; c++) {
-        t->widths[c] = t->whole[c];
-        sum += t->whole[c] + (c ? GAP : 0);
-    }
-    if (width) {
-        sum = fit_shrink(t, SP_CUT_FIRST, READABLE, sum, width);
-        sum = fit_spare(t, t->whole, SP_CUT_OUT, GAP, sum, width);
-        sum = fit_least(t, sum, width);
-        sum = fit_spare(t, t->whole, SP_CUT_NARROW, GAP, sum, width);
-        sum = fit_least(t, sum, width);
-        sum = fit_shrink(t, SP_CUT_ITEMS, TINY, sum, width);
-        sum = fit_spare(t, t->whole, SP_CUT_ASKED, GAP, sum, width);
-        sum = fit_least(t, sum, width);
-        sum = fit_shrink(t, SP_CUT_FIRST, TINY, sum, width);
-        fit_shrink(t, SP_CUT_LAST, TINY, sum, width);
-    }
-    return true;
-}
+/* ---- the table ---- */
 
 bool sp_table_fits(struct sp_table *t, size_t width)
 {
-    bool ok = (t->whole || sp_table_measure(t)) && fit_widths(t, width);
+    bool ok = (t->whole || sp_table_measure(t)) && sp_table_widths(t, width);
     t->failed |= !ok;
     t->fits = ok;
     for (size_t c = 0; ok && c < t->ncolumns; c++)
@@ -409,7 +281,7 @@ bool sp_table_fits(struct sp_table *t, size_t width)
 
 bool sp_table_fit(struct sp_table *t, size_t width)
 {
-    bool ok = sp_table_measure(t) && fit_widths(t, width);
+    bool ok = sp_table_measure(t) && sp_table_widths(t, width);
     for (size_t c = 0; ok && c < t->ncolumns; c++)
         if (t->widths[c] < t->whole[c])
             ok = fit_column(t, c, t->cells.n / t->ncolumns, t->widths[c]);
