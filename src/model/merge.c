@@ -39,6 +39,7 @@ void sp_merger_free(struct sp_merger *m)
         return;
     merge_release(m);
     sp_vec_free(&m->snapshots);
+    sp_vec_free(&m->sources);
     free(m);
 }
 
@@ -132,6 +133,7 @@ static spaa_status merge_coarsen(struct sp_merger *m, enum sp_granularity frames
     m->links_left = old.links_left;
     m->kernel_left = old.kernel_left;
     memcpy(&m->snapshots, &old.snapshots, sizeof m->snapshots);
+    memcpy(&m->sources, &old.sources, sizeof m->sources);
     m->beyond = m->beyond || old.beyond;
     m->units_differ = m->units_differ || old.units_differ;
     merge_release(&old);
@@ -158,7 +160,7 @@ spaa_status sp_merger_add(struct sp_merger *m, const struct sp_profile *from, co
     } else if (frames > h->frames || (m->opts.canonical && group_by != h->group_by) || mostly_stale(m)) {
         st = merge_coarsen(m, frames, m->opts.canonical ? group_by : h->group_by);
     }
-    if (!st && !sp_merge_note_snapshot(m, from))
+    if (!st && (!sp_merge_note_snapshot(m, from) || !sp_merge_note_sources(m, from)))
         st = sp_nomem(m->d);
     return st ? st : absorb(m, from, NULL, source);
 }
@@ -189,6 +191,8 @@ spaa_status sp_merger_finish(struct sp_merger *m, struct sp_profile **out)
     spaa_status st = sp_merge_exclusives(m);
     if (!st && m->opts.canonical)
         st = sp_merge_sort_rest(m);
+    if (!st)
+        sp_merge_drop_sources(m);
     if (!st)
         st = sp_source_pieces_settle(m->p, m->d);
     if (!st && !sp_functions_settle(m->p))

@@ -14,6 +14,11 @@ struct sp_snapshot {
     uint64_t n; /* inputs that may be of this process */
 };
 
+/* That an input has a binary which has no build-id (file 0), or text of a file of it, by hashes. */
+struct sp_source_seen {
+    uint64_t binary, file;
+};
+
 struct sp_merger {
     struct sp_merge_opts opts;
     struct sp_diags *d;
@@ -36,6 +41,7 @@ struct sp_merger {
     bool beyond; /* a sum left 64 bits */
     bool units_differ;
     SP_VEC(struct sp_snapshot) snapshots;
+    SP_VEC(struct sp_source_seen) sources;
 };
 
 /* One input on its way in: numbers of its tables to numbers of the whole. */
@@ -69,6 +75,11 @@ uint32_t sp_merge_add_texts(struct sp_merger *m, uint32_t a, uint32_t b, spaa_st
 /* merge_snapshots.c: notes an input; false: out of memory. Then warns of those that may be of one process. */
 bool sp_merge_note_snapshot(struct sp_merger *m, const struct sp_profile *from);
 void sp_merge_say_snapshots(const struct sp_merger *m);
+
+/* merge_sources.c: notes what source text an input has; false: out of memory. Then leaves out what may be of
+ * another build, and says so; before the pieces are settled. */
+bool sp_merge_note_sources(struct sp_merger *m, const struct sp_profile *from);
+void sp_merge_drop_sources(struct sp_merger *m);
 
 /* merge_header.c */
 void sp_absorb_header(struct sp_absorber *a, bool first);
