@@ -64,6 +64,8 @@ spaa_status sp_annotate_ratios(struct sp_annotate *x)
     const struct sp_options *o = x->asked.q->options;
     if (o->ratios.n && o->assembly)
         return sp_usage(d, "leave out --asm", "--ratio is of lines, not of instructions");
+    if (o->ratios.n && o->annotate_base)
+        return sp_usage(d, "ask it of each version by itself", "--ratio is of one version, --diff shows two");
     spaa_status st = sp_ratios_of(&x->asked, &x->ratios);
     if (st || !x->ratios.n)
         return st;
