@@ -331,6 +331,8 @@ static bool embed_pieces(struct embedder *e)
     struct sp_buf b;
     bool ok = true;
     sp_buf_init(&b, 0);
+    if (e->opts->only)
+        e->p->source_pieces.n = 0;
     for (size_t i = 0, end; ok && i < e->lines.n; i = end) {
         struct sp_source_piece x;
         ok = embed_version(e, &e->files.v[e->lines.v[i].file], &x);

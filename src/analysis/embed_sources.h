@@ -11,6 +11,7 @@ struct sp_embed_opts {
     struct sp_source_opts sources;
     uint32_t context;   /* lines around each */
     uint64_t max_bytes; /* of text: what has least weight is left out beyond it */
+    bool only;          /* what the profile carried before goes */
 };
 
 struct sp_embedded {

@@ -111,11 +111,12 @@ static void say_embedded(struct sp_run *run, const struct sp_embedded *e)
 }
 
 /* The text of lines that have weight goes with the profile. */
-static spaa_status embed(struct sp_run *run)
+static spaa_status embed(struct sp_run *run, bool only)
 {
     const struct sp_symbol_opts symbols = sp_symbol_options(&run->v);
     struct sp_embed_opts how = {.sources = {run->v.source_paths.v, run->v.source_paths.n, run->v.symfs},
-                                .max_bytes = EMBED_MAX};
+                                .max_bytes = EMBED_MAX,
+                                .only = only};
     struct sp_embedded e;
     long context;
     if (!sp_option_number(run->diags, "embed-source", run->v.embed_source, 0, 1000000, 0, &context))
@@ -166,8 +167,15 @@ static spaa_status change(struct sp_run *run, const struct sp_read_opts *opts)
     grain.labels = grouping(run, &labels); /* lent of what telling labels apart made anew */
     if (!st)
         st = sp_coarsen(&run->profile, run->input, &grain, run->diags);
+    /* Source around lines that were left out would be seen where nobody expects it. */
+    bool less = filtered || (run->v.frames && opts->frames == SP_FRAMES_FUNCTION);
     if (!st && run->v.embed_source)
-        st = embed(run);
+        st = embed(run, less);
+    else if (!st && less && run->profile->source_pieces.n) {
+        run->profile->source_pieces.n = 0;
+        sp_emit(run->diags, SP_I321, SP_AT_NOTHING,
+                "source text (--embed-source N takes that of what is kept)");
+    }
     return st || !run->v.redact ? st : redacted(run);
 }
 
