@@ -221,7 +221,10 @@ static void source_date(const struct sp_source_place *at, struct sp_source_text 
     struct stat source, binary;
     const char *file = at->module ? sp_module_file(at->module) : NULL;
     bool ours = t->from == SP_SOURCE_GIVEN || t->from == SP_SOURCE_RECORDED;
-    if (!ours || !file || stat(t->found, &source) || stat(file, &binary))
+    if (!ours)
+        return;
+    t->undated = !file || stat(t->found, &source) || stat(file, &binary);
+    if (t->undated)
         return;
     struct timespec written = binary.st_mtim;
     if (!written.tv_nsec) /* archives know no more than seconds */
@@ -272,7 +275,9 @@ spaa_status sp_source_read(const struct sp_source_place *at, const struct sp_sou
         st = SPAA_ERR_NOMEM;
     sp_buf_free(&x.b);
     out->several = at->kept.several;
-    if (!st && at->kept.n && out->from != SP_SOURCE_KEPT && is_kept_file(at, out))
+    bool beside = !st && at->kept.n && out->from && out->from != SP_SOURCE_KEPT;
+    out->other = beside && *sp_pstr(at->profile, at->kept.v->sha256).p && !is_kept_file(at, out);
+    if (beside && is_kept_file(at, out))
         source_take_date(at, out);
     else if (!st)
         source_date(at, out);

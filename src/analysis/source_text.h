@@ -39,7 +39,8 @@ struct sp_source_text {
     uint32_t total;       /* lines of the file */
     char sha256[65];      /* of the whole file, in hex; "": not known */
     bool newer;           /* the file was written after the binary: lines may be others */
-    bool undated; /* nobody knows whether it was: of the binary only a copy is here, without its time */
+    bool undated; /* nobody knows whether it was: no binary is here, or only a copy without its time */
+    bool other;   /* the profile carries lines of another text of it */
     bool several; /* the profile carries several texts of it, and nothing tells which one it is */
 };
 

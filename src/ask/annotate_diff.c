@@ -45,10 +45,10 @@ static const struct sp_answer_column diff_columns[] = {
                    .doc = "its number there; null: it is not in the base"},
     [LINE] = {"line", SP_COL_COUNT, "line", .flags = SP_COL_STAYS,
               .doc = "its number; null: it is not in the new version"},
-    [CHANGE] = {"change", SP_COL_TEXT, .flags = SP_COL_CSV,
-                .doc =
-                    "same, changed, added, removed; unknown: paired by number, for want of a text, or alone, "
-                    "for want of that around it"},
+    [CHANGE] =
+        {"change", SP_COL_TEXT, .flags = SP_COL_CSV,
+         .doc = "same, changed, added, removed; unknown: paired by number, for want of a text, or by what "
+                "the profile carries of it"},
     [MARK] = {"mark", SP_COL_TEXT, "", .flags = SP_COL_NO_JSON, .doc = "the same in a sign"},
     [TEXT] = {"text", SP_COL_TEXT, "source", .flags = SP_COL_FLEXIBLE,
               .doc = "what stands there; of removed lines in the base; null: not known"},
@@ -265,7 +265,7 @@ static void diff_say(struct sp_annotate_diff *d, uint32_t measure)
     sp_fact_count(a, "diff.base_samples", d->base.a.samples);
     sp_fact_bool(a, "diff.by_number", d->by_number);
     sp_fact_bool(a, "diff.one_text", d->one_text);
-    sp_fact_bool(a, "diff.apart", d->apart);
+    sp_fact_bool(a, "diff.partial", d->partial);
     sp_fact_bool(a, "diff.cut", d->cut);
     sp_fact_count(a, "diff.lines_with_weight", (int64_t)d->known);
     sp_fact_count(a, "diff.lines_shown", (int64_t)d->chosen);
@@ -285,10 +285,11 @@ static void diff_say(struct sp_annotate_diff *d, uint32_t measure)
         sp_answer_line(
             a, "! lines marked ? are paired by their numbers, which move between versions: the text of both "
                "as compiled is not here (--source-path, --base-source-path)");
-    if (d->apart)
+    if (d->partial)
         sp_answer_line(
-            a, "! other lines marked ? stand alone: the profile does not carry the lines around them, "
-               "so what they were or became is not known");
+            a,
+            "! of a file that the profile carries in part, lines marked ? are paired among what is there, or "
+            "stand alone: lines like them may be missing");
     if (d->cut)
         sp_answer_line(
             a, "! the files differ too much to be compared to the end: lines may stand as removed and added");
@@ -332,13 +333,13 @@ static void diff_put(struct sp_annotate_diff *d, struct sp_answer_table *t, cons
     if (r->base_line) {
         sp_put_str(out, t, BASE_FILE, d->base.a.files.v[r->base_file].file);
         sp_put_int(t, BASE_LINE, r->base_line);
-        if (r->change != SP_LINE_BY_NUMBER || sp_annotate_text_known(&d->base, r->base_file))
+        if (r->change != SP_LINE_UNKNOWN || sp_annotate_text_known(&d->base, r->base_file))
             was = sp_source_line(&d->base.texts.v[r->base_file], r->base_line);
     }
     if (r->line) {
         sp_put_str(out, t, FILE_, d->x->a.files.v[r->file].file);
         sp_put_int(t, LINE, r->line);
-        if (r->change != SP_LINE_BY_NUMBER || sp_annotate_text_known(d->x, r->file))
+        if (r->change != SP_LINE_UNKNOWN || sp_annotate_text_known(d->x, r->file))
             is = sp_source_line(&d->x->texts.v[r->file], r->line);
     }
     sp_put_text(out, t, CHANGE, change_names[r->change], strlen(change_names[r->change]));

@@ -4,7 +4,7 @@
 
 #include "ask/annotate.h"
 
-enum sp_line_change { SP_LINE_SAME, SP_LINE_CHANGED, SP_LINE_ADDED, SP_LINE_REMOVED, SP_LINE_BY_NUMBER };
+enum sp_line_change { SP_LINE_SAME, SP_LINE_CHANGED, SP_LINE_ADDED, SP_LINE_REMOVED, SP_LINE_UNKNOWN };
 
 /* A line of either version or both. */
 struct sp_line_pair {
@@ -22,7 +22,7 @@ struct sp_annotate_diff {
     bool has_lookup, has_selection;
     SP_VEC(struct sp_line_pair) rows;
     bool by_number, one_text, cut;
-    bool apart; /* lines of which the profile does not carry what is around them */
+    bool partial; /* a profile carries a file in part */
     uint32_t renamed,
         renamed_base; /* the file that the function is in, which the base calls otherwise; SP_NONE */
     size_t known, chosen;

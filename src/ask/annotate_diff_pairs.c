@@ -25,7 +25,7 @@ static spaa_status diff_add(struct sp_annotate_diff *d, uint32_t base_file, uint
 bool sp_annotate_text_known(const struct sp_annotate *x, uint32_t file)
 {
     const struct sp_source_text *t = &x->texts.v[file];
-    return t->from && !t->newer && !t->undated;
+    return t->from && !t->newer && !t->undated && !t->other;
 }
 
 static bool same_build(const struct sp_module *a, const struct sp_module *b)
@@ -86,13 +86,13 @@ static spaa_status diff_apart(struct sp_annotate_diff *d, uint32_t g, uint32_t f
     uint32_t line = x->base_from ? number_at(was, x->base_from - 1) : 0;
     spaa_status st = SPAA_OK;
     while (!st && (line = next_line(&d->base, g, line)) && line < number_at(was, x->base_to)) {
-        st = diff_add(d, g, line, f, 0, SP_LINE_BY_NUMBER);
-        d->apart = true;
+        st = diff_add(d, g, line, f, 0, SP_LINE_UNKNOWN);
+        d->partial = true;
     }
     line = x->from ? number_at(is, x->from - 1) : 0;
     while (!st && (line = next_line(d->x, f, line)) && line < number_at(is, x->to)) {
-        st = diff_add(d, g, 0, f, line, SP_LINE_BY_NUMBER);
-        d->apart = true;
+        st = diff_add(d, g, 0, f, line, SP_LINE_UNKNOWN);
+        d->partial = true;
     }
     return st;
 }
@@ -124,12 +124,22 @@ static spaa_status diff_gap(struct sp_annotate_diff *d, uint32_t g, uint32_t f, 
     return st;
 }
 
+/* Of files that are not whole here, lines like those that were paired may stand where nothing is seen. */
+static void diff_doubt(struct sp_annotate_diff *d, size_t first)
+{
+    for (size_t i = first; i < d->rows.n; i++) {
+        d->rows.v[i].change = SP_LINE_UNKNOWN;
+        d->partial = true;
+    }
+}
+
 static spaa_status diff_by_text(struct sp_annotate_diff *d, uint32_t g, uint32_t f)
 {
     const struct sp_source_text *was = &d->base.texts.v[g], *is = &d->x->texts.v[f];
     bool cut;
     uint32_t *pairs = sp_match_lines(was, is, &cut);
     struct gap x = {0, 0, 0, 0};
+    size_t first = d->rows.n;
     spaa_status st = pairs ? SPAA_OK : sp_nomem(d->x->asked.q->diags);
     d->cut |= !st && cut;
     for (size_t k = 0; !st && k < is->lines.n; k++) {
@@ -148,6 +158,8 @@ static spaa_status diff_by_text(struct sp_annotate_diff *d, uint32_t g, uint32_t
     if (!st)
         st = diff_gap(d, g, f, &x);
     free(pairs);
+    if (!sp_source_is_same(was, is) && (was->lines.n < was->total || is->lines.n < is->total))
+        diff_doubt(d, first);
     return st;
 }
 
@@ -163,7 +175,7 @@ static spaa_status diff_by_number(struct sp_annotate_diff *d, uint32_t g, uint32
         n = !was || (is && is < was) ? is : was;
         st = one ? diff_add(d, g, g == SP_NONE ? 0 : n, f, f == SP_NONE ? 0 : n,
                             g == SP_NONE ? SP_LINE_ADDED : SP_LINE_REMOVED)
-                 : diff_add(d, g, n, f, n, SP_LINE_BY_NUMBER);
+                 : diff_add(d, g, n, f, n, SP_LINE_UNKNOWN);
     }
     d->by_number |= !one && !st;
     return st;

@@ -60,8 +60,8 @@ const struct sp_answer_column sp_annotate_facts[] = {
      .doc = "lines of some file are paired by number, for want of the text as compiled: a guess"},
     {"diff.one_text", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
      .doc = "one file was found for two builds by --source-path: it is the text of one of them at most"},
-    {"diff.apart", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
-     .doc = "some lines stand alone, since the profile does not carry what is around them"},
+    {"diff.partial", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
+     .doc = "some file is carried by a profile in part: its lines are paired among what is there, a guess"},
     {"diff.cut", SP_COL_BOOL, .flags = SP_COL_SOMETIMES,
      .doc = "files differ so much that not all that is the same was looked for"},
     {"diff.file", SP_COL_TEXT, .flags = SP_COL_SOMETIMES,
@@ -178,10 +178,17 @@ void sp_annotate_say_source(struct sp_annotate *x, const char *before, const str
     sp_buf_clear(b);
     if (t->newer)
         sp_answer_line(x->asked.out, "! the source was written after the binary: lines may be others");
+    if (t->other)
+        sp_answer_line(x->asked.out,
+                       "! the profile carries lines of another text of this file: lines may be others");
     if (t->undated && t->from == SP_SOURCE_KEPT)
         sp_answer_line(x->asked.out,
                        "! whether the source was written after the binary was not known when the "
                        "profile took its text");
+    else if (t->undated && (!at->module || !sp_module_file(at->module)))
+        sp_answer_line(x->asked.out,
+                       "! whether the source was written after the binary is not known: that is "
+                       "not here");
     else if (t->undated)
         sp_answer_line(x->asked.out, "! whether the source was written after the binary is not known: that "
                                      "is a copy, whose time may be that of copying");

@@ -105,11 +105,13 @@ def test_the_whole_function_says_which_lines_are_not_in_the_profile(tmp_path):
 
 
 def test_a_line_with_weight_that_is_not_in_the_profile_stands_alone(tmp_path):
-    embed(lined(tmp_path / "a", (10,)), 2, tmp_path / "one.spaa")
-    lined(tmp_path / "a", (13, 60))
+    embed(lined(tmp_path / "a", (10, 13, 60)), 2, tmp_path / "kept.spaa")
     os.unlink(tmp_path / "a" / "app.c")
-    run("merge", tmp_path / "one.spaa", tmp_path / "a" / "p.spaa", "-o", tmp_path / "both.spaa", code=0)
-    ranges = ask("annotate", tmp_path / "both.spaa", "f", "--context", "1")["ranges"]
+    piece, _ = records(tmp_path / "kept.spaa")
+    piece["text"] = "".join(piece["text"].splitlines(True)[:5])  # 8 to 12
+    rest = [line for line in (tmp_path / "kept.spaa").read_text().splitlines() if "x_spaa_source" not in line]
+    (tmp_path / "part.spaa").write_text("\n".join(rest + [json.dumps(piece)]) + "\n")
+    ranges = ask("annotate", tmp_path / "part.spaa", "f", "--context", "1")["ranges"]
     assert sorted((r["first"], r["last"], (r["text"] or "").count("line")) for r in ranges) == [
         (9, 12, 4), (13, 13, 0), (60, 60, 0)]
 
@@ -179,9 +181,9 @@ def test_versions_are_matched_as_with_their_sources(tmp_path, context):
     for side in ("", "base_"):
         assert sums(rows, side) == sums(truth, side)
     if context == 50:
-        assert {tuple(r[k] for k in key) for r in rows} == known and not answer["diff"]["apart"]
+        assert {tuple(r[k] for k in key) for r in rows} == known and not answer["diff"]["partial"]
     else:
-        assert answer["diff"]["apart"] == any(r["change"] == "unknown" for r in rows)
+        assert answer["diff"]["partial"] == any(r["change"] == "unknown" for r in rows)
 
 
 @needs_tools
@@ -237,7 +239,7 @@ def test_spaa_of_spaa_keeps_it_to_the_byte(tmp_path):
     os.unlink(tmp_path / "a" / "app.c")
     embed(tmp_path / "kept.spaa", 9, tmp_path / "again.spaa")  # nothing more is to be had
     assert (tmp_path / "again.spaa").read_bytes() == whole
-    for filters in (("--root-at", "f"), ("--frames", "line"), ("--group-by", "none")):
+    for filters in (("--frames", "line"), ("--group-by", "none")):
         run("convert", tmp_path / "kept.spaa", "-o", tmp_path / "part.spaa", *filters, code=0)
         assert held(tmp_path / "part.spaa") == held(tmp_path / "kept.spaa")
 
@@ -417,3 +419,52 @@ def test_a_small_file_cannot_ask_for_much(tmp_path):
     assert "SPAA-W203" not in run("annotate", profile, "f", "--whole", code=0).err
     many = [{**GOOD, "first": 2 * i + 1, "text": "x\n", "lines": 1 << 26} for i in range(20000)]
     assert run("annotate", with_records(tmp_path, *many), "f", "--whole", code=0).out.count("x") < 500
+
+
+# ---- what cannot be known ----
+
+@needs_tools
+def test_without_the_binary_nobody_knows_what_was_compiled(tmp_path):
+    profile = version(tmp_path / "a", SOURCE)
+    os.unlink(tmp_path / "a" / "shop")
+    there = ("--source-path", tmp_path / "a")
+    answer = ask("annotate", profile, "sum", *there)
+    assert {f["newer"] for f in answer["files"] if f["source"]} == {None}
+    assert "the binary is not known: that is not here" in said(profile, "sum", *there)
+    _, rows = compared(profile, profile, "--context", "2", *there)
+    assert {r["change"] for r in rows} == {"unknown"}
+
+
+@needs_tools
+def test_another_text_than_that_of_the_profile_is_told(tmp_path):
+    profile = version(tmp_path / "a", SOURCE)
+    embed(profile, 2, tmp_path / "kept.spaa")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "shop.cpp").write_text(SOURCE.replace("1.5", "2.5"))
+    assert "another text of this file" in said(tmp_path / "kept.spaa", "sum", "--source-path", tmp_path / "other")
+
+
+@needs_tools
+def test_text_of_a_binary_without_build_id_is_none_of_an_input_that_has_no_text(tmp_path):
+    plain = lined(tmp_path / "x", (10,))
+    embed(plain, 2, tmp_path / "a.spaa")
+    run("convert", plain, "--no-symbols", "-o", tmp_path / "b.spaa", code=0)
+    out = run("merge", tmp_path / "a.spaa", tmp_path / "b.spaa", "-o", tmp_path / "ab.spaa", code=0)
+    assert "source text of binaries that have no build-id" in out.err and records(tmp_path / "ab.spaa") == []
+    run("merge", tmp_path / "a.spaa", tmp_path / "a.spaa", "-o", tmp_path / "aa.spaa", code=0)
+    assert len(records(tmp_path / "aa.spaa")) == 1
+
+
+@needs_tools
+def test_what_filters_leave_has_no_text_of_the_rest(tmp_path):
+    embed(lined(tmp_path / "x", (10,)), 2, tmp_path / "a.spaa")
+    out = run("convert", tmp_path / "a.spaa", "--focus", "f", "-o", tmp_path / "b.spaa", code=0)
+    assert "source text" in out.err and records(tmp_path / "b.spaa") == []
+    run("convert", tmp_path / "a.spaa", "--focus", "f", "--embed-source", "1", "-o", tmp_path / "c.spaa", code=0)
+    assert len(records(tmp_path / "c.spaa")) == 1
+
+
+@needs_tools
+def test_a_ratio_is_of_one_version(tmp_path):
+    profile = version(tmp_path / "a", SOURCE)
+    assert "--ratio is of one version" in run("annotate", profile, "sum", "--diff", profile, "--ratio", "ipc", code=2).err
