@@ -4,8 +4,10 @@ that ask for more are left out, which is said. Memory is held by the kernel here
 is said of it, not by a clock.
 """
 
+import lzma
 import os
 import resource
+import shutil
 import struct
 import subprocess
 import sys
@@ -155,6 +157,21 @@ def symbol(name, value, size=16):
 def test_debug_information_left_out_is_told(tmp_path):
     said, out = symbolize(tmp_path, shared_by_entries(), [LO, LO + 5])
     assert "SPAA-W805" in said and "opt/prog" in said
+
+
+def mini(inner):
+    return elf({"gnu_debugdata": lzma.compress(inner, preset=0)})
+
+
+def test_gnu_debugdata_holds_no_more_than_its_file_may(tmp_path):
+    """Of 16 MiB and 64 times the file: a few kilobytes were unpacked to 256 MiB, and to symbols of twice that."""
+    inner = elf({}, symbols=symbol(1, LO), strings=b"\0good\0")
+    said, out = symbolize(tmp_path, mini(inner), [LO])
+    assert '"good"' in out and "SPAA-W805" not in said
+    for packed in (inner + bytes(32 << 20), elf({}, symbols=symbol(1, LO) * 1400000, strings=b"\0good\0")):
+        shutil.rmtree(tmp_path / "symfs")
+        said, out = symbolize(tmp_path, mini(packed), [LO], memory=200 << 20)
+        assert "SPAA-W805" in said and ".gnu_debugdata" in said and '"good"' not in out
 
 
 @pytest.mark.parametrize("apart", [0, 16], ids=["at one address", "apart"])

@@ -27,6 +27,9 @@
 #define LOADS_MAX      4096
 #define NOTES_MAX      64                /* sections or segments of notes that are looked into */
 #define NOTE_BYTES_MAX ((size_t)1 << 20) /* of one of them */
+#define INFLATED_TIMES 64u               /* what compressed sections hold in all, of the file */
+#define INFLATED_FREE  ((uint64_t)16 << 20)
+#define INFLATED_MAX   ((uint64_t)8 << 30)
 
 /* An ELF file while it is open. */
 enum {
@@ -477,7 +480,7 @@ static spaa_status copy_section(Elf *elf, const char *name, size_t max, unsigned
 }
 
 spaa_status sp_elf_section(const char *path, const char *name, size_t max, struct sp_diags *d,
-                           unsigned char **out, size_t *n)
+                           unsigned char **out, size_t *n, uint64_t *file_size)
 {
     uint64_t size;
     int fd = sp_file_open(path, &size);
@@ -500,7 +503,15 @@ spaa_status sp_elf_section(const char *path, const char *name, size_t max, struc
         free(bytes);
     else
         *out = bytes;
+    if (file_size)
+        *file_size = size;
     return st;
+}
+
+uint64_t sp_elf_inflatable(uint64_t file_size)
+{
+    uint64_t most = file_size < INFLATED_MAX / INFLATED_TIMES ? file_size * INFLATED_TIMES : INFLATED_MAX;
+    return INFLATED_FREE + most;
 }
 
 bool sp_elf_vaddr(const struct sp_elf *e, uint64_t offset, uint64_t *vaddr)

@@ -40,10 +40,14 @@ spaa_status sp_elf_read(const char *path, struct sp_diags *d, struct sp_elf *out
 void sp_elf_free(struct sp_elf *e); /* a zeroed one is fine */
 /* The same of an ELF file in memory; out may be NULL. SPAA_ERR_INPUT, SPAA_ERR_NOMEM. */
 spaa_status sp_elf_read_image(unsigned char *image, size_t n, struct sp_elf *out, struct sp_symtab *syms);
-/* The bytes of a section as they stand in the file, malloced. SPAA_ERR_NOT_FOUND, _LIMIT (more than max),
- * _IO (reported), _NOMEM. */
+/*
+ * The bytes of a section as they stand in the file, malloced; the size of the file unless that is NULL.
+ * SPAA_ERR_NOT_FOUND, _LIMIT (more than max), _IO (reported), _NOMEM.
+ */
 spaa_status sp_elf_section(const char *path, const char *name, size_t max, struct sp_diags *d,
-                           unsigned char **out, size_t *n);
+                           unsigned char **out, size_t *n, uint64_t *file_size);
+/* So many bytes may the compressed sections of a file of this size hold in all. */
+uint64_t sp_elf_inflatable(uint64_t file_size);
 /* By the load segments, executable ones first. */
 bool sp_elf_vaddr(const struct sp_elf *e, uint64_t offset, uint64_t *vaddr);
 

@@ -8,6 +8,7 @@
  * Compression: ELF's own (SHF_COMPRESSED, zlib or zstd) and GNU's older .zdebug_ sections.
  */
 #include "io/file.h"
+#include "dwarf/elf.h"
 #include "dwarf/macho_private.h"
 #include "dwarf/private.h"
 
@@ -296,8 +297,7 @@ static void note_file(struct sp_dw_file *f, int fd, uint64_t size)
         f->dev = st.st_dev;
         f->ino = st.st_ino;
     }
-    uint64_t most = size < DW_INFLATED_MAX / DW_INFLATED_TIMES ? size * DW_INFLATED_TIMES : DW_INFLATED_MAX;
-    f->inflatable = DW_INFLATED_FREE + most;
+    f->inflatable = sp_elf_inflatable(size);
 }
 
 static spaa_status dwarf_file_read_file(struct sp_dw_file *f, const char *uuid, struct sp_diags *diags)

@@ -270,30 +270,27 @@ struct sp_dwarf {
 };
 
 /* Caps on what a damaged file may ask for. */
-#define DW_DEPTH_MAX    4096u               /* nesting of entries */
-#define DW_HOPS_MAX     32u                 /* from an entry to the one that names it */
-#define DW_NAME_DEPTH   24u                 /* types in types of a name */
-#define DW_NAME_WORK    ((size_t)1 << 14)   /* entries read for a name */
-#define DW_NAMES_WORK   ((size_t)1 << 26)   /* and for all of them */
-#define DW_NAME_TEXT    ((size_t)4 << 10)   /* bytes of a name */
-#define DW_RANGES_MAX   ((size_t)1 << 22)   /* address ranges of one unit */
-#define DW_ABBREVS_MAX  ((size_t)1 << 24)   /* abbreviations and their attributes, in all */
-#define DW_INFLATED_MAX ((uint64_t)8 << 30) /* bytes of compressed sections of one file */
-#define DW_SIZE_MAX     ((uint64_t)1 << 40) /* nothing in a file is larger */
+#define DW_DEPTH_MAX   4096u               /* nesting of entries */
+#define DW_HOPS_MAX    32u                 /* from an entry to the one that names it */
+#define DW_NAME_DEPTH  24u                 /* types in types of a name */
+#define DW_NAME_WORK   ((size_t)1 << 14)   /* entries read for a name */
+#define DW_NAMES_WORK  ((size_t)1 << 26)   /* and for all of them */
+#define DW_NAME_TEXT   ((size_t)4 << 10)   /* bytes of a name */
+#define DW_RANGES_MAX  ((size_t)1 << 22)   /* address ranges of one unit */
+#define DW_ABBREVS_MAX ((size_t)1 << 24)   /* abbreviations and their attributes, in all */
+#define DW_SIZE_MAX    ((uint64_t)1 << 40) /* nothing in a file is larger */
 
 /*
  * Several entries may name one list, table or program. Compilers let few of them: all that is read of a
- * section may be so many times what it holds, and what its compressed sections hold so many times the file.
+ * section may be so many times what it holds. What compressed sections may hold: sp_elf_inflatable (elf.h).
  */
-#define DW_READ_TIMES     8u
-#define DW_READ_FREE      ((size_t)64 << 10)
-#define DW_INFLATED_TIMES 64u
-#define DW_INFLATED_FREE  ((size_t)16 << 20)
-#define DW_NAMES_TIMES    64u /* entries read for names, of a byte of .debug_info */
-#define DW_NAMES_FREE     ((size_t)1 << 20)
-#define DW_FREE_SPECS     256u  /* attributes of an abbreviation that take no byte of an entry */
-#define DW_ROOT_SCAN      512u  /* bytes of abbreviations looked through for that of a first entry */
-#define DW_SLOTS_MAX      1024u /* places of a .dwp's index looked at for an id */
+#define DW_READ_TIMES  8u
+#define DW_READ_FREE   ((size_t)64 << 10)
+#define DW_NAMES_TIMES 64u /* entries read for names, of a byte of .debug_info */
+#define DW_NAMES_FREE  ((size_t)1 << 20)
+#define DW_FREE_SPECS  256u  /* attributes of an abbreviation that take no byte of an entry */
+#define DW_ROOT_SCAN   512u  /* bytes of abbreviations looked through for that of a first entry */
+#define DW_SLOTS_MAX   1024u /* places of a .dwp's index looked at for an id */
 
 /* other.c: counts n bytes read of a section of f. False, and so from then on: it is more than there may be.
  */

@@ -82,9 +82,9 @@ spaa_status sp_gopclntab_add(struct sp_module *m)
     unsigned char *bytes;
     struct pclntab t = {.big = m->elf.big};
     uint64_t base;
-    spaa_status st = sp_elf_section(m->file, ".gopclntab", TABLE_MAX, m->owner->d, &bytes, &t.n);
+    spaa_status st = sp_elf_section(m->file, ".gopclntab", TABLE_MAX, m->owner->d, &bytes, &t.n, NULL);
     if (st == SPAA_ERR_NOT_FOUND)
-        st = sp_elf_section(m->file, ".data.rel.ro.gopclntab", TABLE_MAX, m->owner->d, &bytes, &t.n);
+        st = sp_elf_section(m->file, ".data.rel.ro.gopclntab", TABLE_MAX, m->owner->d, &bytes, &t.n, NULL);
     if (st)
         return sp_file_fatal(st);
     t.p = bytes;

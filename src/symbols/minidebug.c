@@ -4,7 +4,7 @@
  *
  * Unpacked by liblzma, opened when the first such section is met, so that nothing else depends on it. Source:
  * the GDB manual, "MiniDebugInfo"; lzma/container.h for the function's form. It is told how much memory it
- * may take, and what it gives may not be larger than any such table is.
+ * may take, and what it gives may be no more than a file of this size may hold (SPAA-W805).
  */
 #include "base/library.h"
 #include "io/file.h"
@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PACKED_MAX   ((size_t)64 << 20)
 #define UNPACKED_MAX ((size_t)256 << 20)
@@ -40,27 +41,33 @@ void sp_minidebug_end(struct sp_symbols *s)
     s->lzma = NULL;
 }
 
-/* Into a malloced block, tried with twice the room until it fits. SPAA_ERR_INPUT, _LIMIT, _NOMEM. */
-static spaa_status minidebug_unpack(decode_fn decode, const unsigned char *p, size_t n, unsigned char **out,
-                                    size_t *size)
+/*
+ * Into a malloced block, tried with twice the room until it fits. SPAA_ERR_INPUT, _LIMIT (most), _NOMEM.
+ * liblzma says LZMA_BUF_ERROR of input that is cut, too: then the end of the room is as it was.
+ */
+static spaa_status minidebug_unpack(decode_fn decode, const unsigned char *p, size_t n, size_t most,
+                                    unsigned char **out, size_t *size)
 {
-    for (size_t room = n < UNPACKED_MAX / 8 ? 8 * n + 4096 : UNPACKED_MAX;; room *= 2) {
+    static const char unused[] = "nothing was written here";
+    for (size_t room = 8 * n + 4096;; room *= 2) {
         uint64_t memory = MEMORY_MAX;
         size_t in = 0, at = 0;
-        room = room < UNPACKED_MAX ? room : UNPACKED_MAX;
+        room = room < most ? room : most;
         unsigned char *block = malloc(room);
         if (!block)
             return SPAA_ERR_NOMEM;
+        unsigned char *last = memcpy(block + room - sizeof unused, unused, sizeof unused);
         int st = decode(&memory, 0, NULL, p, &in, n, block, &at, room);
         if (st == LZMA_OK) {
             *out = block;
             *size = at;
             return SPAA_OK;
         }
+        bool filled = memcmp(last, unused, sizeof unused) != 0;
         free(block);
-        if (st != LZMA_BUF_ERROR)
+        if (st != LZMA_BUF_ERROR || !filled)
             return st == LZMA_MEM_ERROR ? SPAA_ERR_NOMEM : SPAA_ERR_INPUT;
-        if (room == UNPACKED_MAX)
+        if (room == most)
             return SPAA_ERR_LIMIT;
     }
 }
@@ -74,13 +81,17 @@ spaa_status sp_minidebug_add(struct sp_module *m)
 {
     unsigned char *packed, *image = NULL;
     size_t n, size = 0, before = m->tab.syms.n;
-    spaa_status st = sp_elf_section(m->file, ".gnu_debugdata", PACKED_MAX, m->owner->d, &packed, &n);
+    uint64_t file_size;
+    spaa_status st =
+        sp_elf_section(m->file, ".gnu_debugdata", PACKED_MAX, m->owner->d, &packed, &n, &file_size);
     if (st)
         return sp_file_fatal(st);
     decode_fn decode;
     st = decoder(m->owner, &decode);
+    uint64_t most = sp_elf_inflatable(file_size);
+    most = most < UNPACKED_MAX ? most : UNPACKED_MAX;
     if (!st)
-        st = minidebug_unpack(decode, packed, n, &image, &size);
+        st = minidebug_unpack(decode, packed, n, most, &image, &size);
     free(packed);
     if (!st)
         st = sp_elf_read_image(image, size, NULL, &m->tab);
@@ -88,7 +99,7 @@ spaa_status sp_minidebug_add(struct sp_module *m)
     if (st == SPAA_ERR_UNSUPPORTED)
         minidebug_tell(m, "liblzma.so.5 cannot be used", sp_library_hint("install liblzma5"));
     else if (st == SPAA_ERR_LIMIT)
-        minidebug_tell(m, "they are larger than any should be", "");
+        sp_emit(m->owner->d, SP_W805, SP_AT_NOTHING, "%s: .gnu_debugdata", m->file);
     else if (st && st != SPAA_ERR_NOMEM)
         minidebug_tell(m, "they are damaged", "");
     if (m->tab.syms.n > before)
