@@ -11,6 +11,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import zlib
 
 import pytest
 
@@ -157,6 +158,22 @@ def symbol(name, value, size=16):
 def test_debug_information_left_out_is_told(tmp_path):
     said, out = symbolize(tmp_path, shared_by_entries(), [LO, LO + 5])
     assert "SPAA-W805" in said and "opt/prog" in said
+
+
+def small(**sections):
+    info = unit(b"\1" + struct.pack("<QI", LO, 1 << 20))
+    table = abbrev(1, CU, 0, (LOW, ADDR), (HIGH, DATA4)) + b"\0"
+    return elf({"debug_info": info, "debug_abbrev": table, "debug_line": line_program(100)} | sections, packed=sections)
+
+
+@pytest.mark.parametrize("section", ["debug_info", "debug_line"])
+@pytest.mark.parametrize("code, claim, data", [("W805", 1 << 62, zlib.compress(bytes(100))), ("W805", 60 << 20, zlib.compress(bytes(60 << 20))),
+                                               ("W802", 1 << 20, zlib.compress(bytes(100))), ("W802", 200, zlib.compress(bytes(100)))],
+                         ids=["claims more than there is", "holds too much", "cannot hold it", "holds less"])
+def test_compressed_sections_left_out_are_told(section, code, claim, data, tmp_path):
+    said, out = symbolize(tmp_path, small(**{section: struct.pack("<IIQQ", 1, 0, claim, 1) + data}), [LO, LO + 5])
+    assert f"SPAA-{code}" in said and "opt/prog" in said
+    assert "no debug information" not in said
 
 
 def mini(inner):

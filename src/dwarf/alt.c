@@ -21,8 +21,6 @@ static struct sp_dw_file *try_alt(struct sp_dwarf *d, const struct sp_dw_file *f
         sp_dw_file_free(alt);
         return NULL;
     }
-    if (alt->excess)
-        d->excess = true;
     alt->alt_tried = true; /* it has none itself */
     return alt;
 }

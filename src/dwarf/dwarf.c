@@ -39,8 +39,6 @@ spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places
         st = SPAA_ERR_NOT_FOUND;
     if (!st)
         st = sp_dw_units(d, d->main);
-    if (!st && d->main->excess)
-        d->excess = true;
     if (!st)
         st = sp_dw_covers(d);
     if (!st)

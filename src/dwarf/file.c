@@ -107,10 +107,12 @@ static spaa_status dwarf_file_unpack(struct sp_dw_file *f, unsigned i, const uns
                                      unsigned type, uint64_t size)
 {
     enum { TYPE_ZLIB = 1, TYPE_ZSTD = 2 };
-    if (!size || (type == TYPE_ZLIB && size / SHIFT_MAX > n))
-        return SPAA_OK;
     if (size > f->inflatable) {
         f->excess = true;
+        return SPAA_OK;
+    }
+    if (!size || (type == TYPE_ZLIB && size / SHIFT_MAX > n)) {
+        f->damaged += size != 0;
         return SPAA_OK;
     }
     f->inflatable -= size;
@@ -122,6 +124,7 @@ static spaa_status dwarf_file_unpack(struct sp_dw_file *f, unsigned i, const uns
                                          : SPAA_ERR_INPUT;
     if (st) {
         free(out);
+        f->damaged++;
         return sp_file_fatal(st);
     }
     f->owned[i] = out;
@@ -233,9 +236,10 @@ static spaa_status take_identity(const struct source *s, const GElf_Shdr *sh, co
     return st;
 }
 
+/* Units, or something to say of sections that cannot be used. */
 static bool has_units(const struct sp_dw_file *f)
 {
-    return f->sec[DW_INFO].n && f->sec[DW_ABBREV].n;
+    return (f->sec[DW_INFO].n && f->sec[DW_ABBREV].n) || f->excess || f->damaged;
 }
 
 static spaa_status dwarf_file_read_sections(struct source *src, Elf *elf)

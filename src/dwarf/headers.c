@@ -46,7 +46,9 @@ spaa_status sp_dw_units(struct sp_dwarf *d, struct sp_dw_file *f)
         if (f->units.n >= UINT32_MAX - 1 || !sp_vec_push(&f->units, u))
             return SPAA_ERR_NOMEM;
     }
-    d->damaged += c.p < c.end;
+    d->damaged += (c.p < c.end) + f->damaged;
+    if (f->excess)
+        d->excess = true;
     return SPAA_OK;
 }
 

@@ -66,6 +66,7 @@ struct sp_dw_file {
     atomic_size_t spent[DW_SECTIONS]; /* bytes of a section that were read, as often as they were */
     uint64_t inflatable;              /* bytes that compressed sections may still hold */
     bool excess;                      /* one holds more */
+    unsigned damaged;                 /* compressed sections that do not hold what they say */
     uint64_t base; /* Mach-O: where the image begins, which addresses that are asked about count from */
     bool big;      /* big-endian */
     bool split;    /* .dwo or .dwp */

@@ -54,8 +54,6 @@ static struct sp_dw_file *open_dwo(struct sp_dwarf *d, const char *path)
     sp_dw_fail(d, st);
     if (st)
         sp_dw_file_free(f);
-    else if (f && f->excess)
-        d->excess = true;
     return st ? NULL : f;
 }
 
@@ -115,8 +113,6 @@ static void open_dwp(struct sp_dwarf *d)
         st = sp_dw_file_open(sp_dw_path(&b, "%.*s.dwp", (int)(n - cut), path), true, NULL, d->diags, &d->dwp);
     if (!st)
         st = sp_dw_units(d, d->dwp);
-    if (!st && d->dwp->excess)
-        d->excess = true;
     sp_dw_fail(d, st);
     sp_dw_path_end(d, &b, !st);
 }

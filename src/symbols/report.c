@@ -215,8 +215,8 @@ static void tell_dwarf(struct sp_diags *d, const struct sp_module *m)
     if (sp_dwarf_excess(m->dwarf))
         sp_emit(d, SP_W805, SP_AT_NOTHING, "%s", file);
     if (damaged)
-        sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %zu unit%s or line table%s", file, damaged,
-                damaged == 1 ? "" : "s", damaged == 1 ? "" : "s");
+        sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %zu %s", file, damaged,
+                damaged == 1 ? "unit, line table or section" : "units, line tables or sections");
 }
 
 static void tell_symtab(struct sp_diags *d, const struct sp_module *m)
