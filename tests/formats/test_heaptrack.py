@@ -1,6 +1,7 @@
 """heaptrack: random recordings against their truth by brute force, the corpus, and what heaptrack_print says."""
 
 import collections
+import gzip
 import os
 import re
 import shutil
@@ -428,6 +429,13 @@ def test_a_time_that_goes_back_is_left_out():
 def test_a_cut_file_keeps_what_came_before():
     data = lines(*HEAD, "s 1 f", "i 10 0 1", "t 1 0", "a 5 1", "+ 0", "+ 0") + b"+ 1"
     assert weights(spaa(data, error="in the middle of a line, line 9")) == [(("f",), 10, 10)]
+
+
+def test_more_strings_than_any_program_has():
+    """A number has to be kept for each, though they are all the same."""
+    bomb = gzip.compress(lines("v 10300 2") + b"s a\n" * ((1 << 24) + 1), 1)
+    answer = run("top", "-", "--no-symbols", stdin=bomb, code=3)
+    assert "SPAA-E007" in answer.err and "more than 16777216 strings" in answer.err
 
 
 def test_a_version_that_is_not_known():

@@ -32,7 +32,8 @@
 #include <stdint.h>
 
 #define SP_HT_VERSION    3u
-#define SP_HT_THINGS_MAX ((size_t)1 << 27) /* strings, ips, traces, infos: each */
+#define SP_HT_TEXTS_MAX  ((size_t)1 << 24) /* strings and ips: what a program's code may have; each */
+#define SP_HT_THINGS_MAX ((size_t)1 << 27) /* frames of ips, traces, infos: each */
 #define SP_HT_DEPTH      1024u             /* frames of a stack: heaptrack records 64 addresses */
 #define SP_HT_FRAMES_MAX ((size_t)1 << 28) /* of all stacks */
 

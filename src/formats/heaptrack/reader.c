@@ -94,14 +94,14 @@ static uint32_t heaptrack_raw_ip(struct sp_ht *ht, uint64_t addr)
             return i;
     struct sp_ht_ip ip = {.addr = addr, .module = module};
     uint32_t number = (uint32_t)ht->ips.n;
-    if (ht->ips.n >= SP_HT_THINGS_MAX || !sp_vec_push(&ht->ips, ip) || !sp_map_add(&ht->ip_map, hash, number))
+    if (ht->ips.n >= SP_HT_TEXTS_MAX || !sp_vec_push(&ht->ips, ip) || !sp_map_add(&ht->ip_map, hash, number))
         return SP_NONE;
     return number;
 }
 
-static spaa_status heaptrack_full(struct sp_ht *ht, const char *what)
+static spaa_status heaptrack_full(struct sp_ht *ht, size_t most, const char *what)
 {
-    sp_emit(ht->d, SP_E007, sp_ht_here(ht), "more than %zu %s", SP_HT_THINGS_MAX, what);
+    sp_emit(ht->d, SP_E007, sp_ht_here(ht), "more than %zu %s", most, what);
     return SPAA_ERR_INPUT;
 }
 
@@ -132,8 +132,8 @@ static spaa_status heaptrack_read_string(struct sp_ht *ht, const char *at, const
     struct sp_ht_text t = {at, (size_t)(end - at)};
     spaa_status st = SPAA_OK;
     uint64_t n;
-    if (ht->strings.n >= SP_HT_THINGS_MAX)
-        return heaptrack_full(ht, "strings");
+    if (ht->strings.n >= SP_HT_TEXTS_MAX)
+        return heaptrack_full(ht, SP_HT_TEXTS_MAX, "strings");
     if (ht->version >= 3) {
         if (sp_ht_hex(&at, end, &n) && n == (uint64_t)(end - at)) {
             t = (struct sp_ht_text){at, (size_t)n};
@@ -162,8 +162,8 @@ static spaa_status heaptrack_read_ip(struct sp_ht *ht, const char *at, const cha
     struct sp_ht_ip ip = {.module = SP_STR_NONE, .first = (uint32_t)ht->frames.n};
     uint64_t addr, module = 0, function, file;
     spaa_status st = SPAA_OK;
-    if (ht->ips.n >= SP_HT_THINGS_MAX || ht->frames.n >= SP_HT_THINGS_MAX)
-        return heaptrack_full(ht, "addresses");
+    if (ht->ips.n >= SP_HT_TEXTS_MAX || ht->frames.n >= SP_HT_THINGS_MAX)
+        return heaptrack_full(ht, SP_HT_TEXTS_MAX, "addresses");
     if (!sp_ht_hex(&at, end, &addr) || (at < end && !sp_ht_hex(&at, end, &module))) {
         st = sp_ht_bad(ht, SP_L751, "an address that is no numbers");
         return sp_vec_push(&ht->ips, ip) ? st : sp_nomem(ht->d);
@@ -194,7 +194,7 @@ static spaa_status heaptrack_read_trace(struct sp_ht *ht, const char *at, const 
     uint64_t ip, parent;
     spaa_status st = SPAA_OK;
     if (ht->traces.n >= SP_HT_THINGS_MAX)
-        return heaptrack_full(ht, "traces");
+        return heaptrack_full(ht, SP_HT_THINGS_MAX, "traces");
     if (!sp_ht_hex(&at, end, &ip) || !sp_ht_hex(&at, end, &parent)) {
         st = sp_ht_bad(ht, SP_L751, "a trace that is no numbers");
         ip = parent = 0;
@@ -208,7 +208,8 @@ static spaa_status heaptrack_read_trace(struct sp_ht *ht, const char *at, const 
     if (!st && ht->raw && ip) {
         uint32_t number = heaptrack_raw_ip(ht, ip);
         if (number == SP_NONE)
-            return ht->ips.n >= SP_HT_THINGS_MAX ? heaptrack_full(ht, "addresses") : sp_nomem(ht->d);
+            return ht->ips.n >= SP_HT_TEXTS_MAX ? heaptrack_full(ht, SP_HT_TEXTS_MAX, "addresses")
+                                                : sp_nomem(ht->d);
         ip = number + 1;
     } else if (!st && ip > ht->ips.n) {
         st = sp_ht_bad(ht, SP_L752, "a trace of an address that is not there");
@@ -226,7 +227,7 @@ static spaa_status heaptrack_read_info(struct sp_ht *ht, const char *at, const c
     if (ht->pointers)
         return sp_ht_bad(ht, SP_L751, "an info, which only interpreted files have");
     if (ht->infos.n >= SP_HT_THINGS_MAX)
-        return heaptrack_full(ht, "infos");
+        return heaptrack_full(ht, SP_HT_THINGS_MAX, "infos");
     if (!sp_ht_hex(&at, end, &size) || !sp_ht_hex(&at, end, &trace) || size > INT64_MAX) {
         st = sp_ht_bad(ht, SP_L751, "an info that is no numbers");
         size = trace = 0;
