@@ -418,6 +418,56 @@ def test_bad_lines_are_reported_where_they_are():
     run("convert", "-q", "-", "--strict", "--to", "spaa", "-o", "-", stdin=data, code=3)
 
 
+HEAP = "heap profile: {} @ {}\n1: 100 [2: 200] @ 0x1001\n3: 300 [3: 300] @ 0x2001\nMAPPED_LIBRARIES:\n"
+ALL = "4: 400 [5: 500]"
+
+
+@pytest.mark.parametrize("kind", ["heap_v2/1024", "heapprofile", "heap/2048", "growthz"])
+def test_lines_that_are_missing(kind):
+    """The first line has the sums of all, as gperftools and Go write it."""
+    assert not re.findall("SPAA-(?:L774|W772)", messages(HEAP.format(ALL, kind).encode()))
+    for less, said in (("4: 400 [5: 500]", None), ("5: 401 [5: 500]", "4 of 5 objects in use"), ("4: 400 [5: 501]", "500 of 501 bytes allocated")):
+        answer = run("top", "-", "--no-symbols", stdin=HEAP.format(less, kind).encode(), code=0)
+        assert ("SPAA-L774" in answer.err) == bool(said) and (said or "") in answer.err
+        run("top", "-", "--no-symbols", "--strict", stdin=HEAP.format(less, kind).encode(), code=3 if said else 0)
+
+
+def test_lines_of_what_was_mapped_are_not_in_the_totals():
+    """HEAP_PROFILE_MMAP: the lines have more. Of samples, that is said."""
+    assert "SPAA-W772" not in messages(HEAP.format("0: 0 [0: 0]", "heapprofile").encode())
+    assert "SPAA-W772" in messages(HEAP.format("1: 100 [2: 200]", "heap_v2/1024").encode())
+    assert "SPAA-L774" not in messages(HEAP.format("9: 900 [9: 900]", "fragmentationz").encode())
+
+
+def test_goroutines_that_are_missing():
+    text = "goroutine profile: total {}\n3 @ 0x1001\n#\t0x1000\tmain.f+0x1\t/a.go:1\n\n2 @ 0x2001\n\n"
+    assert "SPAA-L774" not in messages(text.format(5).encode())
+    assert "5 of 7 goroutine" in messages(text.format(7).encode())
+
+
+def test_a_row_without_its_end_is_none():
+    """0x2001 may be the beginning of another address."""
+    data = HEAP.format(ALL, "heap_v2/1").encode().partition(b"MAPPED")[0]
+    assert "SPAA-L301" not in messages(data)
+    said = messages(data[:-1])
+    assert "SPAA-L301" in said and "SPAA-L774" in said
+    assert [w["live_bytes"] for _, _, w in joined(spaa(data[:-1]))] == [100]
+
+
+@pytest.mark.skipif(not shutil.which("g++") or not os.path.exists("/usr/lib/x86_64-linux-gnu/libtcmalloc.so"), reason="no tcmalloc")
+@pytest.mark.parametrize("mapped", ["0", "1"])
+def test_totals_of_a_recording_made_here(mapped, tmp_path):
+    source = "#include <stdlib.h>\nint main() { for (int i = 0; i < 5000; i++) if (!malloc(i * 40)) return 1; }\n"
+    (tmp_path / "a.cc").write_text(source)
+    subprocess.run(["g++", "-O0", "-o", tmp_path / "a", tmp_path / "a.cc", "-Wl,--no-as-needed", "-ltcmalloc"], check=True)
+    env = dict(os.environ, HEAPPROFILE=str(tmp_path / "p"), HEAP_PROFILE_MMAP=mapped, HEAP_PROFILE_ALLOCATION_INTERVAL="30000000")
+    subprocess.run([tmp_path / "a"], env=env, check=True, capture_output=True)
+    made = sorted(tmp_path.glob("p*.heap"))
+    assert made
+    for path in made:
+        assert not re.findall("SPAA-(?:L774|W772)", messages(path.read_bytes()))
+
+
 def test_names_that_are_no_utf8(tmp_path):
     data = fixture("growth.heap").replace(b"/opt/server", b"/opt/\xff\xfe")
     dso = [r for r in spaa(data) if r["type"] == "dso"][0]

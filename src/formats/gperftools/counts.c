@@ -3,7 +3,7 @@
 #include "base/num.h"
 #include "formats/gperftools/gperftools.h"
 
-static spaa_status gperftools_count_row(struct sp_gp *gp, struct sp_str s)
+static spaa_status gperftools_count_row(struct sp_gp *gp, struct sp_mapped_totals *t, struct sp_str s)
 {
     const char *p = s.p, *end = s.p + s.n;
     int64_t n;
@@ -12,6 +12,7 @@ static spaa_status gperftools_count_row(struct sp_gp *gp, struct sp_str s)
     if (st || !ok)
         return st;
     sp_mapped_close_name(&gp->m);
+    sp_mapped_sum(t, (int64_t[SP_MAPPED_TOTALS]){n});
     return sp_mapped_row(&gp->m, gp->context, &n) ? SPAA_OK : sp_nomem(gp->d);
 }
 
@@ -29,18 +30,26 @@ spaa_status sp_gp_counts(struct sp_gp *gp, struct sp_str title)
     e.types[0] = (struct sp_gp_type){what, "count", what, "count"};
     gp->kind = what;
     gp->tool = "pprof";
+    const char *total = memmem(title.p, title.n, "total ", 6), *end = title.p + title.n;
+    struct sp_mapped_totals t = {0};
+    total = total ? total + 6 : end;
+    t.said = sp_mapped_int(&total, end, &t.all[0]);
     spaa_status st = sp_gp_declare(gp, &e);
     while (!st && sp_gp_next(gp)) {
         struct sp_str s = sp_mapped_trim(gp->line.p, gp->line.n);
         if (!s.n)
             continue;
-        if (*s.p == '#')
+        if (*s.p == '#') {
             st = sp_gp_comment(gp, s);
-        else if (sp_gp_starts(s, "---") || sp_mapped_sentinel(s.p, s.n))
-            return sp_gp_rest(gp);
-        else
-            st = gperftools_count_row(gp, s);
+        } else if (sp_gp_starts(s, "---") || sp_mapped_sentinel(s.p, s.n)) {
+            st = sp_gp_rest(gp);
+            break;
+        } else {
+            st = gperftools_count_row(gp, &t, s);
+        }
     }
+    if (!st)
+        sp_mapped_check(&t, (const char *const[SP_MAPPED_TOTALS]){what}, gp->d);
     return st;
 }
 

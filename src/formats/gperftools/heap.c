@@ -24,6 +24,7 @@
 struct heap {
     int64_t rate; /* above 1: values are samples */
     bool alloc;   /* the second pair means something */
+    struct sp_mapped_totals totals;
 };
 
 static spaa_status gperftools_heap_declare(struct sp_gp *gp, const struct heap *h, const char *name,
@@ -82,6 +83,8 @@ static spaa_status gperftools_heap_title(struct sp_gp *gp, struct sp_str title, 
     bool counts = sp_mapped_counts(&p, end, v);
     struct sp_str how = gperftools_heap_sampling(title, &rate);
     int64_t period = 1;
+    memcpy(h->totals.all, v, sizeof v);
+    h->totals.said = h->totals.exact = counts;
     gp->kind = "heap";
     gp->tool = "tcmalloc";
     if (!counts)
@@ -94,6 +97,7 @@ static spaa_status gperftools_heap_title(struct sp_gp *gp, struct sp_str title, 
     if (sp_gp_starts(how, "growth") || sp_gp_starts(how, "fragmentation")) {
         gp->kind = *how.p == 'g' ? "growth" : "fragmentation";
         h->alloc = false;
+        h->totals.said &= *how.p == 'g';
         return gperftools_heap_declare(gp, h, gp->kind, period);
     }
     if (sp_str_is(how, "heap_v2") || sp_str_is(how, "heapz_v2")) {
@@ -103,7 +107,10 @@ static spaa_status gperftools_heap_title(struct sp_gp *gp, struct sp_str title, 
     } else if (sp_str_is(how, "heap")) {
         gp->tool = "pprof";
         h->rate = period = rate / 2;
-    } else if (!sp_str_is(how, "heapprofile")) {
+    } else if (sp_str_is(how, "heapprofile")) {
+        h->totals.exact = false; /* what was mapped has lines, too, and is not in the totals */
+    } else {
+        h->totals.said = false;
         sp_emit(gp->d, SP_W772, sp_gp_here(gp), "an unknown kind of sampling; the numbers are as they stand");
     }
     return gperftools_heap_declare(gp, h, "heap", period);
@@ -123,7 +130,7 @@ static void gperftools_heap_pair(const struct heap *h, const int64_t *from, int6
     to[1] = sp_mapped_cut(bytes);
 }
 
-static spaa_status gperftools_heap_row(struct sp_gp *gp, const struct heap *h, const char *p, const char *end)
+static spaa_status gperftools_heap_row(struct sp_gp *gp, struct heap *h, const char *p, const char *end)
 {
     int64_t raw[4], v[8];
     uint32_t n = 0;
@@ -131,6 +138,7 @@ static spaa_status gperftools_heap_row(struct sp_gp *gp, const struct heap *h, c
     spaa_status st = sp_gp_stack_or_say(gp, &p, end, &ok);
     if (st || !ok)
         return st;
+    sp_mapped_sum(&h->totals, raw);
     if ((!raw[0] && raw[1]) || (!raw[2] && raw[3] && h->alloc))
         sp_emit(gp->d, SP_W772, sp_gp_here(gp), "bytes of no objects");
     if (h->alloc) {
@@ -160,12 +168,16 @@ spaa_status sp_gp_heap(struct sp_gp *gp, struct sp_str title)
         struct sp_str s = sp_mapped_trim(gp->line.p, gp->line.n);
         if (!s.n)
             continue;
-        if (*s.p == '#')
+        if (*s.p == '#') {
             st = sp_gp_comment(gp, s);
-        else if ((*s.p == 'M' || *s.p == '-') && sp_mapped_sentinel(s.p, s.n))
-            return sp_gp_maps(gp);
-        else
+        } else if ((*s.p == 'M' || *s.p == '-') && sp_mapped_sentinel(s.p, s.n)) {
+            st = sp_gp_maps(gp);
+            break;
+        } else {
             st = gperftools_heap_row(gp, &h, s.p, s.p + s.n);
+        }
     }
+    if (!st)
+        sp_mapped_check(&h.totals, sp_mapped_heap_totals, gp->d);
     return st;
 }

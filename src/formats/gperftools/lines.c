@@ -57,7 +57,11 @@ spaa_status sp_gp_stack(struct sp_gp *gp, const char **p, const char *end, enum 
 spaa_status sp_gp_stack_or_say(struct sp_gp *gp, const char **p, const char *end, bool *ok)
 {
     spaa_status st = sp_gp_stack(gp, p, end, SP_MAPPED_CALLERS, ok);
-    if (!st && !*ok)
+    if (!st && *ok && gp->line.p + gp->line.n == gp->end) { /* of its last address digits may be missing */
+        sp_emit(gp->d, SP_L301, sp_gp_here(gp), "it ends in the middle of a line");
+        sp_mapped_drop(&gp->m);
+        *ok = false;
+    } else if (!st && !*ok)
         sp_emit(gp->d, SP_L766, sp_gp_here(gp), "at column %zu", (size_t)(*p - gp->line.p) + 1);
     return st;
 }

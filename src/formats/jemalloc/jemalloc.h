@@ -54,6 +54,7 @@ struct sp_je {
     struct sp_je_row all;
     SP_VEC(struct sp_je_row) rows;
     struct sp_buf totals; /* JSON items of the header's rows */
+    struct sp_mapped_totals sums;
 };
 
 int sp_je_probe(const unsigned char *p, size_t n, bool whole, const char **reason);

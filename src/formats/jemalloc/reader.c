@@ -55,6 +55,10 @@ static spaa_status jemalloc_read_total(struct sp_je *je, const struct sp_je_row 
         sp_buf_printf(b, ",%lld", (long long)r->v[i]);
     sp_buf_ch(b, ']');
     je->accum |= r->v[JE_ALLOC_COUNT] || r->v[JE_ALLOC_BYTES];
+    if (r->tid == SP_ABSENT) {
+        je->sums.said = je->rate <= 1; /* of samples, totals are no sums of what the stacks have */
+        memcpy(je->sums.all, r->v, sizeof je->sums.all);
+    }
     return b->failed ? sp_nomem(je->d) : SPAA_OK;
 }
 
@@ -263,8 +267,10 @@ static spaa_status jemalloc_read(struct sp_input *in, const struct sp_read_opts 
         st = jemalloc_begin_event(je);
     if (!st)
         st = jemalloc_read_lines(je, &c);
-    if (!st)
+    if (!st) {
+        sp_mapped_check(&je->sums, sp_mapped_heap_totals, d);
         st = jemalloc_metrics(je);
+    }
     if (!st)
         st = sp_mapped_finish(&je->m);
     if (!st)

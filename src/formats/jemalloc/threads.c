@@ -126,6 +126,7 @@ spaa_status sp_je_flush(struct sp_je *je)
         for (int k = 0; k < JE_PAIRS; k++)
             if (__builtin_add_overflow(je->all.v[k], je->rows.v[i].v[k], &je->all.v[k]))
                 je->all.v[k] = INT64_MAX;
+    sp_mapped_sum(&je->sums, je->all.v);
     enum fit fit = je->rows.n ? jemalloc_rest_of(je, &rest) : FITS;
     if (fit == MORE)
         sp_emit(je->d, SP_W772, SP_AT_LINE(je->line, je->offset), "threads have more than t*, which counts");

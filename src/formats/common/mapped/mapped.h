@@ -176,6 +176,20 @@ spaa_status sp_mapped_finish(struct sp_mapped *m);
 /* Appends `,"mappings":[…]` if there are any. */
 void sp_mapped_json(const struct sp_mapped *m, struct sp_buf *b);
 
+/* Numbers of all rows: as the profile's beginning says, and as its rows have them so far. */
+#define SP_MAPPED_TOTALS 4
+struct sp_mapped_totals {
+    bool said;  /* there are totals, and sums have room */
+    bool exact; /* the rows have no more than them either */
+    int64_t all[SP_MAPPED_TOTALS], sum[SP_MAPPED_TOTALS];
+};
+void sp_mapped_sum(struct sp_mapped_totals *t, const int64_t v[static SP_MAPPED_TOTALS]); /* a row's */
+/* At the end: says of the first number that the rows have less of. `what`: the plurals that they count. */
+void sp_mapped_check(const struct sp_mapped_totals *t, const char *const what[static SP_MAPPED_TOTALS],
+                     struct sp_diags *d);
+/* Those of heap profiles: in use, and allocated ever. */
+extern const char *const sp_mapped_heap_totals[SP_MAPPED_TOTALS];
+
 /*
  * A sampled sum of allocations as an estimate of all: of those of one size each is seen with a probability of
  * 1 - exp(-size / rate). A rate up to 1 means that all were seen.
