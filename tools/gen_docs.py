@@ -249,7 +249,8 @@ are those of each object in the list. A schema's number goes up when a member ch
 - CSV has the columns of the lists that people are shown as tables, by the same names and with the same numbers; shares of
   100 always have two decimals. Lists and objects inside a row stand there as text, under names of their own (`stack`,
   `path`, `names`), and so does what people see behind a name (`marks`, `rate`). Null is an empty cell. Control characters
-  of names are four characters there, `\\x07`, since spreadsheets and terminals act on them; in JSON they are `\\u0007`.
+  of names are four characters there, `\\x07`, since spreadsheets and terminals act on them; in JSON they are
+  `\\u0007`, as what turns the direction of text is (`\\u202e`).
 - `function` is the whole name, `short` beside it the one that tables show: without template arguments, parameters and return
   type, unless they tell rows apart.
 - `omitted` says of each list how many rows are not shown, and their weight. JSON has as many rows as the table; `-n 0`

@@ -138,7 +138,14 @@ size_t sp_utf8_prefix(const char *p, size_t n);
 bool sp_utf8_clean(struct sp_buf *out, const char *p, size_t n);
 
 /*
- * Writing answers: commas and nesting are kept here; keys are literals. Errors are the output's.
+ * Writes JSON text with what a terminal would act on as escapes, which mean the same: DEL, the C1 controls,
+ * the bidirectional ones and the separators of lines. For answers, which people look at.
+ */
+void sp_json_write(struct sp_output *out, const char *p, size_t n);
+
+/*
+ * Writing answers: commas and nesting are kept here; keys are literals. Errors are the output's. Texts are
+ * written by sp_json_write.
  */
 struct sp_jw {
     struct sp_output *out;

@@ -133,6 +133,38 @@ bool sp_json_string_to(struct sp_buf *out, const char *p, size_t n, bool *damage
     return sp_buf_ch(out, '"');
 }
 
+/* The bytes of the control at p, which *c becomes; 0: it is none. */
+static size_t writer_control(const unsigned char *p, size_t n, unsigned *c)
+{
+    *c = *p;
+    if (*p == 0x7F)
+        return 1;
+    *c = n > 1 ? (*p & 0x1Fu) << 6 | (p[1] & 0x3Fu) : 0;
+    if ((*p == 0xC2 && *c < 0xA0) || (*p == 0xD8 && *c == 0x61C))
+        return 2;
+    *c = n > 2 ? (*p & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu) : 0;
+    bool bidi =
+        *c == 0x200E || *c == 0x200F || (*c >= 0x2028 && *c <= 0x202E) || (*c >= 0x2066 && *c <= 0x2069);
+    return *p == 0xE2 && bidi ? 3 : 0;
+}
+
+void sp_json_write(struct sp_output *out, const char *text, size_t n)
+{
+    const unsigned char *p = (const unsigned char *)text, *end = p + n, *run = p;
+    while (p < end) {
+        unsigned c;
+        size_t used = *p < 0x7F ? 0 : writer_control(p, (size_t)(end - p), &c);
+        if (!used) {
+            p++;
+            continue;
+        }
+        sp_write(out, run, (size_t)(p - run));
+        sp_printf(out, "\\u%04x", c);
+        run = p += used;
+    }
+    sp_write(out, run, (size_t)(end - run));
+}
+
 void sp_jw_init(struct sp_jw *w, struct sp_output *out)
 {
     *w = (struct sp_jw){.out = out};
@@ -148,7 +180,7 @@ static void writer_flush(struct sp_jw *w)
 {
     if (w->text.failed && w->out->status == SPAA_OK)
         w->out->status = SPAA_ERR_NOMEM;
-    sp_write(w->out, w->text.data, w->text.len);
+    sp_json_write(w->out, w->text.data, w->text.len);
     sp_buf_clear(&w->text);
 }
 
@@ -197,7 +229,7 @@ void sp_jw_cstr(struct sp_jw *w, const char *key, const char *s)
 void sp_jw_raw(struct sp_jw *w, const char *key, const char *p, size_t n)
 {
     lead(w, key);
-    sp_write(w->out, p, n);
+    sp_json_write(w->out, p, n);
 }
 
 void sp_jw_u64(struct sp_jw *w, const char *key, uint64_t v)

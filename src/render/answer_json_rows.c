@@ -201,7 +201,7 @@ static void json_details(struct json_list *l, size_t row)
 static void json_flush(struct json_list *l)
 {
     l->failed |= l->b.failed;
-    sp_write(l->g->out, l->b.data, l->b.len);
+    sp_json_write(l->g->out, l->b.data, l->b.len);
     sp_buf_clear(&l->b);
 }
 

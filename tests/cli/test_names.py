@@ -82,6 +82,16 @@ def test_json_is_exact(named):
     assert "\n" not in run("top", path, "--json").out[:-1]
 
 
+CONTROLS = set(map(chr, [*range(0x20), *range(0x7f, 0xa0), 0x61c, 0x200e, 0x200f, *range(0x2028, 0x202f), *range(0x2066, 0x206a)])) - {"\n"}
+
+
+def test_json_has_no_controls(named):
+    """A terminal shows it, too."""
+    name, path = named
+    for args in (["top", path, "--by", "dso"], ["tree", path], ["info", path], ["stacks", path], ["query", path, "SELECT name FROM functions"]):
+        assert not CONTROLS & set(run(*args, "--json", code=0).out), args
+
+
 def test_svg(named):
     name, path = named
     out = run("flamegraph", path, "-o", "-", "--title", name.replace("\0", "") or "x", code=0).out

@@ -132,13 +132,15 @@ static void the_writer_keeps_commas_and_nesting(void **state)
     sp_jw_percent(&w, "nothing", 1, 0);
     sp_jw_scaled(&w, "scaled", -1250, 3);
     sp_jw_str(&w, "z", "\0", 1);
+    sp_jw_cstr(&w, "shown", "\x7F\xC2\x85\u00A0\u061C\u200D\u200F\u202E\u2030\u2066\u206A");
     sp_jw_close(&w, '}');
     size_t n;
     const char *text = sp_output_data(out, &n);
     assert_string_equal(
         text, "{\"s\":\"a\\\"b\",\"none\":null,\"u\":18446744073709551615,\"i\":-9223372036854775808,"
               "\"t\":true,\"l\":[],\"m\":[{\"raw\":[1]},null,false],\"third\":33.33,"
-              "\"nothing\":null,\"scaled\":-1.25,\"z\":\"\\u0000\"}");
+              "\"nothing\":null,\"scaled\":-1.25,\"z\":\"\\u0000\",\"shown\":"
+              "\"\\u007f\\u0085\u00A0\\u061c\u200D\\u200f\\u202e\u2030\\u2066\u206A\"}");
     struct sp_json j;
     struct sp_span whole;
     sp_json_init(&j, text, n);
