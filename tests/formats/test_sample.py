@@ -165,6 +165,18 @@ def test_a_row_that_is_cut_off_keeps_its_function_and_is_said(tmp_path):
     assert "SPAA-L520" in done.err and '"func":"start_wqthread"' in made.read_text() and '"func":"parse_rows"' in made.read_text()
 
 
+def test_a_text_that_ends_between_rows_is_said():
+    """sample writes a blank line and more behind the graph."""
+    begin = ALL.index("Call graph:\n") + len("Call graph:\n")
+    graph = ALL[begin:ALL.index("\n\n", begin) + 1]
+    second = begin + graph.index("Thread_15758535")
+    second = ALL.rindex("\n", 0, second) + 1
+    for cut in (ALL.index("\n") + 1, begin, second, begin + len(graph)):
+        assert "SPAA-L520" in spaa_of(ALL[:cut])[1].err, ALL[:cut][-80:]
+    for whole in (ALL[:begin + len(graph) + 1], ALL, ALL + ALL.replace("15758", "15759")):
+        assert "SPAA-L520" not in spaa_of(whole)[1].err
+
+
 def test_blank_lines_in_the_graph_lose_nothing():
     """Editors and mails put them in, or double all ends of lines."""
     lines = ALL.split("\n")

@@ -705,6 +705,15 @@ def test_rows_that_share_a_line_are_taken_apart():
     assert {(s[3], s[5][-1][0]) for s in got.stacks()} == {("BLOCKED", "psynch_mtxcontinue"), ("RUNNABLE", "other")}
 
 
+def test_a_report_that_ends_before_its_first_thread():
+    text = "Data Source:      Stackshots\nSteps:            10\n\nProcess:          app [7]\nPath:             /bin/app\n\n"
+    thread = "  Thread 0x1    10 samples (1-10)\n  10  start (app + 16) [0x10010]\n\n"
+    assert "before any thread" in Profile(text).answer.err
+    assert "before any row" in Profile(text + thread.partition("\n")[0] + "\n").answer.err
+    for whole in (thread, thread + "  Binary Images:\n           0x10000 -                ???  app <123>  /bin/app\n", "  Num threads:      0\n  Binary Images:\n"):
+        assert "SPAA-L520" not in Profile(text + whole).answer.err
+
+
 def test_rows_that_are_cut_off_come_back():
     for text in (whole(False).replace(" thread 0x9)", ""), whole(True).replace(" thread 0x9) 1-100", ""), whole(True).replace("1-100\n\n", "1-\n\n")):
         again = rendered(text)

@@ -131,12 +131,24 @@ bool sp_sample_settle_image(struct sample_reader *r)
     return ok && (i == SP_NONE || sp_vec_push(&r->process_images, i));
 }
 
+/* sample writes a graph, with a blank line behind it: at the end of a row, a text that is cut shows nothing
+ * else. */
+static void sample_say_end(const struct sample_reader *r)
+{
+    if (r->zone == FIELDS)
+        sp_emit(r->d, SP_L520, SP_AT_LINE(r->line, SP_NOWHERE), "the text ends here, before a call graph");
+    else if (r->zone == GRAPH && !r->after_blank)
+        sp_emit(r->d, SP_L520, SP_AT_LINE(r->line, SP_NOWHERE),
+                "the text ends here, without the blank line behind a call graph: threads may be missing");
+}
+
 spaa_status sp_sample_end_analysis(struct sample_reader *r)
 {
     spaa_status st = SPAA_OK;
     if (!r->open)
         return st;
     r->open = false;
+    sample_say_end(r);
     if (!sp_sample_settle_row(r) || !sp_sample_settle_image(r) || !sample_part_blocks(r))
         return sp_nomem(r->d);
     sp_buf_clear(&r->list);

@@ -257,6 +257,19 @@ static void spindump_say_missing(struct spindump_reader *r)
             nameless ? "; no line of a process" : "", images ? "" : "; no binary images");
 }
 
+/* At the end of a line: rows that are cut inside are seen as such (stacks.c). */
+static void spindump_say_end(const struct spindump_reader *r)
+{
+    const char *before = NULL;
+    if (r->in_process && r->zone == SPINDUMP_PROCESS && !r->blocks.n)
+        before = "any thread of its last process";
+    else if (r->in_process && r->zone == SPINDUMP_THREAD && !r->after_blank &&
+             r->blocks.v[r->blocks.n - 1].rows.first == r->rows.n)
+        before = "any row of its last thread";
+    if (before)
+        sp_emit(r->d, SP_L520, SP_AT_LINE(r->line, SP_NOWHERE), "the text ends here, before %s", before);
+}
+
 static spaa_status spindump_finish(struct spindump_reader *r, struct sp_input *in)
 {
     spaa_status st = SPAA_OK;
@@ -267,6 +280,8 @@ static spaa_status spindump_finish(struct spindump_reader *r, struct sp_input *i
      * what states nothing stays in doubt. */
     if (!st && r->in_process && r->zone == SPINDUMP_THREAD && !r->after_blank)
         r->blocks.v[r->blocks.n - 1].rows.cut = true;
+    if (!st)
+        spindump_say_end(r);
     if (!st)
         st = sp_spindump_end_process(r);
     if (!st)
