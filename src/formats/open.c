@@ -304,6 +304,8 @@ spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, co
         sp_emit(d, SP_E011, SP_AT_NOTHING, " ");
         st = SPAA_ERR_INPUT;
     }
+    if (!st && !p->stacks.n && !p->samples && !p->switches)
+        sp_emit(d, SP_I325, SP_AT_NOTHING, " ");
     if (!st && opts->strict && sp_diags_count(d, SP_LOSS))
         st = SPAA_ERR_INPUT;
     if (st)

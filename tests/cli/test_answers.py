@@ -27,6 +27,14 @@ def spaa(tmp_path):
     return path
 
 
+def test_a_profile_without_stacks_is_said(spaa):
+    """As one is that was cut before them."""
+    spaa.write_text("".join(line + "\n" for line in spaa.read_text().splitlines() if '"type":"stack"' not in line.replace(": ", ":")))
+    answer = run("top", spaa, "--strict", code=0)
+    assert "no stacks [SPAA-I325]" in answer.out
+    assert [d["code"] for d in ask("top", spaa)["diagnostics"]] == ["SPAA-I325"]
+
+
 def types(answer, **wanted):
     for key, kind in wanted.items():
         assert isinstance(answer[key], kind), (key, answer[key])
