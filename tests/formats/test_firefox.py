@@ -414,3 +414,19 @@ def test_fixtures_come_back(tmp_path):
         write(fixture(name), out, "--samples")
         write(str(out), again, "--samples")
         assert again.read_text() == out.read_text()
+
+
+def test_a_process_is_called_like_its_main_thread(tmp_path):
+    """Of many processes: where no thread is the main one, like the first of them in the order of the file."""
+    text = tmp_path / "many.perf-script"
+    out = tmp_path / "many.json"
+    threads = [(pid, pid + k, "p%dt%d" % (pid, k)) for pid in range(10, 4000, 10) for k in range(pid % 3, 7)]
+    random.Random(1).shuffle(threads)
+    text.write_text("".join("%s %d/%d [000] 1.000000: 1 cycles: \n\t 401000 f+0x1 (/x)\n\n" % (comm, pid, tid)
+                            for pid, tid, comm in threads))
+    assert run("convert", text, "--to", "firefox", "-o", out).code == 0
+    found = load(out)["threads"]
+    assert len(found) == len(threads)
+    for t in found:
+        pid = int(t["pid"])
+        assert t["processName"] == "p%dt%d" % (pid, pid % 3)

@@ -271,15 +271,15 @@ static void ff_put_id(struct sp_jw *j, const char *key, int64_t id, bool text)
         sp_jw_str(j, key, digits, (size_t)snprintf(digits, sizeof digits, "%lld", (long long)id));
 }
 
-/* What the main thread of a process is called; of one that has none among the threads, its first one. */
-static struct sp_str ff_process(const struct sp_ff_writer *w, int64_t pid)
+/* What the main thread of a process is called; of one that has none among the threads, its first one. The
+ * threads of a process stand together, from number `first`. */
+static struct sp_str ff_process(const struct sp_ff_writer *w, size_t first)
 {
+    const struct sp_row_thread *v = w->rows.threads.v;
     struct sp_str name = {"", 0};
-    for (size_t i = 0; i < w->rows.threads.n; i++) {
-        const struct sp_row_thread *t = &w->rows.threads.v[i];
-        if (t->pid == pid && (!name.n || t->tid == pid))
-            name = sp_pstr(w->p, t->comm);
-    }
+    for (size_t i = first; i < w->rows.threads.n && v[i].pid == v[first].pid; i++)
+        if (!name.n || v[i].tid == v[i].pid)
+            name = sp_pstr(w->p, v[i].comm);
     return name;
 }
 
@@ -303,9 +303,9 @@ static void ff_put_samples(const struct sp_ff_writer *w, struct sp_jw *j, size_t
 }
 
 static void ff_put_thread(const struct sp_ff_writer *w, struct sp_jw *j, const struct sp_row_thread *t,
-                          size_t first, size_t n)
+                          struct sp_str process, size_t first, size_t n)
 {
-    struct sp_str comm = sp_pstr(w->p, t->comm), process = ff_process(w, t->pid);
+    struct sp_str comm = sp_pstr(w->p, t->comm);
     sp_jw_open(j, NULL, '{');
     sp_jw_cstr(j, "processType", "default");
     sp_jw_str(j, "processName", process.p ? process.p : "", process.n);
@@ -328,6 +328,8 @@ static void ff_put_thread(const struct sp_ff_writer *w, struct sp_jw *j, const s
 bool sp_ff_put(struct sp_ff_writer *w)
 {
     struct sp_jw j;
+    const struct sp_row_thread *v = w->rows.threads.v;
+    struct sp_str process = {"", 0};
     sp_jw_init(&j, w->out);
     sp_jw_open(&j, NULL, '{');
     ff_put_meta(w, &j);
@@ -338,7 +340,8 @@ bool sp_ff_put(struct sp_ff_writer *w)
         size_t first = at;
         while (at < w->samples.n && w->samples.v[at].thread == i)
             at++;
-        ff_put_thread(w, &j, &w->rows.threads.v[i], first, at - first);
+        process = i && v[i].pid == v[i - 1].pid ? process : ff_process(w, i);
+        ff_put_thread(w, &j, &v[i], process, first, at - first);
     }
     sp_jw_close(&j, ']');
     sp_jw_close(&j, '}');
