@@ -155,3 +155,26 @@ def test_depth_has_no_end_but_the_limit(tmp_path):
     deep = tmp_path / "deep.heapprofile"
     deep.write_text('{"head":' + one % (call, 0) * depth + one % (call, 7) + "]}" * (depth + 1) + "}")
     assert top(deep)["whole"] == 7
+
+
+def test_more_frames_than_memory_should_hold_are_refused_before_any_is_made(tmp_path):
+    """Memory at every level of a deep tree: the square of its size in frames."""
+    call = '"callFrame":{"functionName":"f","scriptId":"1","url":"/a.js","lineNumber":1,"columnNumber":1}'
+    one = '{%s,"selfSize":1,"id":1,"children":['
+    depth = 12000
+    deep = tmp_path / "deep.heapprofile"
+    deep.write_text('{"head":' + one % call * depth + "]}" * depth + "}")
+    answer = run("top", deep)
+    assert answer.code == 3 and answer.out == ""
+    assert "the call stacks add up to more than 65 million frames [SPAA-E007]" in answer.err
+
+
+def test_of_nodes_that_share_an_id_the_first_has_the_samples(tmp_path):
+    call = '"callFrame":{"functionName":"f%d","scriptId":"1","url":"/a.js","lineNumber":%d,"columnNumber":1}'
+    ids = [2 + i % 7 for i in range(3000)]
+    children = ",".join('{%s,"selfSize":8,"id":%d,"children":[]}' % (call % (i, i), ids[i]) for i in range(3000))
+    samples = ",".join('{"size":8,"nodeId":%d,"ordinal":%d}' % (2 + i % 8, i) for i in range(8000))
+    same = tmp_path / "same.heapprofile"
+    same.write_text('{"head":{%s,"selfSize":0,"id":1,"children":[%s]},"samples":[%s]}' % (call % (0, 0), children, samples))
+    counted = {r["function"]: r["self"] for r in top(same, "--metric", "samples")["rows"] if r["self"]}
+    assert counted == {"f%d" % i: 1000 for i in range(7)}

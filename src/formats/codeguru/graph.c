@@ -17,11 +17,11 @@
  */
 #include "formats/codeguru/graph.h"
 
+#include "formats/common/text/json_file.h"
 #include "json/unique.h"
 
-#define LEVELS_MAX  ((size_t)1 << 22)
-#define FRAMES_FREE ((size_t)64 << 20) /* stack frames of any file; beyond, one per byte of input */
-#define NOTE_EVERY  ((size_t)1 << 20)
+#define LEVELS_MAX ((size_t)1 << 22)
+#define NOTE_EVERY ((size_t)1 << 20)
 
 /* ---- names and frames ---- */
 
@@ -248,7 +248,7 @@ static void codeguru_free_graph(struct sp_cg_tree *x)
 spaa_status sp_cg_read_graph(struct sp_cg_graph *g, struct sp_json *j)
 {
     struct sp_cg_tree x = {.g = g, .j = j, .p = g->p, .d = g->d, .noted = (size_t)(j->p - j->start)};
-    x.frames_max = FRAMES_FREE + (size_t)(j->end - j->start);
+    x.frames_max = sp_json_frames_max((size_t)(j->end - j->start));
     sp_buf_init(&x.extra, 0);
     sp_buf_init(&x.text, 0);
     spaa_status st =

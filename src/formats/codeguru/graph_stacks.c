@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "formats/common/text/json_file.h"
 
 #include <stdlib.h>
 
@@ -57,12 +58,9 @@ static spaa_status codeguru_add_stack(struct sp_cg_tree *x, const struct sp_cg_c
     for (uint32_t n = c->node; n != SP_NONE; n = x->nodes.v[n].parent)
         if (!sp_vec_push(&x->path, x->nodes.v[n].frame))
             return sp_nomem(x->d);
-    if (p->stack_frames.n + x->path.n > x->frames_max) {
-        sp_emit_hint(x->d, SP_E007, SP_AT((uint64_t)(c->number.p - x->j->start)),
-                     "a tree this deep with counts at every level is no profile",
-                     "the call stacks add up to more than %zu million frames", x->frames_max >> 20);
-        return SPAA_ERR_LIMIT;
-    }
+    if (p->stack_frames.n + x->path.n > x->frames_max)
+        return sp_json_too_many_frames(x->d, SP_AT((uint64_t)(c->number.p - x->j->start)), x->frames_max,
+                                       "a tree this deep with counts at every level is no profile");
     uint32_t s = sp_stack_intern(p, x->path.v, x->path.n, c->context, SP_UNIFIED, &is_new);
     if (s == SP_NONE)
         return sp_nomem(x->d);

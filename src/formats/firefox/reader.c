@@ -3,8 +3,6 @@
 #include "formats/firefox/read.h"
 #include "model/samples.h"
 
-#define FRAMES_FREE ((size_t)64 << 20) /* stack frames of any file; beyond, one per byte of input */
-
 /* ---- meta ---- */
 
 /* What categories say of frames: those of the kernel, of programs; of others nothing. */
@@ -242,7 +240,7 @@ spaa_status sp_ff_read(struct sp_input *in, const struct sp_read_opts *opts, str
         st = sp_samples_new(d, &p->samples);
     if (st)
         return st;
-    r.frames_max = FRAMES_FREE + r.file.text.n;
+    r.frames_max = sp_json_frames_max(r.file.text.n);
     for (size_t i = 0; i < SP_FF_KINDS; i++)
         r.events[i] = SP_NONE;
     sp_buf_init(&r.b, 0);

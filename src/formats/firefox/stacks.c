@@ -177,10 +177,8 @@ bool sp_ff_path(struct sp_ff_reader *r, struct sp_ff_tables *t, int64_t stack)
         if (!sp_vec_push(&r->path, (uint32_t)frame))
             return sp_ff_fail(r);
         if (r->p->stack_frames.n + r->path.n > r->frames_max) {
-            sp_emit_hint(r->d, SP_E007, SP_AT_NOTHING,
-                         "stacks this deep, all of them different, are no profile",
-                         "the call stacks add up to more than %zu million frames", r->frames_max >> 20);
-            r->status = SPAA_ERR_LIMIT;
+            r->status = sp_json_too_many_frames(r->d, SP_AT_NOTHING, r->frames_max,
+                                                "stacks this deep, all of them different, are no profile");
             return false;
         }
     }

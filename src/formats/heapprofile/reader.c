@@ -8,8 +8,6 @@
 #include "formats/common/text/json_file.h"
 #include "formats/heapprofile/heapprofile.h"
 
-#define FRAMES_FREE ((size_t)64 << 20) /* stack frames of any file; beyond, one per byte of input */
-
 struct v8_reader {
     struct sp_v8_tree t;
     const struct sp_read_opts *opts;
@@ -23,20 +21,30 @@ struct v8_reader {
 
 /* ---- samples ---- */
 
+/* The first node of that id, and where the map would have it; SP_MAP_NONE: there is none. */
+static uint32_t v8_node_of(const struct v8_reader *r, const struct sp_map *ids, uint64_t id,
+                           struct sp_probe *at)
+{
+    uint32_t n;
+    *at = sp_map_probe(ids, sp_hash_mix(id, 7));
+    while ((n = sp_map_next(ids, at)) != SP_MAP_NONE)
+        if (r->t.nodes.v[n].id == id)
+            break;
+    return n;
+}
+
 /* How many samples each node has. */
 static bool v8_count(struct v8_reader *r)
 {
     struct sp_map ids = {0};
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < r->t.nodes.n; i++)
-        ok = sp_map_add(&ids, sp_hash_mix(r->t.nodes.v[i].id, 7), i);
+    struct sp_probe at;
+    bool ok = sp_map_grow(&ids, r->t.samples.n ? r->t.nodes.n : 0);
+    for (uint32_t i = 0; ok && r->t.samples.n && i < r->t.nodes.n; i++)
+        if (v8_node_of(r, &ids, r->t.nodes.v[i].id, &at) == SP_MAP_NONE)
+            ok = sp_map_add_at(&ids, &at, i);
     for (size_t i = 0; ok && i < r->t.samples.n; i++) {
         const struct sp_v8_sample *s = &r->t.samples.v[i];
-        struct sp_probe at = sp_map_probe(&ids, sp_hash_mix(s->node, 7));
-        uint32_t n;
-        while ((n = sp_map_next(&ids, &at)) != SP_MAP_NONE)
-            if (r->t.nodes.v[n].id == s->node)
-                break;
+        uint32_t n = v8_node_of(r, &ids, s->node, &at);
         if (n == SP_MAP_NONE) {
             r->stray++;
             if (__builtin_add_overflow(r->stray_bytes, s->size, &r->stray_bytes))
@@ -85,12 +93,6 @@ static spaa_status v8_stack(struct v8_reader *r, const struct sp_v8_node *node)
         if (n->parent == SP_NONE)
             break;
     }
-    if (p->stack_frames.n + r->path.n > r->frames_max) {
-        sp_emit_hint(r->t.d, SP_E007, SP_AT_NOTHING,
-                     "a tree this deep with memory at every level is no profile",
-                     "the call stacks add up to more than %zu million frames", r->frames_max >> 20);
-        return SPAA_ERR_LIMIT;
-    }
     uint32_t s = sp_stack_intern(p, r->path.v, r->path.n, r->context, SP_UNIFIED, &is_new);
     if (s == SP_NONE)
         return sp_nomem(r->t.d);
@@ -101,9 +103,30 @@ static spaa_status v8_stack(struct v8_reader *r, const struct sp_v8_node *node)
     return ok ? SPAA_OK : sp_nomem(r->t.d);
 }
 
+/* What all stacks come to, before the first is made. */
+static spaa_status v8_measure(struct v8_reader *r)
+{
+    size_t n = r->t.nodes.n, sum = 0;
+    uint32_t *depth = calloc(n + 1, sizeof *depth);
+    if (!depth)
+        return sp_nomem(r->t.d);
+    for (size_t i = 0; i < n; i++) { /* a parent stands before its children */
+        const struct sp_v8_node *x = &r->t.nodes.v[i];
+        depth[i] = (x->parent == SP_NONE ? 0 : depth[x->parent]) + (x->frame != SP_NONE);
+        sum += x->self > 0 ? depth[i] : 0;
+    }
+    free(depth);
+    if (sum <= r->frames_max)
+        return SPAA_OK;
+    return sp_json_too_many_frames(r->t.d, SP_AT_NOTHING, r->frames_max,
+                                   "a tree this deep with memory at every level is no profile");
+}
+
 static spaa_status v8_stacks(struct v8_reader *r)
 {
-    spaa_status st = v8_declare(r) && v8_count(r) ? SPAA_OK : sp_nomem(r->t.d);
+    spaa_status st = v8_measure(r);
+    if (!st && (!v8_declare(r) || !v8_count(r)))
+        st = sp_nomem(r->t.d);
     for (size_t i = 0; !st && i < r->t.nodes.n; i++)
         if (r->t.nodes.v[i].self > 0)
             st = v8_stack(r, &r->t.nodes.v[i]);
@@ -161,7 +184,7 @@ static spaa_status v8_read(struct sp_input *in, const struct sp_read_opts *opts,
     if (st)
         return st;
     struct v8_reader r = {.t = {.p = p, .d = d, .in = in}, .opts = opts};
-    r.frames_max = FRAMES_FREE + n;
+    r.frames_max = sp_json_frames_max(n);
     sp_buf_init(&r.t.call.name, 0);
     sp_buf_init(&r.t.call.url, 0);
     sp_v8_calls_init(&r.t.calls, p, opts->frames);

@@ -4,8 +4,6 @@
 #include "formats/speedscope/speedscope.h"
 #include "model/samples.h"
 
-#define FRAMES_FREE ((size_t)64 << 20) /* stack frames of any file; beyond, one per byte of input */
-
 static const struct {
     const char *name; /* as JSON */
     enum sp_ss_kind kind;
@@ -335,7 +333,7 @@ spaa_status sp_ss_read(struct sp_input *in, const struct sp_read_opts *opts, str
         st = sp_samples_new(d, &p->samples);
     if (st)
         return st;
-    r.frames_max = FRAMES_FREE + r.file.text.n;
+    r.frames_max = sp_json_frames_max(r.file.text.n);
     r.value = SP_NONE;
     for (size_t i = 0; i < SP_SS_KINDS; i++)
         r.events[i] = SP_NONE;

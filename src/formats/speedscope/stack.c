@@ -56,9 +56,8 @@ bool sp_ss_add(struct sp_ss *r, const struct sp_ss_profile *x, __int128 weight, 
     struct sp_profile *p = r->p;
     bool is_new;
     if (p->stack_frames.n + r->path.n > r->frames_max) {
-        sp_emit_hint(r->d, SP_E007, SP_AT_NOTHING, "stacks this deep, all of them different, are no profile",
-                     "the call stacks add up to more than %zu million frames", r->frames_max >> 20);
-        r->status = SPAA_ERR_LIMIT;
+        r->status = sp_json_too_many_frames(r->d, SP_AT_NOTHING, r->frames_max,
+                                            "stacks this deep, all of them different, are no profile");
         return false;
     }
     sp_turn_path(r->path.v, r->path.n);

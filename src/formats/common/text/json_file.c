@@ -31,6 +31,17 @@ spaa_status sp_json_file_ended(const struct sp_json_file *f, const struct sp_jso
     return SPAA_OK;
 }
 
+size_t sp_json_frames_max(size_t n)
+{
+    return ((size_t)64 << 20) + n;
+}
+
+spaa_status sp_json_too_many_frames(struct sp_diags *d, struct sp_where at, size_t max, const char *hint)
+{
+    sp_emit_hint(d, SP_E007, at, hint, "the call stacks add up to more than %zu million frames", max >> 20);
+    return SPAA_ERR_LIMIT;
+}
+
 bool sp_begins_json_object(const unsigned char *p, size_t n)
 {
     size_t i = 0;
