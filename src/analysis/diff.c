@@ -51,6 +51,7 @@ void sp_diff_free(struct sp_diff *d)
     sp_vec_free(&d->rows);
     sp_vec_free(&d->appeared);
     sp_vec_free(&d->vanished);
+    free(d->row_of);
     sp_strtab_free(&d->strs);
 }
 
@@ -504,6 +505,16 @@ static int diff_cmp_row(const void *va, const void *vb, void *arg)
     return c ? c : (a->key > b->key) - (a->key < b->key);
 }
 
+/* Where the row of each key is, now that they stay there. */
+static bool number_rows(struct sp_diff *d)
+{
+    size_t n = d->rows.n + d->appeared.n + d->vanished.n;
+    d->row_of = calloc(d->keys.n + 1, sizeof *d->row_of);
+    for (size_t i = 0; d->row_of && i < n; i++)
+        d->row_of[sp_diff_row_at(d, i)->key] = (uint32_t)i + 1;
+    return d->row_of != NULL;
+}
+
 spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
 {
     if (!widen_runs(d))
@@ -523,7 +534,8 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
     if (!diff_make_rows(d) || !compare_all(d))
         return sp_nomem(d->diags);
     d->headline = headline(d);
-    sp_diff_find_moved(d);
+    if (!sp_diff_find_moved(d))
+        return sp_nomem(d->diags);
     struct order o = {d, opts->sort_total ? SP_TOTAL : SP_SELF};
     if (d->rows.n)
         qsort_r(d->rows.v, d->rows.n, sizeof *d->rows.v, diff_cmp_row, &o);
@@ -531,5 +543,5 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
         qsort_r(d->appeared.v, d->appeared.n, sizeof *d->appeared.v, diff_cmp_row, &o);
     if (d->vanished.n)
         qsort_r(d->vanished.v, d->vanished.n, sizeof *d->vanished.v, diff_cmp_row, &o);
-    return SPAA_OK;
+    return number_rows(d) ? SPAA_OK : sp_nomem(d->diags);
 }

@@ -196,6 +196,7 @@ struct sp_diff {
     const char *no_blocks;           /* why there are no time blocks; NULL: not asked, or there are */
     SP_VEC(struct sp_diff_row) rows; /* in both sides */
     SP_VEC(struct sp_diff_row) appeared, vanished; /* in one side only, heaviest first */
+    uint32_t *row_of;                              /* per key: 1 + its row, for sp_diff_row_at; 0: none */
 };
 
 spaa_status sp_diff_init(struct sp_diff *d, struct sp_diags *diags);

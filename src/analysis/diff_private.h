@@ -99,8 +99,9 @@ bool sp_diff_match_renamed(struct sp_diff *d);
 
 /* ---- work that moved (diff_moved.c) ---- */
 
-/* Once all is tested: marks functions that one side lacks and the callers that have their work. */
-void sp_diff_find_moved(struct sp_diff *d);
+/* Once all is tested: marks functions that one side lacks and the callers that have their work. False: out of
+ * memory. */
+bool sp_diff_find_moved(struct sp_diff *d);
 
 /* ---- functions under several names (diff_functions.c) ---- */
 

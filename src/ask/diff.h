@@ -136,7 +136,9 @@ enum diff_reading { DIFF_READING_OPEN, DIFF_FIXED_WORK, DIFF_FIXED_TIME, DIFF_WO
 /* Instead of functions the first line has words: of what is counted exactly, of memory, where nothing was
  * found. */
 bool sp_diff_in_words(const struct diff_answer *a);
-bool sp_diff_is_named(const struct diff_answer *a, const struct sp_diff_row *r);
+/* The rows that the first lines speak of, with those that have their work or had it: up to twice DIFF_NAMED.
+ */
+size_t sp_diff_in_head(const struct diff_answer *a, const struct sp_diff_row **out);
 /* The functions whose self changed that are worth a first line, the program's own first, then those that
  * changed most; returns how many there are. And those that changed and are not (diff_named.c). */
 size_t sp_diff_named(const struct diff_answer *a, const struct sp_diff_row **out);

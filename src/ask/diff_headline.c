@@ -21,14 +21,17 @@ bool sp_diff_in_words(const struct diff_answer *a)
            (d->headline != SP_DIFF_CHANGED && (sp_diff_establishes(d->method) || !sp_diff_named(a, top)));
 }
 
-bool sp_diff_is_named(const struct diff_answer *a, const struct sp_diff_row *r)
+size_t sp_diff_in_head(const struct diff_answer *a, const struct sp_diff_row **out)
 {
     const struct sp_diff_row *top[DIFF_NAMED];
-    size_t n = sp_diff_in_words(a) ? 0 : sp_diff_named(a, top);
-    for (size_t i = 0; i < n && i < DIFF_NAMED; i++)
-        if (top[i] == r || sp_diff_moved_with(&a->d, top[i]) == r)
-            return true;
-    return false;
+    size_t n = sp_diff_in_words(a) ? 0 : sp_diff_named(a, top), found = 0;
+    for (size_t i = 0; i < n && i < DIFF_NAMED; i++) {
+        const struct sp_diff_row *with = sp_diff_moved_with(&a->d, top[i]);
+        out[found++] = top[i];
+        if (with)
+            out[found++] = with;
+    }
+    return found;
 }
 
 bool sp_diff_either(const struct sp_diff *d)

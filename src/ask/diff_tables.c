@@ -31,6 +31,8 @@ struct people {
     struct sp_buf b;
     size_t next;
     bool told; /* names are made here */
+    const struct sp_diff_row *head[2 * DIFF_NAMED];
+    size_t nhead;
 };
 
 static void people_column(struct people *x, const char *title, unsigned flags)
@@ -273,11 +275,19 @@ static void others_row(struct people *x, const struct sp_diff_row *r, unsigned s
         people_verdict(x, &r->share[SP_TOTAL]);
 }
 
-/* What the first lines say is not said again, but where all rows are asked for. */
-static bool others_matter(const struct diff_answer *a, const struct sp_diff_row *r)
+static bool is_in_head(const struct people *x, const struct sp_diff_row *r)
 {
-    return a->q->options->limit ||
-           (!sp_diff_is_named(a, r) && (sp_diff_matters(a, r, SP_SELF) || sp_diff_matters(a, r, SP_TOTAL)));
+    for (size_t i = 0; i < x->nhead; i++)
+        if (x->head[i] == r)
+            return true;
+    return false;
+}
+
+/* What the first lines say is not said again, but where all rows are asked for. */
+static bool others_matter(const struct people *x, const struct sp_diff_row *r)
+{
+    return x->a->q->options->limit ||
+           (!is_in_head(x, r) && (sp_diff_matters(x->a, r, SP_SELF) || sp_diff_matters(x->a, r, SP_TOTAL)));
 }
 
 static void put_others(struct people *x, const char *title, const struct sp_diff_row *rows, size_t n,
@@ -286,7 +296,7 @@ static void put_others(struct people *x, const char *title, const struct sp_diff
     const struct diff_answer *a = x->a;
     size_t shown = 0;
     for (size_t i = 0; i < n; i++)
-        shown += others_matter(a, &rows[i]);
+        shown += others_matter(x, &rows[i]);
     if (!shown)
         return;
     sp_buf_puts(&x->b, title);
@@ -298,10 +308,10 @@ static void put_others(struct people *x, const char *title, const struct sp_diff
     x->t->limit = a->limit;
     others_columns(x);
     for (size_t i = 0; i < n; i++)
-        if (x->t->rows < a->limit && others_matter(a, &rows[i]))
+        if (x->t->rows < a->limit && others_matter(x, &rows[i]))
             others_row(x, &rows[i], side);
         else
-            x->t->left_out += a->q->options->limit || !sp_diff_is_named(a, &rows[i]);
+            x->t->left_out += a->q->options->limit || !is_in_head(x, &rows[i]);
 }
 
 void sp_diff_put_people(struct diff_answer *a)
@@ -309,6 +319,7 @@ void sp_diff_put_people(struct diff_answer *a)
     const char *names = a->q->options->names;
     struct people x = {.a = a, .told = sp_diff_names_clash(&a->d) && !(names && strcmp(names, "full") == 0)};
     sp_buf_init(&x.b, 0);
+    x.nhead = sp_diff_in_head(a, x.head);
     sp_diff_put_head(a, &x.b);
     sp_answer_line_of(a->out, SP_LINE_PLAIN, &x.b); /* a blank one */
     put_changed(&x);

@@ -305,6 +305,32 @@ def test_work_that_went_into_its_caller_is_not_slower(tmp_path):
     assert unwrapped(run("diff", *slower, code=0).out).startswith("SLOWER: apply ")
 
 
+def test_of_much_work_that_moved_each_function_has_its_own_caller(tmp_path):
+    names, work = range(20), {"work%d" % i: 200 + i for i in range(60)}
+    base = {**{"caller%d" % i: 30 for i in names}, **{"callee%d" % i: 160 + 4 * i for i in names}, **work}
+    new = {**{"caller%d" % i: 190 + 4 * i for i in names}, **work}
+    calls = ({"callee%d" % i: "caller%d" % i for i in names}, {})
+    found = ask("diff", *sides(tmp_path, base, new, calls=calls))["headline"]
+    assert len(found) == 3
+    for one in found:
+        assert one["kind"] == "moved"
+        assert {one["function"], one["moved_with"]} in [{"caller%d" % i, "callee%d" % i} for i in names]
+
+
+def test_what_one_side_alone_has_is_listed_beside_what_the_first_lines_name(tmp_path):
+    """Every function of one side stands once: in the first lines, in its table, or among those left out."""
+    base = {"work": 4000, "old0": 900, **{"old%d" % i: 1 + i % 37 for i in range(1, 300)}}
+    new = {"work": 4000, "new0": 700, **{"new%d" % i: 1 + i % 41 for i in range(1, 500)}}
+    given = sides(tmp_path, base, new, runs=1)
+    found = ask("diff", *given, "-n", "0")
+    assert sorted(r["function"] for r in found["new_functions"]) == sorted("new%d" % i for i in range(500))
+    assert sorted(r["function"] for r in found["vanished_functions"]) == sorted("old%d" % i for i in range(300))
+    text = run("diff", *given, code=0).out
+    head, tables = text.split("new functions", 1)
+    said = set(re.findall(r"\b(?:old|new)\d+\b", head))
+    assert said and not said & set(re.findall(r"\b(?:old|new)\d+\b", tables)), text
+
+
 # ---- size ----
 
 def test_text_is_short_by_default(tmp_path):
