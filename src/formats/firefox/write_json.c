@@ -289,7 +289,7 @@ static void ff_put_samples(const struct sp_ff_writer *w, struct sp_jw *j, size_t
         const struct sp_ff_row *v;
         size_t n;
     } rows = {w->samples.v ? w->samples.v + first : NULL, n};
-    bool bytes = w->rows.metric != SP_NONE && sp_str_is(sp_rows_unit(&w->rows), "bytes");
+    bool bytes = w->rows.metric != SP_NONE && sp_str_is(w->rows.unit, "bytes");
     sp_jw_open(j, "samples", '{');
     FF_COLUMN(j, "stack", rows, ff_index(j, rows.v[i].node, FF_NULL));
     FF_COLUMN(j, "time", rows, sp_jw_scaled(j, NULL, rows.v[i].time - w->start, 6));

@@ -10,7 +10,7 @@ static void ff_say(struct sp_ff_writer *w)
 {
     if (w->rows.metric == SP_NONE)
         return;
-    if (!w->unit_ns && !sp_str_is(sp_rows_unit(&w->rows), "bytes"))
+    if (!w->unit_ns && !sp_str_is(w->rows.unit, "bytes"))
         sp_one_counts(w->p, w->opts, w->rows.metric, w->d);
     if (w->elsewhere)
         sp_emit(w->d, SP_I321, SP_AT_NOTHING,
@@ -25,7 +25,7 @@ spaa_status sp_ff_write(struct sp_profile *p, const struct sp_write_opts *opts, 
     spaa_status st = sp_rows_init(&w.rows, p, opts, d, "a profile of Firefox");
     bool ok = !st && sp_strtab_init(&w.strings) && sp_strtab_init(&w.func_keys);
     if (ok && w.rows.metric != SP_NONE)
-        w.unit_ns = sp_rows_unit_ns(sp_rows_unit(&w.rows));
+        w.unit_ns = sp_rows_unit_ns(w.rows.unit);
     ok = ok && sp_ff_tables(&w);
     if (ok) {
         st = sp_rows_collect(&w.rows, w.entries.entry_of);

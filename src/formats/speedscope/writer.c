@@ -72,7 +72,7 @@ static bool ss_put_frames(struct ss_writer *w)
 
 static const char *ss_unit(const struct ss_writer *w)
 {
-    struct sp_str unit = sp_rows_unit(&w->rows);
+    struct sp_str unit = w->rows.unit;
     switch (sp_rows_unit_ns(unit)) {
     case 1:
         return "nanoseconds";

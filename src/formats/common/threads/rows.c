@@ -16,6 +16,7 @@ spaa_status sp_rows_init(struct sp_rows *r, struct sp_profile *p, const struct s
     if (r->event == SP_NONE)
         return SPAA_OK;
     r->metric = sp_one_metric(p, opts, r->event, d);
+    r->unit = r->metric == SP_NONE ? r->unit : sp_rows_find_unit(r);
     spaa_status st = sp_say_events_left(p, opts, r->event, what, d);
     return st ? st : sp_say_states_added(p, opts, r->event, d);
 }

@@ -36,6 +36,7 @@ struct sp_rows {
     uint32_t *thread_of; /* by context, of those that have rows */
     struct sp_diags *d;
     uint32_t event, metric; /* SP_NONE: the profile has none, and there are no rows */
+    struct sp_str unit;     /* of the metric; n 0: it has none */
     SP_VEC(struct sp_row_thread) threads;
     SP_VEC(struct sp_row) rows;
     SP_VEC(uint32_t) entries;
@@ -67,7 +68,7 @@ void sp_entries_free(struct sp_entries *e);
 
 /* unit.c: a unit of time in nanoseconds, by its name in any spelling that is used; 0: it is none. */
 int64_t sp_rows_unit_ns(struct sp_str unit);
-/* The unit of the rows' metric; n 0: it has none. */
-struct sp_str sp_rows_unit(const struct sp_rows *r);
+/* What sp_rows_init has as the unit of the rows' metric. */
+struct sp_str sp_rows_find_unit(const struct sp_rows *r);
 
 #endif

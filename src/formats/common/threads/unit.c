@@ -21,7 +21,7 @@ int64_t sp_rows_unit_ns(struct sp_str unit)
     return 0;
 }
 
-struct sp_str sp_rows_unit(const struct sp_rows *r)
+struct sp_str sp_rows_find_unit(const struct sp_rows *r)
 {
     const struct sp_profile *p = r->p;
     for (uint32_t s = 0; s < p->stacks.n; s++) {
