@@ -1,5 +1,8 @@
 #include "analysis/binaries.h"
 
+#include "base/hash.h"
+#include "base/map.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +12,9 @@ const char *const sp_binary_how_names[] = {"functions", "name", "map", "candidat
 #define LEAST 0.5  /* of the functions and of the weight */
 #define NEAR  0.75 /* a candidate with so much of the best one's score is as good */
 
+#define LOOKED   ((size_t)1 << 24) /* pairs of binaries, each once for a function that both have; */
+#define OVERLAPS ((size_t)1 << 20) /* and once: more are too many */
+
 /* The functions of one binary on one side: a slice of the uses, by function. */
 struct binary {
     uint32_t dso;
@@ -16,18 +22,23 @@ struct binary {
     const struct sp_binary_use *first;
     size_t n;
     bool paired;
+    size_t telling;   /* functions that are evidence */
+    double weight[2]; /* of all, and of these */
 };
 
-struct evidence {
-    size_t n[2], same;
-    double weight[2], common[2];
+/* What two binaries have in common: of all functions, and of those that are evidence. */
+struct overlap {
+    uint32_t base, fresh; /* numbers of binaries */
+    uint32_t same[2];     /* ALL, TELLING */
+    double common[2][2];  /* by side: the weight of these */
 };
+
+enum { ALL, TELLING };
 
 /* How well binary `base` fits `fresh`; 0: it does not. */
 struct fit {
     size_t base, fresh; /* numbers of binaries */
     double score;
-    size_t same, of;
 };
 
 static int cmp_use(const void *va, const void *vb)
@@ -93,49 +104,26 @@ static bool names_continue(struct sp_str a, struct sp_str b)
     return s.n >= 2 && l.n > s.n && memcmp(s.p, l.p, s.n) == 0 && !isalpha((unsigned char)l.p[s.n]);
 }
 
-static struct evidence evidence_of(const struct sp_strtab *strs, const struct binary *a,
-                                   const struct binary *b, bool all)
-{
-    struct evidence e = {0};
-    size_t i = 0, k = 0;
-    while (i < a->n || k < b->n) {
-        const struct sp_binary_use *x = i < a->n ? &a->first[i] : NULL, *y = k < b->n ? &b->first[k] : NULL;
-        bool in_a = x && (!y || x->function <= y->function), in_b = y && (!x || y->function <= x->function);
-        i += in_a;
-        k += in_b;
-        if (strs && !all && !specific(sp_str_at(strs, in_a ? x->function : y->function)))
-            continue;
-        e.n[0] += in_a;
-        e.n[1] += in_b;
-        e.same += in_a && in_b;
-        e.weight[0] += in_a ? x->weight : 0;
-        e.weight[1] += in_b ? y->weight : 0;
-        e.common[0] += in_a && in_b ? x->weight : 0;
-        e.common[1] += in_a && in_b ? y->weight : 0;
-    }
-    return e;
-}
-
 static double binaries_part(double x, double of)
 {
     return of > 0 ? x / of : 1;
 }
 
-static struct fit fit_of(const struct sp_strtab *strs, const struct binary *v, size_t base, size_t fresh)
+/* How well these fit; score 0: they do not. */
+static struct fit fit_of(const struct sp_strtab *strs, const struct binary *v, const struct overlap *o)
 {
-    const struct binary *a = &v[base], *b = &v[fresh];
-    struct evidence all = evidence_of(strs, a, b, true), e = evidence_of(strs, a, b, false);
-    struct fit f = {base, fresh, 0, all.same, all.n[0] + all.n[1] - all.same};
-    if (!e.n[0] || !e.n[1]) {
-        if (!names_continue(sp_str_at(strs, a->dso), sp_str_at(strs, b->dso)))
-            return f;
-        e = all;
-    }
-    size_t fewer = e.n[0] < e.n[1] ? e.n[0] : e.n[1];
-    double x = binaries_part(e.common[0], e.weight[0]), y = binaries_part(e.common[1], e.weight[1]),
-           least = x < y ? x : y;
-    if (e.same && (double)e.same >= LEAST * (double)fewer && least >= LEAST)
-        f.score = least * (double)e.same / (double)(e.n[0] + e.n[1] - e.same);
+    const struct binary *a = &v[o->base], *b = &v[o->fresh];
+    struct fit f = {o->base, o->fresh, 0};
+    bool bare = !a->telling || !b->telling;
+    if (bare && !names_continue(sp_str_at(strs, a->dso), sp_str_at(strs, b->dso)))
+        return f;
+    unsigned by = bare ? ALL : TELLING;
+    size_t same = o->same[by], n[2] = {bare ? a->n : a->telling, bare ? b->n : b->telling},
+           fewer = n[0] < n[1] ? n[0] : n[1];
+    double x = binaries_part(o->common[0][by], a->weight[by]),
+           y = binaries_part(o->common[1][by], b->weight[by]), least = x < y ? x : y;
+    if (same && (double)same >= LEAST * (double)fewer && least >= LEAST)
+        f.score = least * (double)same / (double)(n[0] + n[1] - same);
     return f;
 }
 
@@ -152,7 +140,7 @@ static bool find_binaries(const struct sp_strtab *strs, const struct sp_binary_u
     for (size_t i = 0, k; i < n; i = k) {
         for (k = i; k < n && uses[k].side == uses[i].side && uses[k].dso == uses[i].dso; k++)
             ;
-        v[found++] = (struct binary){uses[i].dso, uses[i].side, uses + i, k - i, false};
+        v[found++] = (struct binary){uses[i].dso, uses[i].side, uses + i, k - i, false, 0, {0, 0}};
         half += !uses[i].side;
     }
     for (size_t i = 0, k = half; i < half && k < found;) { /* both by number */
@@ -171,21 +159,131 @@ static bool find_binaries(const struct sp_strtab *strs, const struct sp_binary_u
     return true;
 }
 
-/* Whether a fit is the best of both its binaries, with no other near it. */
-static bool unrivalled(const struct fit *fits, size_t n, const struct fit *f)
+/* ---- what they have in common ---- */
+
+/* A function of a binary that one side alone has. */
+struct member {
+    uint32_t function, binary;
+    double weight;
+};
+
+static int cmp_member(const void *va, const void *vb)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct fit *x = &fits[i];
-        if (x != f && (x->base == f->base || x->fresh == f->fresh) && x->score >= NEAR * f->score)
-            return false;
-    }
+    const struct member *a = va, *b = vb;
+    int c = (a->function > b->function) - (a->function < b->function);
+    return c ? c : (a->binary > b->binary) - (a->binary < b->binary);
+}
+
+struct overlaps {
+    const struct sp_strtab *strs;
+    struct binary *binaries; /* those of the base first */
+    size_t n;
+    SP_VEC(struct member) members; /* by function */
+    SP_VEC(struct overlap) v;
+    struct sp_map map; /* of v, by both binaries */
+    size_t looked;     /* pairs that were looked at, one for each function */
+    bool too_many;
+};
+
+static struct overlap *overlap_at(struct overlaps *o, uint32_t base, uint32_t fresh)
+{
+    uint64_t hash = sp_hash_mix(base, fresh);
+    struct sp_probe at = sp_map_probe(&o->map, hash);
+    for (uint32_t i; (i = sp_map_next(&o->map, &at)) != SP_MAP_NONE;)
+        if (o->v.v[i].base == base && o->v.v[i].fresh == fresh)
+            return &o->v.v[i];
+    struct overlap x = {.base = base, .fresh = fresh};
+    if (!sp_map_add_at(&o->map, &at, (uint32_t)o->v.n) || !sp_vec_push(&o->v, x))
+        return NULL;
+    return &o->v.v[o->v.n - 1];
+}
+
+static bool overlap_find_members(struct overlaps *o)
+{
+    for (uint32_t i = 0; i < o->n; i++)
+        for (size_t k = 0; k < o->binaries[i].n; k++) {
+            struct binary *b = &o->binaries[i];
+            const struct sp_binary_use *u = &b->first[k];
+            bool telling = specific(sp_str_at(o->strs, u->function));
+            struct member m = {u->function, i, u->weight};
+            b->weight[ALL] += u->weight;
+            b->weight[TELLING] += telling ? u->weight : 0;
+            b->telling += telling;
+            if (!sp_vec_push(&o->members, m))
+                return false;
+        }
+    if (o->members.n)
+        qsort(o->members.v, o->members.n, sizeof *o->members.v, cmp_member);
     return true;
+}
+
+/* One function, which these binaries have: n of the base, then `more` of the new side. What is no evidence
+ * counts where one of two binaries has nothing else. */
+static bool overlap_add(struct overlaps *o, const struct member *m, size_t n, size_t more)
+{
+    bool telling = specific(sp_str_at(o->strs, m->function)), bare = false;
+    for (size_t i = 0; i < n + more; i++)
+        bare = bare || !o->binaries[m[i].binary].telling;
+    if (!n || !more || (!telling && !bare))
+        return true;
+    o->too_many = o->too_many || more > (LOOKED - o->looked) / n;
+    o->looked += o->too_many ? 0 : n * more;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = n; k < n + more && !o->too_many; k++) {
+            bool both = o->binaries[m[i].binary].telling && o->binaries[m[k].binary].telling;
+            struct overlap *x = telling || !both ? overlap_at(o, m[i].binary, m[k].binary) : NULL;
+            if (!x && (telling || !both))
+                return false;
+            for (unsigned by = ALL; x && by <= (telling ? TELLING : ALL); by++) {
+                x->same[by]++;
+                x->common[0][by] += m[i].weight;
+                x->common[1][by] += m[k].weight;
+            }
+            o->too_many = o->v.n > OVERLAPS;
+        }
+    return true;
+}
+
+static bool overlap_find(struct overlaps *o)
+{
+    bool ok = overlap_find_members(o);
+    const struct member *v = o->members.v;
+    for (size_t i = 0, n, more; ok && i < o->members.n; i += n + more) {
+        for (n = 0; i + n < o->members.n && v[i + n].function == v[i].function &&
+                    !o->binaries[v[i + n].binary].side;)
+            n++;
+        for (more = 0; i + n + more < o->members.n && v[i + n + more].function == v[i].function;)
+            more++;
+        ok = overlap_add(o, v + i, n, more);
+    }
+    return ok;
+}
+
+/* ---- which are one ---- */
+
+/* The two best scores of a binary. */
+struct best {
+    double first, second;
+};
+
+static void best_take(struct best *b, double score)
+{
+    if (score > b->first)
+        *b = (struct best){score, b->first};
+    else if (score > b->second)
+        b->second = score;
+}
+
+/* Whether a fit is the best of its binary, with no other near it. */
+static bool unrivalled(const struct best *b, double score)
+{
+    return score >= b->first && b->second < NEAR * score;
 }
 
 static bool binaries_add_pair(const struct binary *v, const struct fit *f, enum sp_binary_how how,
                               struct sp_binary_pairs *out)
 {
-    struct sp_binary_pair p = {{v[f->base].dso, v[f->fresh].dso}, how, f->same, f->of};
+    struct sp_binary_pair p = {.dso = {v[f->base].dso, v[f->fresh].dso}, .how = how};
     return sp_vec_push(&out->v, p);
 }
 
@@ -199,19 +297,32 @@ static size_t drop_paired(const struct binary *v, struct fit *fits, size_t n)
     return kept;
 }
 
-static bool binaries_choose(struct binary *v, struct fit *fits, size_t n, struct sp_binary_pairs *out)
+/* Each round pairs what no other comes near; one that waits for another's end has less than NEAR of its
+ * score, so that there are few rounds. */
+static bool binaries_choose(struct binary *v, size_t count, struct fit *fits, size_t n,
+                            struct sp_binary_pairs *out)
 {
-    for (bool more = true; more;) {
+    struct best *best = calloc(count + 1, sizeof *best);
+    bool ok = best != NULL;
+    for (bool more = true; ok && more;) {
         more = false;
+        memset(best, 0, count * sizeof *best);
         for (size_t i = 0; i < n; i++) {
-            if (v[fits[i].base].paired || v[fits[i].fresh].paired || !unrivalled(fits, n, &fits[i]))
+            best_take(&best[fits[i].base], fits[i].score);
+            best_take(&best[fits[i].fresh], fits[i].score);
+        }
+        for (size_t i = 0; ok && i < n; i++) {
+            const struct fit *f = &fits[i];
+            if (!unrivalled(&best[f->base], f->score) || !unrivalled(&best[f->fresh], f->score))
                 continue;
-            if (!binaries_add_pair(v, &fits[i], SP_BINARY_BY_FUNCTIONS, out))
-                return false;
-            v[fits[i].base].paired = v[fits[i].fresh].paired = more = true;
+            ok = binaries_add_pair(v, f, SP_BINARY_BY_FUNCTIONS, out);
+            v[f->base].paired = v[f->fresh].paired = more = true;
         }
         n = drop_paired(v, fits, n);
     }
+    free(best);
+    if (!ok)
+        return false;
     for (size_t i = 0; i < n; i++)
         if (!binaries_add_pair(v, &fits[i], SP_BINARY_CANDIDATE, out))
             return false;
@@ -226,38 +337,67 @@ static int cmp_pair(const void *va, const void *vb, void *arg)
     return c ? c : sp_str_cmp(sp_str_at(strs, a->dso[1]), sp_str_at(strs, b->dso[1]));
 }
 
+static int cmp_fit(const void *va, const void *vb)
+{
+    const struct fit *a = va, *b = vb;
+    int c = (a->base > b->base) - (a->base < b->base);
+    return c ? c : (a->fresh > b->fresh) - (a->fresh < b->fresh);
+}
+
 bool sp_binaries_pair(const struct sp_strtab *strs, const struct sp_binary_use *uses, size_t n,
                       struct sp_binary_pairs *out)
 {
-    struct binary *v;
-    size_t count;
+    struct overlaps o = {.strs = strs};
     SP_VEC(struct fit) fits = {0};
-    bool ok = find_binaries(strs, uses, n, &v, &count);
-    for (size_t i = 0; ok && i < count; i++)
-        for (size_t k = 0; ok && k < count && !v[i].side; k++) {
-            struct fit f = v[k].side ? fit_of(strs, v, i, k) : (struct fit){0};
-            ok = !(f.score > 0) || sp_vec_push(&fits, f);
-        }
-    ok = ok && binaries_choose(v, fits.v, fits.n, out);
+    bool ok = find_binaries(strs, uses, n, &o.binaries, &o.n) && overlap_find(&o);
+    for (size_t i = 0; ok && !o.too_many && i < o.v.n; i++) {
+        struct fit f = fit_of(strs, o.binaries, &o.v.v[i]);
+        ok = !(f.score > 0) || sp_vec_push(&fits, f);
+    }
+    if (ok && fits.n)
+        qsort(fits.v, fits.n, sizeof *fits.v, cmp_fit);
+    ok = ok && binaries_choose(o.binaries, o.n, fits.v, fits.n, out);
+    for (size_t i = 0; ok && i < out->v.n; i++)
+        sp_binaries_count(uses, n, &out->v.v[i], out->v.v[i].dso[0], out->v.v[i].dso[1]);
     if (ok && out->v.n)
         qsort_r(out->v.v, out->v.n, sizeof *out->v.v, cmp_pair, (void *)strs);
+    out->too_many = o.too_many;
     sp_vec_free(&fits);
-    free(v);
+    sp_vec_free(&o.members);
+    sp_vec_free(&o.v);
+    sp_map_free(&o.map);
+    free(o.binaries);
     return ok;
+}
+
+/* The uses of a binary on one side. */
+static size_t uses_of(const struct sp_binary_use *uses, size_t n, unsigned side, uint32_t dso,
+                      const struct sp_binary_use **first)
+{
+    const struct sp_binary_use *v = uses, *end = uses + n;
+    while (n) {
+        size_t half = n / 2;
+        bool before = v[half].side != side ? v[half].side < side : v[half].dso < dso;
+        v = before ? v + half + 1 : v;
+        n = before ? n - half - 1 : half;
+    }
+    *first = v;
+    while (v < end && v->side == side && v->dso == dso)
+        v++;
+    return (size_t)(v - *first);
 }
 
 void sp_binaries_count(const struct sp_binary_use *uses, size_t n, struct sp_binary_pair *pair, uint32_t base,
                        uint32_t fresh)
 {
-    struct binary side[2] = {{.dso = base}, {.dso = fresh}};
-    for (size_t i = 0; i < n; i++) {
-        struct binary *b = &side[uses[i].side];
-        if (uses[i].dso != b->dso)
-            continue;
-        b->first = b->n ? b->first : uses + i;
-        b->n++;
+    const struct sp_binary_use *a, *b;
+    size_t na = uses_of(uses, n, 0, base, &a), nb = uses_of(uses, n, 1, fresh, &b), same = 0;
+    for (size_t i = 0, k = 0; i < na && k < nb;) {
+        uint32_t x = a[i].function, y = b[k].function;
+        same += x == y;
+        i += x <= y;
+        k += y <= x;
     }
-    struct evidence e = evidence_of(NULL, &side[0], &side[1], true);
-    pair->same = e.same;
-    pair->of = e.n[0] + e.n[1] - e.same;
+    pair->same = same;
+    pair->of = na + nb - same;
 }

@@ -37,9 +37,13 @@ struct sp_binary_pair {
 
 struct sp_binary_pairs {
     SP_VEC(struct sp_binary_pair) v;
+    bool too_many; /* binaries that share functions: none was paired */
 };
 
-/* Appends pairs and candidates, by name; the uses are joined. False: out of memory. */
+/*
+ * Appends pairs and candidates, by name; the uses are joined. Which binaries share functions is looked at up
+ * to a million pairs of them, and sixteen million times for one function. False: out of memory.
+ */
 bool sp_binaries_pair(const struct sp_strtab *strs, const struct sp_binary_use *uses, size_t n,
                       struct sp_binary_pairs *out);
 /* Counts the functions of binary `base` of side 0 and `fresh` of side 1; the uses are joined. */

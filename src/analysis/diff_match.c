@@ -9,6 +9,8 @@
 
 #include "analysis/normalise.h"
 #include "analysis/signature.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/nearest.h"
 
 /* ---- --map ---- */
@@ -139,20 +141,46 @@ static bool diff_match_find_uses(struct sp_diff *d, struct sp_binary_use **out, 
     return ok;
 }
 
-/* The keys of binary `from` become those of `to`, which no run has that has `from`. */
-static bool move_binary(struct sp_diff *d, uint32_t from, uint32_t to)
+/* Where keys of renamed binaries go: per key 1 + the one of the same function in the new binary, or 0. */
+static bool find_moves(struct sp_diff *d, const struct sp_binary_pairs *pairs, uint32_t *to, uint32_t *moved)
 {
-    uint32_t *at = calloc(d->strs.strs.n + 1, sizeof *at);  /* per function: 1 + its key in `to` */
-    uint32_t *moved = calloc(d->keys.n + 1, sizeof *moved); /* per key: 1 + where it went */
-    for (uint32_t k = 0; at && moved && k < d->keys.n; k++)
-        if (d->keys.v[k].dso == to && !d->keys.v[k].build)
-            at[d->keys.v[k].function] = k + 1;
-    for (uint32_t k = 0; at && moved && k < d->keys.n; k++) {
-        struct sp_diff_key *key = &d->keys.v[k];
-        if (key->dso != from)
+    struct sp_map map = {0};
+    unsigned char *is_new = calloc(d->strs.strs.n + 1, 1);
+    bool ok = is_new != NULL;
+    for (size_t i = 0; ok && i < pairs->v.n; i++)
+        if (pairs->v.v[i].how != SP_BINARY_CANDIDATE) {
+            to[pairs->v.v[i].dso[SP_BASE]] = pairs->v.v[i].dso[SP_NEW];
+            is_new[pairs->v.v[i].dso[SP_NEW]] = 1;
+        }
+    for (uint32_t k = 0; ok && k < d->keys.n; k++) {
+        const struct sp_diff_key *key = &d->keys.v[k];
+        if (is_new[key->dso] && !key->build)
+            ok = sp_map_add(&map, sp_hash_mix(key->function, key->dso), k);
+    }
+    for (uint32_t k = 0; ok && k < d->keys.n; k++) {
+        const struct sp_diff_key *key = &d->keys.v[k];
+        if (!to[key->dso] || key->build)
             continue;
-        key->dso = to;
-        moved[k] = key->build ? 0 : at[key->function];
+        struct sp_probe at = sp_map_probe(&map, sp_hash_mix(key->function, to[key->dso]));
+        for (uint32_t i; (i = sp_map_next(&map, &at)) != SP_MAP_NONE;)
+            if (d->keys.v[i].function == key->function && d->keys.v[i].dso == to[key->dso])
+                moved[k] = i + 1;
+    }
+    sp_map_free(&map);
+    free(is_new);
+    return ok;
+}
+
+/* The keys of binaries of the base become those of what they are called now, which no run has that has these.
+ */
+static bool move_binaries(struct sp_diff *d, const struct sp_binary_pairs *pairs)
+{
+    uint32_t *to = calloc(d->strs.strs.n + 1, sizeof *to);  /* per binary: what it is called now, or 0 */
+    uint32_t *moved = calloc(d->keys.n + 1, sizeof *moved); /* per key */
+    bool ok = to && moved && find_moves(d, pairs, to, moved);
+    for (uint32_t k = 0; ok && k < d->keys.n; k++) {
+        struct sp_diff_key *key = &d->keys.v[k];
+        key->dso = to[key->dso] ? to[key->dso] : key->dso;
         if (!moved[k])
             continue;
         struct sp_diff_key *other = &d->keys.v[moved[k] - 1];
@@ -160,13 +188,12 @@ static bool move_binary(struct sp_diff *d, uint32_t from, uint32_t to)
         for (size_t i = 0; i < d->runs[SP_BASE].n; i++)
             sp_diff_move_key(d->runs[SP_BASE].v[i], k, moved[k] - 1);
     }
-    for (uint32_t k = 0; at && moved && k < d->keys.n; k++) {
+    for (uint32_t k = 0; ok && k < d->keys.n; k++) {
         uint32_t all = d->keys.v[k].all;
         if (all != SP_NONE && moved[all])
             d->keys.v[k].all = moved[all] - 1;
     }
-    bool ok = at && moved;
-    free(at);
+    free(to);
     free(moved);
     return ok;
 }
@@ -235,9 +262,12 @@ spaa_status sp_diff_match_binaries(struct sp_diff *d)
               sp_binaries_pair(&d->strs, uses, n, &found) && tell_known(d, uses, n, as);
     for (size_t i = 0; ok && i < found.v.n; i++) {
         struct sp_binary_pair *p = &found.v.v[i];
-        ok = diff_match_add_pair(d, *p, as[SP_BASE][p->dso[SP_BASE]], as[SP_NEW][p->dso[SP_NEW]]) &&
-             (p->how == SP_BINARY_CANDIDATE || move_binary(d, p->dso[SP_BASE], p->dso[SP_NEW]));
+        ok = diff_match_add_pair(d, *p, as[SP_BASE][p->dso[SP_BASE]], as[SP_NEW][p->dso[SP_NEW]]);
     }
+    ok = ok && (!found.v.n || move_binaries(d, &found));
+    if (ok && found.too_many)
+        sp_emit(d->diags, SP_W644, SP_AT_NOTHING,
+                "those of one side alone are compared with none of the other");
     free(uses);
     free(as[SP_BASE]);
     free(as[SP_NEW]);

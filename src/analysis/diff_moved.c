@@ -102,8 +102,8 @@ static bool moved_find_rows(struct moved_search *m)
 }
 
 /* Whether the caller's self changed the other way by as much, in all or against what functions agree in. */
-static bool fits(const struct sp_diff *d, unsigned side, const struct sp_diff_row *callee,
-                 const struct sp_diff_row *r)
+static bool moved_fits(const struct sp_diff *d, unsigned side, const struct sp_diff_row *callee,
+                       const struct sp_diff_row *r)
 {
     double ratio, se, shift = isfinite(d->reference_change) ? log1p(d->reference_change) : 0;
     bool grew = r->cost[SP_SELF].delta > 0;
@@ -126,7 +126,7 @@ static uint32_t moved_first(const struct moved_search *m, unsigned side, const s
     if (end - v > NAMESAKES && v[NAMESAKES].function == function)
         return found;
     for (; v < end && v->function == function && v->row < found; v++)
-        if (fits(m->d, side, callee, &m->d->rows.v[v->row]))
+        if (moved_fits(m->d, side, callee, &m->d->rows.v[v->row]))
             return v->row;
     return found;
 }

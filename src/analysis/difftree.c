@@ -32,6 +32,7 @@ struct joiner {
     SP_VEC(struct work) work;
     struct sp_diff_tree out;
     int64_t multiply, divide; /* base weights to the scale of the new ones */
+    bool too_many;            /* binaries, to pair them */
 };
 
 static uint32_t difftree_key_of(struct joiner *j, struct sp_buf *text, char kind, struct sp_str name,
@@ -112,14 +113,16 @@ static bool name_dsos(struct joiner *j, struct sp_buf *text)
     }
     n = ok ? sp_binary_uses_join(uses, n) : 0;
     ok = ok && sp_binaries_pair(&j->strs, uses, n, &pairs);
+    uint32_t *now = calloc(j->strs.strs.n + 1, sizeof *now); /* per name: what it is called now, or 0 */
+    ok = ok && now;
+    for (size_t k = 0; ok && k < pairs.v.n; k++)
+        if (pairs.v.v[k].how == SP_BINARY_BY_FUNCTIONS)
+            now[pairs.v.v[k].dso[SP_BASE]] = pairs.v.v[k].dso[SP_NEW];
     for (size_t i = 0; ok && i < base->dsos.n; i++)
-        for (size_t k = 0; k < pairs.v.n; k++)
-            if (pairs.v.v[k].how == SP_BINARY_BY_FUNCTIONS &&
-                pairs.v.v[k].dso[SP_BASE] == j->dsos[SP_BASE][i]) {
-                j->dsos[SP_BASE][i] = pairs.v.v[k].dso[SP_NEW];
-                break;
-            }
+        j->dsos[SP_BASE][i] = now[j->dsos[SP_BASE][i]] ? now[j->dsos[SP_BASE][i]] : j->dsos[SP_BASE][i];
+    j->too_many = pairs.too_many;
     sp_vec_free(&pairs.v);
+    free(now);
     free(uses);
     return ok;
 }
@@ -341,6 +344,8 @@ spaa_status sp_diff_tree_build(const struct sp_tree *base, unsigned base_scale, 
         j.divide *= 10;
     spaa_status st = sp_profile_new(d, &j.out.profile);
     bool ok = !st && sp_strtab_init(&j.strs) && name_functions(&j);
+    if (ok && j.too_many)
+        sp_emit(d, SP_W644, SP_AT_NOTHING, "those of one side alone are compared with none of the other");
     for (unsigned side = SP_SIDES; ok && side-- > 0;)
         ok = sp_vec_push(&j.sources, ((struct source){0, 0, (uint8_t)side}));
     ok = ok && sp_vec_push(&j.work, ((struct work){0, SP_SIDES, SP_NONE}));

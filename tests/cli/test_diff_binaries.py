@@ -181,3 +181,52 @@ def test_recordings_of_a_renamed_program(old, new, tmp_path):
     pair = answer["binaries"][0]
     assert (pair["base"], pair["new"], pair["compared"]) == (old[-1], new[-1], True) and pair["same_functions"] >= 4
     assert {"parse_field", "hash_row", "price_of", "emit_order"} <= {r["function"].split(".")[0] for r in answer["rows"]}
+
+
+def libraries(tmp_path, name, libs):
+    """perf script text: a sample of each function of each library."""
+    text = "".join("app 7/7 [000] 1.000000: 1 cycles: \n\t 401000 %s+0x1 (/lib/%s)\n\n" % (f, lib)
+                   for lib, functions in libs.items() for f in functions)
+    return write(tmp_path, name, text)
+
+
+def test_many_renamed_at_once_are_each_what_has_their_functions(tmp_path):
+    """Where libraries share functions with others as well, which is the same is what brute force says."""
+    def functions(i):
+        return {"f%d_%d" % (i, k) for k in range(2 + i % 9)} | {"shared%d" % (i % 11), "main"}
+    base = {"old%dx.so" % i: sorted(functions(i)) for i in range(150)}
+    new = {"new%dy.so" % i: sorted(functions(i) - {"f%d_0" % i} if i % 4 == 0 else functions(i)) for i in range(150)}
+    answer = ask("diff", libraries(tmp_path, "a.perf-script", base), libraries(tmp_path, "b.perf-script", new))
+
+    def telling(functions):
+        return {f for f in functions if f != "main"}
+
+    def score(a, b):
+        same = telling(a) & telling(b)
+        least = min(len(same) / len(telling(a)), len(same) / len(telling(b)))
+        fits = len(same) >= 0.5 * min(len(telling(a)), len(telling(b))) and least >= 0.5
+        return least * len(same) / len(telling(a) | telling(b)) if fits else 0
+
+    scores = {(a, b): score(base[a], new[b]) for a in base for b in new if score(base[a], new[b])}
+    expected = {}
+    for (a, b), x in scores.items():
+        rivals = [y for (c, d), y in scores.items() if (c == a) != (d == b)]
+        if all(y < 0.75 * x for y in rivals):
+            expected[a] = b
+    assert len(expected) == 150
+    found = {r["base"]: r for r in answer["binaries"]}
+    assert {a: r["new"] for a, r in found.items() if r["compared"]} == expected
+    for a, r in found.items():
+        assert r["same_functions"] == len(set(base[a]) & set(new[r["new"]]))
+        assert r["functions"] == len(set(base[a]) | set(new[r["new"]]))
+
+
+def test_more_that_share_functions_than_can_be_told_apart_are_not_compared(tmp_path):
+    base = {"old%dx.so" % i: ["shared", "f%d" % i] for i in range(1100)}
+    new = {"new%dy.so" % i: ["shared", "f%d" % i] for i in range(1100)}
+    given = libraries(tmp_path, "a.perf-script", base), libraries(tmp_path, "b.perf-script", new)
+    answer = ask("diff", *given, "-n", "0")
+    assert answer["binaries"] == [] and len(answer["vanished_functions"]) == 2200
+    assert [m["code"] for m in answer["diagnostics"] if m["code"] == "SPAA-W644"] == ["SPAA-W644"]
+    some = ask("diff", *given, "-n", "0", "--map", "old7x.so=new7y.so")
+    assert [(r["base"], r["new"], r["by"]) for r in some["binaries"]] == [("old7x.so", "new7y.so", "map")]
