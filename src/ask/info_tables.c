@@ -141,7 +141,7 @@ static void put_event_quality(const struct sp_info_event *e, struct sp_answer_ta
         put_share(t, EVENT_BROKEN, c->broken, c->of);
 }
 
-static void put_event(struct sp_info *x, struct sp_answer_table *t, uint32_t i)
+static void put_event(struct sp_info *x, struct sp_answer_table *t, uint32_t i, uint32_t first)
 {
     const struct sp_profile *p = x->profile;
     const struct sp_event *event = &p->events.v[i];
@@ -166,7 +166,7 @@ static void put_event(struct sp_info *x, struct sp_answer_table *t, uint32_t i)
     sp_put_str(a, t, EVENT_UNIT, e->unit);
     put_decimal(t, EVENT_PERIOD, period);
     put_decimal(t, EVENT_HZ, hz);
-    sp_put_int(t, EVENT_DEFAULT, i == sp_default_event(p));
+    sp_put_int(t, EVENT_DEFAULT, i == first);
     put_event_quality(e, t);
 }
 
@@ -188,8 +188,9 @@ static void put_events(struct sp_info *x)
 {
     struct sp_answer_table *t = sp_answer_table(x->out, &sp_info_events),
                            *metrics = sp_answer_detail(x->out, &sp_info_metrics, t);
+    uint32_t first = sp_default_event(x->profile);
     for (uint32_t i = 0; t && metrics && i < x->nevents; i++) {
-        put_event(x, t, i);
+        put_event(x, t, i, first);
         put_metrics(x, metrics, i);
     }
 }

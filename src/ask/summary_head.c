@@ -2,6 +2,8 @@
 #include "ask/summary.h"
 
 #include "analysis/cpu_time.h"
+#include "base/hash.h"
+#include "base/map.h"
 
 enum { HEAD_COLUMNS = 120, HEAD_MOST = 4, HEAD_MORE = 10 };
 
@@ -290,10 +292,24 @@ static size_t head_threads(struct sp_summary *x)
     return n;
 }
 
-/* A thread that is called as one of several processes is that, which was said. */
-static bool head_is_process(const struct sp_summary *x, struct sp_str name)
+/* The names of several processes, of which those without one count once; of one process there are none. */
+static bool head_name_processes(const struct sp_summary *x, struct sp_map *names)
 {
-    for (size_t i = 0; x->processes.rows.n > 1 && i < x->recorded.n; i++)
+    bool ok = true, unnamed = false;
+    for (uint32_t i = 0; ok && x->processes.rows.n > 1 && i < x->recorded.n; i++) {
+        struct sp_str name = x->recorded.v[i].name;
+        if (name.n || !unnamed)
+            ok = sp_map_add(names, sp_hash64(name.n ? name.p : "", name.n), i);
+        unnamed = unnamed || !name.n;
+    }
+    return ok;
+}
+
+/* A thread that is called as one of several processes is that, which was said. */
+static bool head_is_process(const struct sp_summary *x, const struct sp_map *names, struct sp_str name)
+{
+    struct sp_probe at = sp_map_probe(names, sp_hash64(name.n ? name.p : "", name.n));
+    for (uint32_t i; (i = sp_map_next(names, &at)) != SP_MAP_NONE;)
         if (sp_str_cmp(x->recorded.v[i].name, name) == 0)
             return true;
     return false;
@@ -304,13 +320,15 @@ static void head_add_threads(struct sp_buf *b, const struct sp_summary *x)
 {
     const struct sp_top *t = &x->threads;
     size_t weighty = 0, said = 0, shown = 0;
+    struct sp_map names = {0};
     struct sp_buf item;
     sp_buf_init(&item, 0);
+    x->x.out->failed |= !head_name_processes(x, &names);
     while (weighty < t->rows.n && t->rows.v[weighty].self)
         weighty++;
     for (size_t i = 0; i < weighty && shown < HEAD_MOST; i++) {
         struct sp_str name = sp_str_at(&t->names, t->rows.v[i].name);
-        if (head_is_process(x, head_bare(name))) {
+        if (head_is_process(x, &names, head_bare(name))) {
             said++;
             continue;
         }
@@ -324,6 +342,7 @@ static void head_add_threads(struct sp_buf *b, const struct sp_summary *x)
         shown++;
     }
     sp_buf_free(&item);
+    sp_map_free(&names);
     if (shown && shown + said < weighty)
         sp_buf_printf(b, ", %zu more", weighty - shown - said);
 }

@@ -2,6 +2,8 @@
 #include "ask/summary.h"
 
 #include "analysis/process.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "model/identity.h"
 
 #include <stdlib.h>
@@ -70,7 +72,8 @@ static int by_weight(const void *va, const void *vb)
 
 /* A process is named by its main thread, or where a name is told of it: what others are called says nothing
  * of it. */
-static bool recorded_add(struct sp_summary *x, const struct sp_processes *all, const struct sp_top_row *r)
+static bool recorded_add(struct sp_summary *x, const struct sp_processes *all, const struct sp_top_row *r,
+                         struct sp_map *names)
 {
     const struct sp_profile *p = x->x.s.profile;
     int64_t pid = r->context == SP_NONE ? SP_ABSENT : p->contexts.v[r->context].pid;
@@ -78,14 +81,17 @@ static bool recorded_add(struct sp_summary *x, const struct sp_processes *all, c
     struct sp_recorded one = {.pid = pid, .n = 1, .weight = r->self};
     if (known && (known->tid == known->pid || known->told))
         one.name = sp_process_name_of(p, all, &p->contexts.v[r->context]);
-    for (size_t i = 0; one.name.n && i < x->recorded.n; i++) {
+    if (!one.name.n)
+        return sp_vec_push(&x->recorded, one);
+    struct sp_probe at = sp_map_probe(names, sp_hash64(one.name.p, one.name.n));
+    for (uint32_t i; (i = sp_map_next(names, &at)) != SP_MAP_NONE;) {
         if (sp_str_cmp(x->recorded.v[i].name, one.name) != 0)
             continue;
         x->recorded.v[i].weight += r->self;
         x->recorded.v[i].n++;
         return true;
     }
-    return sp_vec_push(&x->recorded, one);
+    return sp_map_add_at(names, &at, (uint32_t)x->recorded.n) && sp_vec_push(&x->recorded, one);
 }
 
 void sp_summary_recorded(struct sp_summary *x)
@@ -96,9 +102,11 @@ void sp_summary_recorded(struct sp_summary *x)
         return;
     }
     recorded_program(x, &all);
+    struct sp_map names = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < x->processes.rows.n; i++)
-        ok = recorded_add(x, &all, &x->processes.rows.v[i]);
+        ok = recorded_add(x, &all, &x->processes.rows.v[i], &names);
+    sp_map_free(&names);
     if (x->recorded.n)
         qsort(x->recorded.v, x->recorded.n, sizeof *x->recorded.v, by_weight);
     for (size_t i = 0; i < x->recorded.n; i++)
