@@ -739,3 +739,21 @@ def test_rows_that_are_indented_with_tabs_stand_where_they_stood():
     tabs = "\n".join("\t" * ((len(line) - len(line.lstrip(" "))) // 8) + " " * ((len(line) - len(line.lstrip(" "))) % 8) + line.lstrip(" ")
                      for line in text.split("\n"))
     assert "\t" in tabs and Profile(tabs).stacks() == Profile(text).stacks()
+
+
+def test_many_processes_and_threads_have_each_their_own_rows(tmp_path):
+    threads = [("app%d" % (i % 97), 100 + i % 97, 100 + i % 97 + 1000 * (i // 97), i) for i in range(600)]
+    text, report, again = tmp_path / "many.perf-script", tmp_path / "many.spindump.txt", tmp_path / "again.txt"
+    text.write_text("".join("%s %d/%d [000] 1.000000: 1 cycles: \n\t 401000 f%d+0x1 (/x)\n\n" % t for t in threads))
+    assert run("convert", text, "--to", "spindump", "-o", report).code == 0
+    found, at = set(), [None, None, None]
+    for line in report.read_text().splitlines():
+        if line.startswith("Process:"):
+            at[:2] = line.split()[1], int(line.split("[")[1].rstrip("]"))
+        elif line.startswith("  Thread 0x"):
+            at[2] = int(line.split()[1], 16)
+        elif line.split()[:1] == ["1"]:
+            found.add((*at, int(line.split()[1].lstrip("f"))))
+    assert found == set(threads)
+    assert run("convert", report, "--to", "spindump", "-o", again).code == 0
+    assert again.read_text() == report.read_text()

@@ -335,15 +335,29 @@ static bool spindump_put_process(struct sp_hang_writer *w, const struct sp_proce
     return ok;
 }
 
-/* The images of DSOs with a build id, for profiles of other origin: where they were is not known. */
-static bool spindump_put_dsos(struct sp_hang_writer *w)
+/* DSOs that are images for profiles of other origin: with a path and a build id. */
+struct spindump_dsos {
+    SP_VEC(uint32_t) v;
+};
+
+static bool spindump_find_dsos(const struct sp_profile *p, struct spindump_dsos *out)
+{
+    for (uint32_t i = 0; i < p->dsos.n; i++) {
+        struct sp_str id = sp_pstr(p, p->dsos.v[i].build_id), name = sp_pstr(p, p->dsos.v[i].name);
+        bool is_image = id.n >= 16 && id.n <= 64 && name.n >= 2 && *name.p == '/';
+        if (is_image && !sp_vec_push(&out->v, i))
+            return false;
+    }
+    return true;
+}
+
+/* Where they were is not known. */
+static bool spindump_put_dsos(struct sp_hang_writer *w, const struct spindump_dsos *dsos)
 {
     bool any = false;
-    for (size_t i = 0; i < w->p->dsos.n; i++) {
-        const struct sp_dso *d = &w->p->dsos.v[i];
+    for (size_t i = 0; i < dsos->v.n; i++) {
+        const struct sp_dso *d = &w->p->dsos.v[dsos->v.v[i]];
         struct sp_str id = sp_pstr(w->p, d->build_id), name = sp_pstr(w->p, d->name);
-        if (id.n < 16 || id.n > 64 || name.n < 2 || *name.p != '/')
-            continue;
         sp_buf_clear(&w->buf);
         sp_hang_uuid_text(id, &w->buf);
         struct sp_hang_image x = {.start_text = {"0x0", 3},
@@ -385,8 +399,8 @@ static void spindump_put_sample_fields(struct sp_hang_writer *w, struct sp_span 
 }
 
 /* A process of another origin; x NULL: the table has none of it. */
-static bool spindump_put_foreign(struct sp_hang_writer *w, const struct sp_process_fact *x,
-                                 struct sp_hang_group *g)
+static bool spindump_put_foreign(struct sp_hang_writer *w, const struct spindump_dsos *dsos,
+                                 const struct sp_process_fact *x, struct sp_hang_group *g)
 {
     struct sp_span fields;
     sp_puts(w->out, "Process:          ");
@@ -400,13 +414,13 @@ static bool spindump_put_foreign(struct sp_hang_writer *w, const struct sp_proce
         sp_hang_key_line(w, "Path", sp_hang_span(sp_pstr(w->p, x->path)));
     sp_puts(w->out, "\n");
     if (!spindump_put_threads(w, (struct sp_span){0}, g, 0, false) ||
-        !(x && x->images ? sp_hang_put_images(w, x, "  Binary Images:\n") : spindump_put_dsos(w)))
+        !(x && x->images ? sp_hang_put_images(w, x, "  Binary Images:\n") : spindump_put_dsos(w, dsos)))
         return false;
     sp_puts(w->out, "\n\n");
     return true;
 }
 
-static bool spindump_put_processes(struct sp_hang_writer *w)
+static bool spindump_put_processes(struct sp_hang_writer *w, const struct spindump_dsos *dsos)
 {
     const struct sp_hang_group *end = w->groups.v + w->groups.n;
     if (!sp_hang_settle_owners(w, "tid"))
@@ -417,11 +431,11 @@ static bool spindump_put_processes(struct sp_hang_writer *w)
         bool ours = sp_hang_process_members(w, i, &members);
         struct sp_hang_group *g = ours ? NULL : sp_hang_first_group(w, x);
         if (ours ? !spindump_put_process(w, x, members, i + 1)
-                 : g && sp_hang_unwritten(g, 0) && !spindump_put_foreign(w, x, g))
+                 : g && sp_hang_unwritten(g, 0) && !spindump_put_foreign(w, dsos, x, g))
             return false;
     }
     for (struct sp_hang_group *g = w->groups.v; g < end; g++)
-        if (!g->written && !spindump_put_foreign(w, NULL, g))
+        if (!g->written && !spindump_put_foreign(w, dsos, NULL, g))
             return false;
     return true;
 }
@@ -572,11 +586,13 @@ static void spindump_put_tail(struct sp_hang_writer *w)
 
 static bool spindump_put_report(struct sp_hang_writer *w)
 {
+    struct spindump_dsos dsos = {0};
     spindump_put_header(w);
-    if (!spindump_put_processes(w))
-        return false;
-    spindump_put_tail(w);
-    return true;
+    bool ok = spindump_find_dsos(w->p, &dsos) && spindump_put_processes(w, &dsos);
+    sp_vec_free(&dsos.v);
+    if (ok)
+        spindump_put_tail(w);
+    return ok;
 }
 
 spaa_status sp_spindump_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,

@@ -397,11 +397,19 @@ struct sp_hang_group *sp_hang_first_group(struct sp_hang_writer *w, const struct
 static struct sp_hang_group *hang_thread_group(struct sp_hang_writer *w, struct sp_hang_group *first,
                                                struct sp_hang_listed who)
 {
-    const struct sp_hang_group *end = w->groups.v + w->groups.n;
-    for (struct sp_hang_group *g = first; g && g < end && sp_hang_same_process(g, first); g++)
-        if (g->tid == who.tid && g->header == who.header)
-            return g;
-    return NULL;
+    struct sp_hang_group *g = first, *end = w->groups.v + w->groups.n;
+    size_t n = first ? (size_t)(end - first) : 0;
+    while (n) { /* the groups of the process, by tid and header, and what is behind them */
+        size_t half = n / 2;
+        const struct sp_hang_group *x = &g[half];
+        bool before =
+            sp_hang_same_process(x, first) && (x->tid != who.tid ? x->tid < who.tid : x->header < who.header);
+        g = before ? g + half + 1 : g;
+        n = before ? n - half - 1 : half;
+    }
+    bool found =
+        g && g < end && sp_hang_same_process(g, first) && g->tid == who.tid && g->header == who.header;
+    return found ? g : NULL;
 }
 
 struct sp_hang_group *sp_hang_group_of(struct sp_hang_writer *w, struct sp_hang_group *first,
