@@ -9,8 +9,9 @@ int64_t sp_event_samples(const struct sp_profile *p, uint32_t event)
     if (samples == SP_NONE)
         return sum;
     for (uint32_t i = 0; i < p->stacks.n; i++) {
-        int64_t v = sp_weight_whole(p, i, samples);
-        if (p->contexts.v[p->stacks.v[i].context].event != event || v == SP_ABSENT)
+        bool is_of = p->contexts.v[p->stacks.v[i].context].event == event;
+        int64_t v = is_of ? sp_weight_whole(p, i, samples) : SP_ABSENT;
+        if (v == SP_ABSENT)
             continue;
         if (v == SP_DECIMAL)
             return SP_ABSENT;
