@@ -152,6 +152,17 @@ def commands_md(data):
     return "".join(out)
 
 
+LENGTH = """
+## How long a text may get: `--expand`
+
+Formats that spell out every stack, sample or level can make gigabytes of a kilobyte: of a count of a billion, or of one long
+name that stands in a stack ten thousand times. More than 64 MiB, before compression, that are also a hundred times
+what the profile holds – each name, stack and sample once – are only written with `--expand`; `convert`, `merge`
+and `symbolize` have it. Without it they end with SPAA-E036, and nothing is written: no file, nothing on standard output but where the
+text only turns out to be so long when much of it has gone there. SPAA is never concerned, nor is an original
+that is given back. The names of one stack may have 512 MiB together in such formats, `--expand` or not (SPAA-E007).
+"""
+
 ORIGINALS = """
 ## The original: `--lossless`
 
@@ -207,7 +218,7 @@ def formats_md(formats):
            "UTF-16 with a mark or without, and be quoted as in mail and issues (`> ` before every line), also several times: the "
            "marks are taken away, which is said as SPAA-W311.\n\n",
            table(["name", "what it is", "read", "write", "validate", "extensions", "what comes back without `--lossless`"],
-                 rows), ORIGINALS]
+                 rows), LENGTH + ORIGINALS]
     for f in formats:
         out.append(f"\n## {f['name']}\n\n{f['title']}.")
         if not f["options"]:

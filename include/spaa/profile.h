@@ -270,6 +270,7 @@ struct spaa_write_options {
     const struct spaa_format_option *own; /* options of the format */
     size_t own_count;
     const struct spaa_watch *watch; /* hears "writing", in bytes; may leave: no file appears. NULL: nobody */
+    int expand;                     /* also what is longer than 64 MiB and 100 times what the profile holds */
 };
 
 /*
@@ -278,7 +279,8 @@ struct spaa_write_options {
  *
  * SPAA_ERR_IO: cannot be written; nothing is left behind. SPAA_ERR_CLOSED: the reader of the pipe went
  * away. SPAA_ERR_UNSUPPORTED: the format is read only, or a question changed the profile (spaa_ask).
- * SPAA_ERR_USAGE: no such format, event, metric or option, or the extension tells none.
+ * SPAA_ERR_USAGE: no such format, event, metric or option, or the extension tells none. SPAA_ERR_INPUT: it
+ * would be so long that options->expand has to ask for it.
  */
 SPAA_API spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,
                                         const struct spaa_write_options *options,

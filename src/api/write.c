@@ -99,6 +99,7 @@ static spaa_status write_any(struct spaa_profile *profile, const struct api_targ
         st = api_write_choose(profile->p, &o, d, &w);
     if (!st) {
         w.own = own;
+        w.expand = o.expand != 0;
         w.nown = o.own_count;
         h->root_first = order == 1;
         st = write_to(profile, to, f, &w);

@@ -24,9 +24,10 @@ enum sp_format_cap {
     SP_NAMES_FROM_SYMBOLS = 4, /* names of frames that have an address come from other files */
     SP_CAN_VALIDATE = 8,
     SP_CAN_DUMP = 16,
-    SP_NAMES_LACKING = 64, /* its frames may lack names that files have which are named to look in */
-    SP_OF_BRANCHES = 128,  /* it holds branches, and no stacks */
-    SP_CAN_STATE_OWN = 32, /* a stack's record says what of it is its leaf's own (model/callees.h) */
+    SP_NAMES_LACKING = 64,  /* its frames may lack names that files have which are named to look in */
+    SP_OF_BRANCHES = 128,   /* it holds branches, and no stacks */
+    SP_SPELLS_STACKS = 256, /* what is written has the names of all frames of each stack */
+    SP_CAN_STATE_OWN = 32,  /* a stack's record says what of it is its leaf's own (model/callees.h) */
 };
 
 /*
@@ -83,6 +84,7 @@ struct sp_write_opts {
     enum sp_original_use original;
     uint32_t event;  /* events number, or SP_NONE: all that the format can hold */
     uint32_t metric; /* metrics number, or SP_NONE: the format's choice */
+    bool expand;     /* however long it gets (model/extent.h) */
     bool add_states; /* thread states were chosen: they may be added up without a word */
     unsigned jobs;
     const struct sp_own_opt *own;

@@ -3,7 +3,6 @@
 #include "base/nearest.h"
 #include "base/watch.h"
 #include "formats/original.h"
-#include "model/callees.h"
 #include "model/merge.h"
 #include "model/off_cpu.h"
 #include "model/samples.h"
@@ -329,54 +328,6 @@ static void say_finer(const struct sp_header *h, struct sp_diags *d)
                        "`spaa convert RECORDING -o FILE.spaa` with the same options");
     sp_emit_hint(d, SP_E033, SP_AT_NOTHING, sp_buf_cstr(&hint), " ");
     sp_buf_free(&hint);
-}
-
-/* The original, where the profile has one of this format and nothing else than all of it is asked for. */
-static spaa_status write_original(struct sp_profile *p, const struct spaa_format *f,
-                                  const struct sp_write_opts *opts, struct sp_diags *d, struct sp_output *out,
-                                  bool *done)
-{
-    bool part = opts->event != SP_NONE || opts->metric != SP_NONE || opts->nown;
-    *done = false;
-    if (!p->originals || part || opts->original == SP_ORIGINAL_UNUSED || f->caps & SP_CAN_STATE_OWN)
-        return SPAA_OK;
-    spaa_status st = sp_callees_join(p);
-    return st ? st : sp_original_give(p, f, opts, d, out, done);
-}
-
-/*
- * Stacks are written as they were recorded: what stands beside them, that a caller is missing or a chain is
- * broken, is in a SPAA file alone. Views count it, so that totals differ.
- */
-static void say_inferred(const struct sp_profile *p, const struct spaa_format *f,
-                         const struct sp_write_opts *opts, struct sp_diags *d)
-{
-    unsigned long long n = 0;
-    for (size_t i = 0; i < p->stacks.n && p->edge_lists.n; i++) {
-        const struct sp_stack *s = &p->stacks.v[i];
-        n += s->edges && (opts->event == SP_NONE || p->contexts.v[s->context].event == opts->event);
-    }
-    if (n && !(f->caps & SP_OF_BRANCHES) && strcmp(f->name, "spaa") != 0)
-        sp_emit(d, SP_I324, SP_AT_NOTHING, "%llu stack%s", n, n == 1 ? "" : "s");
-}
-
-spaa_status sp_write_profile(struct sp_profile *p, const struct spaa_format *f,
-                             const struct sp_write_opts *opts, struct sp_diags *d, struct sp_output *out)
-{
-    bool split = p->rests.list.n, done = false; /* what was assumed was said then */
-    spaa_status st = sp_progress(d, "writing", "", "bytes", 0, 0);
-    if (!st)
-        st = write_original(p, f, opts, d, out, &done);
-    if (st || done)
-        return st;
-    if (!sp_named_format(f->name, SP_CAN_WRITE, d))
-        return SPAA_ERR_UNSUPPORTED;
-    if (p->source_pieces.n && strcmp(f->name, "spaa") != 0)
-        sp_emit(d, SP_I321, SP_AT_NOTHING, "source text: SPAA alone has a place for it");
-    st = f->caps & SP_CAN_STATE_OWN ? sp_callees_join(p) : sp_callees_split(p, split ? NULL : d);
-    if (!st)
-        say_inferred(p, f, opts, d);
-    return st ? st : f->write(p, opts, d, out);
 }
 
 spaa_status sp_coarsen(struct sp_profile **p, const struct spaa_format *f, const struct sp_grain *grain,

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,6 +37,7 @@ struct writer {
     unsigned char *packed;
     size_t room;      /* of a memory output: what buf can hold, of which it lends less at a time */
     uint64_t written; /* what the buffer held before */
+    uint64_t most;    /* of all that is written: sp_output_at_most */
 };
 
 static void output_fail(struct writer *w, int error)
@@ -137,10 +137,15 @@ static void output_grow(struct writer *w, size_t n)
     w->room = room;
 }
 
-/* Tells that n more bytes are written; false: the call is to be left. */
+/* Tells that n more bytes are written; false: there are too many, or the call is to be left. */
 static bool output_tell(struct writer *w, size_t n)
 {
     w->written += n;
+    if (w->written > w->most) {
+        w->o.len = 0;
+        w->o.status = SPAA_ERR_LIMIT;
+        return false;
+    }
     if (sp_progress(w->diags, "writing", w->path, "bytes", w->written, 0) == SPAA_OK)
         return true;
     w->o.len = 0;
@@ -185,6 +190,27 @@ void sp_write_slow(struct sp_output *o, const void *p, size_t n)
     }
     if (!o->status)
         sp_write(o, at, n);
+}
+
+/* With what the buffer holds, which in memory is all of it. */
+static uint64_t output_so_far(const struct writer *w)
+{
+    return (w->kind == MEMORY ? 0 : w->written) + w->o.len;
+}
+
+void sp_output_at_most(struct sp_output *o, uint64_t bytes)
+{
+    struct writer *w = (struct writer *)o;
+    if (__builtin_add_overflow(output_so_far(w), bytes, &w->most))
+        w->most = UINT64_MAX;
+}
+
+bool sp_output_within(struct sp_output *o)
+{
+    struct writer *w = (struct writer *)o;
+    if (!o->status && output_so_far(w) > w->most)
+        o->status = SPAA_ERR_LIMIT;
+    return o->status != SPAA_ERR_LIMIT;
 }
 
 char *sp_output_room(struct sp_output *o, size_t n)
@@ -237,6 +263,7 @@ static struct writer *new_writer(const char *path, enum kind kind, struct sp_dia
     }
     memcpy(w->path, path, n);
     w->o.cap = w->room = BLOCK;
+    w->most = UINT64_MAX;
     return w;
 }
 

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -35,6 +36,12 @@ void sp_write_slow(struct sp_output *o, const void *p, size_t n);
 void sp_printf(struct sp_output *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* At least n (<= 64 KiB) bytes to fill directly; then sp_output_took. Never NULL. */
 char *sp_output_room(struct sp_output *o, size_t n);
+/*
+ * So many bytes more, at most, before they are packed; UINT64_MAX: any number. Beyond that it fails with
+ * SPAA_ERR_LIMIT, which is the caller's to report: sp_output_within tells at once.
+ */
+void sp_output_at_most(struct sp_output *o, uint64_t bytes);
+bool sp_output_within(struct sp_output *o);
 /* The file that is renamed in the end; NULL: written directly, or done. Lent until commit or close. */
 const char *sp_output_temporary(const struct sp_output *o);
 /* Flushes, syncs and renames; SPAA_ERR_CLOSED when the other end of a pipe went away. */

@@ -39,6 +39,7 @@ spaa_status sp_run_write_opts(struct sp_run *run, struct sp_write_opts *w)
     bool all;
     *w = (struct sp_write_opts){
         .event = SP_NONE, .metric = SP_NONE, .jobs = sp_run_jobs(run), .own = run->own.v, .nown = run->own.n};
+    w->expand = run->v.expand;
     w->add_states = run->v.state || run->v.view;
     spaa_status st = write_moment(run, &all);
     if (st || (!run->v.event && !run->v.metric && (!run->v.at || all)))

@@ -95,6 +95,27 @@ static void a_file_appears_only_when_committed(void **state)
     assert_int_equal(files_in(f->folder), 1);
 }
 
+static void what_is_longer_than_it_may_be_is_not_there(void **state)
+{
+    struct fixture *f = *state;
+    char block[1000] = {0};
+    for (int memory = 0; memory < 2; memory++)
+        for (int blocks = 500; blocks <= 501; blocks++) {
+            assert_int_equal(memory ? sp_output_memory(&f->d, &f->o) : sp_output_open(f->path, &f->d, &f->o),
+                             SPAA_OK);
+            sp_write(f->o, block, sizeof block);
+            sp_output_at_most(f->o, 500 * sizeof block);
+            for (int i = 0; i < blocks; i++)
+                sp_write(f->o, block, sizeof block);
+            assert_int_equal(sp_output_within(f->o), blocks == 500);
+            assert_int_equal(sp_output_commit(f->o), blocks == 500 ? SPAA_OK : SPAA_ERR_LIMIT);
+            sp_output_close(f->o);
+            f->o = NULL;
+            assert_int_equal(files_in(f->folder), memory ? 0 : blocks == 500);
+            unlink(f->path);
+        }
+}
+
 static void closing_without_commit_leaves_the_old_file(void **state)
 {
     struct fixture *f = *state;
@@ -365,6 +386,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         OUTPUT_TEST(a_file_appears_only_when_committed),
+        OUTPUT_TEST(what_is_longer_than_it_may_be_is_not_there),
         OUTPUT_TEST(closing_without_commit_leaves_the_old_file),
         OUTPUT_TEST(the_mode_is_the_umasks_or_the_old_files),
         OUTPUT_TEST(links_are_written_through),

@@ -415,7 +415,6 @@ static spaa_status perf_script_read(struct sp_input *in, const struct sp_read_op
 static const struct sp_format_option options[] = {
     {"per-stack", NULL, "one sample per stack, its period the weight, instead of as many as were taken",
      SP_CAN_WRITE},
-    {"expand", NULL, "write each sample that was counted, however long the text gets", SP_CAN_WRITE},
     {"srclines", NULL, "source lines below the frames, as `-F +srcline` prints them", SP_CAN_WRITE},
     {NULL, NULL, NULL, 0},
 };
@@ -426,7 +425,7 @@ const struct spaa_format spaa_format_perf_script = {
     .extensions = "perf-script perf-script.txt linux-perf.txt",
     .media_type = "text/plain",
     .comes_back = "every sample with --samples; else the sums, one sample for each counted",
-    .caps = SP_CAN_READ | SP_CAN_WRITE,
+    .caps = SP_CAN_READ | SP_CAN_WRITE | SP_SPELLS_STACKS,
     .options = options,
     .probe = sp_ps_probe,
     .read = perf_script_read,

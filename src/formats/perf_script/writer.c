@@ -16,6 +16,7 @@
 #include "formats/common/text/left_out.h"
 #include "formats/perf_script/perf_script.h"
 #include "formats/perf_script/write.h"
+#include "model/extent.h"
 #include "model/identity.h"
 #include "model/samples.h"
 #include "model/thread_names.h"
@@ -23,10 +24,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Text of more bytes than this that says the same again and again is only written where that is asked for. */
-#define EXPANDED_MAX ((uint64_t)64 << 20)
-#define EXPANDED_BY  100 /* times as long as with each stack once */
 
 struct writer {
     struct sp_profile *p;
@@ -36,9 +33,9 @@ struct writer {
     struct sp_ps_printer frames;
     struct sp_map threads; /* by tid: a context names no pid or comm where it was not grouped by */
     uint32_t samples;      /* the metric, or SP_NONE */
-    bool per_stack, expand;
+    bool per_stack;
     uint64_t count, done;  /* samples to write without rows, and written */
-    uint64_t once, all;    /* bytes of that, with each stack once, and all of it */
+    uint64_t all;          /* bytes of that */
     int64_t start, length; /* ns; length < 0: not known */
     uint64_t left_out;     /* stacks that no sample can stand for */
     struct sp_buf line, text;
@@ -266,12 +263,11 @@ static bool perf_script_measure(struct writer *w, uint32_t stack)
     l.event = c->event;
     l.period /= (int64_t)n;
     w->count = perf_script_plus(w->count, n);
-    if (w->expand || n == 1)
+    if (w->opts->expand || n == 1)
         return true;
     perf_script_fill_thread(w, c, &l);
     if (!perf_script_sample_text(w, &l, stack))
         return false;
-    w->once = perf_script_plus(w->once, w->line.len);
     w->all = perf_script_plus(w->all, perf_script_times(n, w->line.len));
     return true;
 }
@@ -283,7 +279,7 @@ static spaa_status perf_script_count_samples(struct writer *w)
         if (!perf_script_is_second(w, s) && perf_script_wanted(w, perf_script_context_of(w, s)->event) &&
             !perf_script_measure(w, s))
             return sp_nomem(w->d);
-    if (w->expand || w->all <= EXPANDED_MAX || w->all / EXPANDED_BY <= w->once)
+    if (w->opts->expand || w->all <= sp_profile_extent(w->p).most)
         return SPAA_OK;
     sp_emit_hint(w->d, SP_E036, SP_AT_NOTHING,
                  "--per-stack writes one sample per stack, with its weight; --expand all of it",
@@ -466,7 +462,6 @@ spaa_status sp_ps_write(struct sp_profile *p, const struct sp_write_opts *opts, 
                         struct sp_output *out)
 {
     struct writer w = {.p = p, .opts = opts, .d = d, .out = out, .samples = sp_metric_find(p, "samples", 7)};
-    w.expand = sp_own_opt(opts->own, opts->nown, "expand") != NULL;
     w.per_stack = sp_own_opt(opts->own, opts->nown, "per-stack") != NULL;
     sp_buf_init(&w.line, 0);
     sp_buf_init(&w.text, 0);
