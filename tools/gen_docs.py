@@ -266,6 +266,8 @@ are those of each object in the list. A schema's number goes up when a member ch
   type, unless they tell rows apart.
 - `omitted` says of each list how many rows are not shown, and their weight. JSON has as many rows as the table; `-n 0`
   shows all, `--budget TOKENS` as many as fit.
+- An answer of more than 256 MiB that is also 400 times what the profile holds, each name and stack once, is an error
+  (SPAA-E007): one long name that stands in a stack ten thousand times makes gigabytes of rows. So in every form.
 - `next` are commands to ask next. `diagnostics` are what reading and asking had to say ([diagnostics.md](diagnostics.md)).
 """
 

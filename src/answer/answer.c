@@ -47,8 +47,25 @@ void sp_answer_free(struct sp_answer *a)
     sp_arena_free(&a->arena);
 }
 
+void sp_answer_at_most(struct sp_answer *a, uint64_t most, bool aside)
+{
+    a->most = most;
+    a->aside = aside;
+    a->arena.limit = most < SIZE_MAX ? (size_t)most : 0;
+}
+
+spaa_status sp_answer_too_long(const struct sp_answer *a)
+{
+    sp_emit_hint(a->diags, SP_E007, SP_AT_NOTHING, "fewer rows: -n N, --budget N, or a filter",
+                 "the answer would be more than %llu MB, out of all proportion to what the profile holds",
+                 (unsigned long long)(a->most / 1000000));
+    return SPAA_ERR_LIMIT;
+}
+
 spaa_status sp_answer_status(const struct sp_answer *a)
 {
+    if (a->failed && a->arena.full)
+        return sp_answer_too_long(a);
     return a->failed || a->scratch.failed ? sp_nomem(a->diags) : SPAA_OK;
 }
 

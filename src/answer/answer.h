@@ -149,14 +149,21 @@ struct sp_answer {
     struct sp_diags *diags;      /* lent; notes of the answer are what it holds */
     SP_VEC(enum sp_code) told;   /* of them, what its lines say already */
     struct sp_buf scratch;
+    /* Bytes that its texts, and what shows it, may have; 0: any. `aside`: names are so long that it may be
+     * more. */
+    uint64_t most;
+    bool aside;
     int verdict; /* exit code of a question that judges (diff --fail-on): enum sp_answer_verdict */
     bool failed;
 };
 
 void sp_answer_init(struct sp_answer *a, const char *schema, struct sp_diags *d);
 void sp_answer_free(struct sp_answer *a);
-spaa_status
-sp_answer_status(const struct sp_answer *a); /* SPAA_ERR_NOMEM, reported, when something was lost */
+/* Of what the profile it is about may have (model/extent.h). */
+void sp_answer_at_most(struct sp_answer *a, uint64_t most, bool aside);
+spaa_status sp_answer_too_long(const struct sp_answer *a); /* SPAA_ERR_LIMIT, reported */
+spaa_status sp_answer_status(
+    const struct sp_answer *a); /* SPAA_ERR_NOMEM or SPAA_ERR_LIMIT, reported, when something was lost */
 
 /* Number of the measure; 0 when memory is exhausted. */
 uint32_t sp_answer_measure(struct sp_answer *a, const struct sp_measure *m);

@@ -8,6 +8,7 @@
 #include "analysis/places.h"
 #include "analysis/wait_reason.h"
 #include "model/builds.h"
+#include "model/extent.h"
 #include "model/off_cpu.h"
 
 #include <limits.h>
@@ -139,6 +140,18 @@ struct sp_measure sp_measure_of(const struct sp_selection *s)
                                .whole = s->whole};
 }
 
+/*
+ * What stands in a row may be said several times in it, short and whole, and for the function and its DSO:
+ * more than a format has of it.
+ */
+static void bound_answer(struct sp_asked *x)
+{
+    enum { ANSWER = 4, LONG_NAME = 2048 };
+    uint64_t name, most = ANSWER * sp_profile_most(x->s.profile, &name);
+    sp_answer_at_most(x->out, most, name > LONG_NAME);
+    x->b.max = most < x->b.max ? (size_t)most : x->b.max;
+}
+
 spaa_status sp_asked_select(struct sp_ask *q, const struct sp_select_opts *how, struct sp_answer *out,
                             struct sp_asked *x)
 {
@@ -151,6 +164,7 @@ spaa_status sp_asked_select(struct sp_ask *q, const struct sp_select_opts *how, 
     if (st)
         return st;
     x->selected = true;
+    bound_answer(x);
     out->failed |= x->s.filters.failed;
     struct sp_measure m = sp_measure_of(&x->s);
     x->measure = sp_answer_measure(out, &m);
@@ -378,6 +392,7 @@ void sp_put_str(struct sp_answer *a, struct sp_answer_table *t, size_t column, s
 void sp_put_buf(struct sp_answer *a, struct sp_answer_table *t, size_t column, struct sp_buf *b)
 {
     a->failed |= b->failed;
+    a->arena.full |= b->failed && !b->nomem; /* it has the same limit */
     sp_put_text(a, t, column, b->len ? b->data : NULL, b->len);
     sp_buf_clear(b);
 }

@@ -271,6 +271,24 @@ static void stacks_put_frames(struct stacks *x, const uint32_t *f, size_t n)
         stacks_put_frame(x, f[i], 1);
 }
 
+/* In one cell, which people are shown no more of than they read. */
+static void stacks_put_path(struct stacks *x, const uint32_t *f, size_t n)
+{
+    enum { READ = 64 << 10 };
+    const struct sp_profile *p = x->a.s.profile;
+    struct sp_buf *b = &x->a.b;
+    bool more = true;
+    for (size_t i = n; more && i-- > 0;) {
+        struct sp_str name = sp_pstr(p, sp_frame_function(p, f[i])->name);
+        sp_buf_add(b, name.p, name.n);
+        sp_buf_puts(b, i ? ";" : "");
+        more = !b->failed && (!x->a.q->brief || b->len < READ);
+        if (i && !more)
+            sp_buf_puts(b, "…");
+    }
+    sp_put_buf(x->a.out, x->table, STACK_PATH, b);
+}
+
 static void stacks_put_row(struct stacks *x, const struct sp_stack_row *row)
 {
     const struct sp_profile *p = x->a.s.profile;
@@ -287,12 +305,7 @@ static void stacks_put_row(struct stacks *x, const struct sp_stack_row *row)
     sp_put_int(x->table, STACK_RECORDS, row->records);
     stacks_put_context(x, row);
     stacks_put_head(x, row);
-    for (size_t i = n; f && i-- > 0;) {
-        struct sp_str name = sp_pstr(p, sp_frame_function(p, f[i])->name);
-        sp_buf_add(b, name.p, name.n);
-        sp_buf_puts(b, i ? ";" : "");
-    }
-    sp_put_buf(x->a.out, x->table, STACK_PATH, b);
+    stacks_put_path(x, f, f ? n : 0);
     if (f)
         stacks_put_frames(x, f, n);
 }

@@ -47,8 +47,10 @@ static bool arena_grow(struct sp_arena *a, size_t need)
         return false;
     if (size < need + HEADER)
         size = need + HEADER;
-    if (a->limit && (a->total > a->limit || size > a->limit - a->total))
+    if (a->limit && (a->total > a->limit || size > a->limit - a->total)) {
+        a->full = true;
         return false;
+    }
     struct sp_arena_chunk *c = malloc(size);
     if (!c)
         return false;

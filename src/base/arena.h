@@ -8,6 +8,7 @@
 #ifndef SP_ARENA_H
 #define SP_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct sp_arena_chunk;
@@ -18,6 +19,7 @@ struct sp_arena {
     unsigned char *beyond;   /* and the end of the chunk */
     size_t total;            /* bytes obtained from the system */
     size_t limit;            /* 0: none */
+    bool full;               /* something was refused because of it */
 };
 
 void sp_arena_init(struct sp_arena *a, size_t limit);

@@ -3,12 +3,11 @@
 
 #include "base/watch.h"
 #include "formats/original.h"
-#include "io/temporary.h"
+#include "io/bounded.h"
 #include "model/callees.h"
 #include "model/extent.h"
 
 #include <string.h>
-#include <unistd.h>
 
 /* The original, where the profile has one of this format and nothing else than all of it is asked for. */
 static spaa_status write_original(struct sp_profile *p, const struct spaa_format *f,
@@ -23,88 +22,56 @@ static spaa_status write_original(struct sp_profile *p, const struct spaa_format
     return st ? st : sp_original_give(p, f, opts, d, out, done);
 }
 
-static spaa_status too_long(struct sp_diags *d, const char *how, uint64_t bytes)
+static spaa_status too_long(struct sp_diags *d, uint64_t bytes)
 {
     sp_emit_hint(d, SP_E036, SP_AT_NOTHING,
                  "convert, merge and symbolize write it with --expand; SPAA says each name and stack once",
-                 "the text would be %s %llu MB, out of all proportion to what the profile holds", how,
+                 "the text would be more than %llu MB, out of all proportion to what the profile holds",
                  (unsigned long long)(bytes / 1000000));
     return SPAA_ERR_INPUT;
 }
 
-/* A stack that no line, nor the buffer of one, has room for. */
-static spaa_status check_stacks(const struct sp_extent *e, const struct sp_write_opts *opts,
-                                struct sp_diags *d)
+/* One stack may be too long, or so long that no line, nor the buffer of one, has room for it. */
+static spaa_status check_stacks(const struct sp_spelled *stacks, uint64_t most,
+                                const struct sp_write_opts *opts, struct sp_diags *d)
 {
-    if (e->longest > e->most && !opts->expand)
-        return too_long(d, "more than", e->longest);
-    if (e->longest <= SP_BUF_MAX / 2)
+    if (stacks->longest > most && !opts->expand)
+        return too_long(d, stacks->longest);
+    if (stacks->longest <= SP_BUF_MAX / 2)
         return SPAA_OK;
     sp_emit_hint(d, SP_E007, SP_AT_NOTHING, "SPAA says each name once",
-                 "a stack whose names have %llu MB together", (unsigned long long)(e->longest / 1000000));
+                 "a stack whose names have %llu MB together",
+                 (unsigned long long)(stacks->longest / 1000000));
     return SPAA_ERR_LIMIT;
 }
 
-static spaa_status write_at_most(struct sp_profile *p, const struct spaa_format *f,
-                                 const struct sp_write_opts *opts, uint64_t most, struct sp_diags *d,
-                                 struct sp_output *out)
+struct write_call {
+    struct sp_profile *p;
+    const struct spaa_format *f;
+    const struct sp_write_opts *opts;
+    struct sp_diags *d;
+};
+
+static spaa_status write_call(void *arg, struct sp_output *out)
 {
-    sp_output_at_most(out, most);
-    spaa_status st = f->write(p, opts, d, out);
-    bool within = sp_output_within(out);
-    sp_output_at_most(out, UINT64_MAX);
-    return within ? st : too_long(d, "more than", most);
+    const struct write_call *c = arg;
+    return c->f->write(c->p, c->opts, c->d, out);
 }
 
-static spaa_status copy_out(int fd, struct sp_diags *d, struct sp_output *out)
+static spaa_status write_format(struct write_call *c, struct sp_output *out)
 {
-    char *room;
-    ssize_t n;
-    enum { PART = 64 << 10 };
-    off_t at = 0;
-    do {
-        room = sp_output_room(out, PART);
-        n = pread(fd, room, PART, at);
-        sp_output_took(out, n > 0 ? (size_t)n : 0);
-        at += n > 0 ? n : 0;
-    } while (n > 0 && !out->status);
-    return n < 0 ? sp_temporary_failed(d, "the output") : out->status;
-}
-
-/* What may turn out to be too long is seen whole before anything of it goes where it cannot be taken back. */
-static spaa_status write_aside(struct sp_profile *p, const struct spaa_format *f,
-                               const struct sp_write_opts *opts, uint64_t most, struct sp_diags *d,
-                               struct sp_output *out)
-{
-    struct sp_output *aside = NULL;
-    int fd = sp_temporary_file();
-    if (fd < 0)
-        return sp_temporary_failed(d, "the output");
-    spaa_status st = sp_output_fd(fd, "temporary file", d, &aside);
-    if (!st)
-        st = write_at_most(p, f, opts, most, d, aside);
-    if (!st)
-        st = sp_output_commit(aside);
-    if (!st)
-        st = copy_out(fd, d, out);
-    sp_output_close(aside);
-    close(fd);
-    return st;
-}
-
-static spaa_status write_format(struct sp_profile *p, const struct spaa_format *f,
-                                const struct sp_write_opts *opts, struct sp_diags *d, struct sp_output *out)
-{
-    if (f->caps & SP_CAN_STATE_OWN) /* SPAA, which says each name and stack once */
-        return f->write(p, opts, d, out);
-    struct sp_extent e = sp_profile_extent(p);
-    spaa_status st = f->caps & SP_SPELLS_STACKS ? check_stacks(&e, opts, d) : SPAA_OK;
+    if (c->f->caps & SP_CAN_STATE_OWN) /* SPAA, which says each name and stack once */
+        return write_call(c, out);
+    uint64_t most = sp_profile_most(c->p, NULL);
+    struct sp_spelled stacks = sp_profile_spelled(c->p);
+    spaa_status st = c->f->caps & SP_SPELLS_STACKS ? check_stacks(&stacks, most, c->opts, c->d) : SPAA_OK;
     if (st)
         return st;
-    if (opts->expand)
-        return f->write(p, opts, d, out);
-    bool risky = e.spelled > e.most / 4 && !sp_output_temporary(out);
-    return (risky ? write_aside : write_at_most)(p, f, opts, e.most, d, out);
+    if (c->opts->expand)
+        return write_call(c, out);
+    struct sp_bounds bounds = {.most = most, .aside = stacks.all > most / 4};
+    st = sp_write_bounded(out, &bounds, c->d, write_call, c);
+    return bounds.beyond ? too_long(c->d, most) : st;
 }
 
 /*
@@ -139,5 +106,5 @@ spaa_status sp_write_profile(struct sp_profile *p, const struct spaa_format *f,
     st = f->caps & SP_CAN_STATE_OWN ? sp_callees_join(p) : sp_callees_split(p, split ? NULL : d);
     if (!st)
         say_inferred(p, f, opts, d);
-    return st ? st : write_format(p, f, opts, d, out);
+    return st ? st : write_format(&(struct write_call){p, f, opts, d}, out);
 }

@@ -38,6 +38,7 @@ struct writer {
     size_t room;      /* of a memory output: what buf can hold, of which it lends less at a time */
     uint64_t written; /* what the buffer held before */
     uint64_t most;    /* of all that is written: sp_output_at_most */
+    bool beyond;      /* it was more */
 };
 
 static void output_fail(struct writer *w, int error)
@@ -137,13 +138,19 @@ static void output_grow(struct writer *w, size_t n)
     w->room = room;
 }
 
+static void output_beyond(struct writer *w)
+{
+    w->o.len = 0;
+    w->o.status = SPAA_ERR_LIMIT;
+    w->beyond = true;
+}
+
 /* Tells that n more bytes are written; false: there are too many, or the call is to be left. */
 static bool output_tell(struct writer *w, size_t n)
 {
     w->written += n;
     if (w->written > w->most) {
-        w->o.len = 0;
-        w->o.status = SPAA_ERR_LIMIT;
+        output_beyond(w);
         return false;
     }
     if (sp_progress(w->diags, "writing", w->path, "bytes", w->written, 0) == SPAA_OK)
@@ -209,8 +216,8 @@ bool sp_output_within(struct sp_output *o)
 {
     struct writer *w = (struct writer *)o;
     if (!o->status && output_so_far(w) > w->most)
-        o->status = SPAA_ERR_LIMIT;
-    return o->status != SPAA_ERR_LIMIT;
+        output_beyond(w);
+    return !w->beyond;
 }
 
 char *sp_output_room(struct sp_output *o, size_t n)

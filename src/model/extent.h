@@ -8,12 +8,14 @@
 
 #include "model/tables.h"
 
-struct sp_extent {
-    uint64_t most;    /* bytes that may be written of it where nobody asks for more */
-    uint64_t longest; /* of the names in one stack */
-    uint64_t spelled; /* about what all stacks with their names take, indented or not */
+/* Bytes that may be written of it where nobody asks for more. *name (may be NULL): of its longest text. */
+uint64_t sp_profile_most(const struct sp_profile *p, uint64_t *name);
+
+struct sp_spelled {
+    uint64_t longest; /* bytes of the names in one stack */
+    uint64_t all;     /* about what all stacks with their names take, indented or not */
 };
 
-struct sp_extent sp_profile_extent(const struct sp_profile *p);
+struct sp_spelled sp_profile_spelled(const struct sp_profile *p);
 
 #endif

@@ -1,5 +1,7 @@
 #include "render/answer_private.h"
 
+#include "io/bounded.h"
+
 /* ---- budgets ---- */
 
 struct fitting {
@@ -17,8 +19,15 @@ static int fit_try(struct fitting *f, size_t rows, bool *fits)
     struct sp_output *out = NULL;
     size_t n = 0;
     spaa_status st = sp_output_memory(f->diags, &out);
+    if (!st && rows > f->least) /* else it is the answer, whatever it takes */
+        sp_output_at_most(out, f->bytes);
     int rc = st ? (int)st : f->draw(f->arg, rows, out);
-    *fits = !rc && (sp_output_data(out, &n), n <= f->bytes);
+    if (rc == SPAA_ERR_LIMIT && rows > f->least) {
+        *fits = false;
+        sp_output_close(out);
+        return 0;
+    }
+    *fits = !rc && sp_output_within(out) && (sp_output_data(out, &n), n <= f->bytes);
     if (*fits || (!rc && !f->best && rows == f->least)) {
         if (!*fits && !f->least)
             sp_emit(f->diags, SP_I617, SP_AT_NOTHING, "%zu tokens", (n + 2) / 3);
@@ -81,6 +90,20 @@ static int render_draw(void *arg, size_t rows, struct sp_output *out)
     return (int)forms[g.opts->form](&g);
 }
 
+struct rendering {
+    struct sp_drawing *g;
+    size_t most; /* rows */
+};
+
+static spaa_status render_to(void *arg, struct sp_output *out)
+{
+    const struct rendering *r = arg;
+    const struct sp_render_opts *o = r->g->opts;
+    int rc = o->budget ? sp_fit(r->g->answer->diags, o->budget, o->least, r->most, render_draw, r->g, out)
+                       : render_draw(r->g, SIZE_MAX, out);
+    return (spaa_status)rc;
+}
+
 spaa_status sp_render(const struct sp_answer *a, const struct sp_render_opts *o, struct sp_diags *d,
                       struct sp_output *out)
 {
@@ -93,7 +116,8 @@ spaa_status sp_render(const struct sp_answer *a, const struct sp_render_opts *o,
         most = n > most ? n : most;
     }
     most = dealt > most ? dealt : most;
-    int rc = o->budget ? sp_fit(d, o->budget, o->least, most, render_draw, &g, out)
-                       : render_draw(&g, SIZE_MAX, out);
-    return rc == SPAA_ERR_NOMEM ? sp_nomem(d) : (spaa_status)rc;
+    struct rendering r = {&g, most};
+    struct sp_bounds bounds = {.most = a->most ? a->most : UINT64_MAX, .aside = a->aside};
+    spaa_status st = sp_write_bounded(out, &bounds, d, render_to, &r);
+    return st == SPAA_ERR_LIMIT ? sp_answer_too_long(a) : st == SPAA_ERR_NOMEM ? sp_nomem(d) : st;
 }

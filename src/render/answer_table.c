@@ -264,7 +264,7 @@ static void tell_rows(struct sp_people_table *x)
 
 static spaa_status people_status(const struct sp_people_table *x)
 {
-    return x->table.failed ? SPAA_ERR_NOMEM : SPAA_OK;
+    return !x->table.failed ? SPAA_OK : x->table.arena.full ? SPAA_ERR_LIMIT : SPAA_ERR_NOMEM;
 }
 
 static void people_columns(struct sp_people_table *x, const size_t *order, size_t n)
@@ -272,6 +272,7 @@ static void people_columns(struct sp_people_table *x, const size_t *order, size_
     for (size_t i = 0; i < n; i++)
         column_init(x, i, order[i]);
     sp_table_init(&x->table, x->titles, n);
+    x->table.arena.limit = (size_t)x->g->answer->most;
     find_handles(x);
     bool ok = sp_row_groups_init(&x->groups, x->t, x->rows, is_by_key(x));
     for (size_t i = 0; ok && i < n; i++)

@@ -279,7 +279,7 @@ static spaa_status perf_script_count_samples(struct writer *w)
         if (!perf_script_is_second(w, s) && perf_script_wanted(w, perf_script_context_of(w, s)->event) &&
             !perf_script_measure(w, s))
             return sp_nomem(w->d);
-    if (w->opts->expand || w->all <= sp_profile_extent(w->p).most)
+    if (w->opts->expand || w->all <= sp_profile_most(w->p, NULL))
         return SPAA_OK;
     sp_emit_hint(w->d, SP_E036, SP_AT_NOTHING,
                  "--per-stack writes one sample per stack, with its weight; --expand all of it",
