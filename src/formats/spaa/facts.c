@@ -141,7 +141,11 @@ static void facts_write(struct writer *w, const struct sp_fact *facts, const voi
         if (f->type == SP_FACT_NUMBER && sp_fact_get_number(f, row) != SP_ABSENT) {
             sp_buf_i64(b, sp_fact_get_number(f, row));
         } else if (f->type == SP_FACT_TEXT && sp_fact_get_text(f, row)) {
-            sp_write_str(w, "", f->key, sp_fact_get_text(f, row));
+            struct sp_str s = sp_pstr(w->p, sp_fact_get_text(f, row));
+            if (facts == sp_source_facts) /* the reader takes their bytes back from x_raw_hex */
+                sp_write_str(w, "", f->key, sp_fact_get_text(f, row));
+            else
+                sp_json_string(b, s.p, s.n);
         } else if (f->type == SP_FACT_ADDRESS && sp_fact_get_address(f, row) != SP_NO_ADDRESS) {
             sp_buf_printf(b, "\"0x%llx\"", (unsigned long long)sp_fact_get_address(f, row));
         } else if (f->type == SP_FACT_FLAG && sp_fact_get_flag(f, row)) {
