@@ -501,3 +501,34 @@ def test_text_of_a_tracepoint_is_not_cut(tmp_path):
     line = "q  7/8  1.000000: probe:x: (401136) a=0x12/0x34/P/ 0x12/0x34/P/-\n\t401136 f+0x1 (/tmp/q)\n\n"
     (tmp_path / "p.txt").write_text(line)
     assert [r["name"] for r in ask("top", tmp_path / "p.txt")["rows"]] == ["f"]
+
+
+def fields(name, *args):
+    path, = glob.glob(os.path.join(FIXTURES, "**", f"fields_{name}.*txt"), recursive=True)
+    shown = spaa("top", path, "--json", "-n", "0", *args)
+    assert shown.returncode == 0, shown.stderr.decode()
+    assert shown.stderr == b""
+    j = json.loads(shown.stdout)
+    return j["whole"], [(r.get("function") or r.get("name"), r["self"], r["total"]) for r in j["rows"]]
+
+
+@pytest.mark.parametrize("name", ["no_tid", "time", "misc", "no_time", "cpu", "period", "one_line_no_tid",
+                                  "one_line_time", "one_line_misc", "one_line_no_time"])
+def test_fields_that_are_printed_or_not_leave_functions_and_weights_alone(name):
+    plain = "one_line" if name.startswith("one_line") else "plain"
+    assert fields(name) == fields(plain)
+    if name not in ("time", "period", "one_line_time"):
+        assert fields(name, "--by", "comm") == fields(plain, "--by", "comm")
+
+
+def test_without_a_tid_there_is_no_thread():
+    rows = records(os.path.join(FIXTURES, "fields_no_tid.perf-script.txt"), "--samples")
+    assert not of_type(rows, "thread")
+    assert {s["context"].get("comm") for s in of_type(rows, "stack")} == {"a"}
+    assert not any("tid" in s["context"] for s in of_type(rows, "stack"))
+
+
+def test_a_name_padded_with_blanks_opens_the_file():
+    with open(os.path.join(FIXTURES, "fields_one_line.perf-script.txt"), "rb") as f:
+        assert f.read(16) == b" " * 15 + b"a"
+    assert fields("one_line")[0] > 0

@@ -170,6 +170,8 @@ static void perf_script_rename(struct sp_ps_counts *c, const struct sp_ps_who *w
 /* The thread's record; a pid that was printed replaces one that was not. */
 static bool perf_script_note_thread(struct sp_ps_counts *c, const struct sp_ps_who *w)
 {
+    if (w->tid == SP_ABSENT)
+        return true;
     uint32_t t = sp_thread_intern_tid(c->p, w->tid, w->comm);
     if (t != SP_NONE && w->pid != SP_ABSENT && c->p->threads.v[t].extra_json) {
         c->p->threads.v[t].pid = w->pid;
@@ -194,6 +196,7 @@ static uint32_t perf_script_who_of(struct sp_ps_counts *c, const struct sp_ps_sa
     if (s->comm.n)
         w.comm = sp_profile_str(c->p, s->comm.p, s->comm.n);
     c->any_pid |= s->pid != SP_ABSENT;
+    c->any_tid |= s->tid != SP_ABSENT;
     if (!w.raw.p || w.comm == SP_STR_FAIL || c->whos.n >= SP_NONE - 1 || !perf_script_note_thread(c, &w) ||
         !sp_vec_push(&c->whos, w) || !sp_map_add(&c->who_map, hash, (uint32_t)c->whos.n - 1))
         return SP_NONE;
@@ -441,7 +444,7 @@ static bool perf_script_finish_header(struct sp_ps_counts *c, enum sp_granularit
     h->has_x_spaa = true;
     h->frames = frames;
     h->group_by =
-        c->group_by & (SP_BY_TID | SP_BY_COMM | (c->any_pid ? SP_BY_PID : 0u) |
+        c->group_by & (SP_BY_COMM | (c->any_tid ? SP_BY_TID : 0u) | (c->any_pid ? SP_BY_PID : 0u) |
                        (c->any_cpu ? SP_BY_CPU : 0u) | (c->any_switch || c->any_off_cpu ? SP_BY_STATE : 0u));
     return ok && h->extra_json != SP_STR_FAIL;
 }

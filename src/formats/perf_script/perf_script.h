@@ -187,7 +187,7 @@ struct sp_ps_counts {
     uint32_t last_event, last_who;   /* of the sample before, and its context */
     struct sp_context last;
     uint32_t context_number;
-    bool any, any_time, any_pid, any_cpu, any_switch, any_off_cpu;
+    bool any, any_time, any_pid, any_tid, any_cpu, any_switch, any_off_cpu;
     bool any_state; /* contexts of sched_switch have one */
     int64_t first_ns, last_ns;
     unsigned first_digits, last_digits;

@@ -18,8 +18,10 @@ static bool perf_script_frame_at(const char *p, const char *end, bool full)
     struct sp_ps_sample s;
     if (p == eol || !sp_ps_frame_line(p, eol, &f))
         return false;
-    return sp_ps_blank(*p) || ((!full || f.dso.p || f.has_symoff) && sp_ps_trimmed_frame(p, eol) &&
-                               !sp_ps_sample_line(p, eol, false, &s));
+    /* perf pads the comm on the left, and one like "a" could be an address. */
+    if (*p != '\t' && sp_ps_sample_line(p, eol, true, &s) && (s.timed || s.event.p))
+        return false;
+    return sp_ps_blank(*p) || ((!full || f.dso.p || f.has_symoff) && sp_ps_trimmed_frame(p, eol));
 }
 
 /* How sure a sample line makes, with what follows it at `next`; 0: it is none. */
@@ -36,10 +38,11 @@ static int perf_script_probe_sample_at(const char *p, const char *eol, const cha
     bool frames = one_line || perf_script_frame_at(next, end, !timed && !s.event.p);
     *reason = frames ? "a sample line and its frames" : "a sample line";
     if (!timed)
-        return !frames || !s.comm.n ? 0 : s.event.p ? 60 : 50;
+        return !frames || (!s.comm.n && s.cpu == SP_ABSENT && !s.has_period) ? 0 : s.event.p ? 60 : 50;
     if (frames)
         return s.event.p ? 95 : 85;
-    return s.event.p || sp_ps_is_side_band(&s) ? 75 : 0;
+    /* Without a tid and frames it may be a log, or text of ftrace. */
+    return s.tid != SP_ABSENT && (s.event.p || sp_ps_is_side_band(&s)) ? 75 : 0;
 }
 
 /* Lines that stand between samples and below frames: other records, errors of traces, sources. */

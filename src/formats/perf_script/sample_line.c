@@ -4,10 +4,13 @@
  *     V8 WorkerThread 24636/25607 [000] 4794564.109216:     250000 cpu-clock:uhH:
  *
  * The comm may hold anything, so the first number that is followed by a CPU or a time ends it. With one
- * number, that is the tid. Period, event name, CPU and time may each be missing. What follows the event
+ * number, that is the tid. Each of them may be missing, as `-F` says; their order is fixed, so that a number
+ * behind the time is a period, never a tid. What follows the event
  * is tracepoint text or, without callchains, the frame.
  */
 #include "formats/perf_script/perf_script.h"
+
+#include <string.h>
 
 static const char *perf_script_skip_blank(const char *p, const char *end)
 {
@@ -96,28 +99,94 @@ static void perf_script_event_name(const char *p, const char *end, struct sp_ps_
     s->rest = (struct sp_ps_text){t, (size_t)(end - t)};
 }
 
-/* What follows pid/tid. */
-static bool perf_script_after_event(const char *p, const char *end, bool timeless, struct sp_ps_sample *s)
+/* Behind the letters of `-F misc` ("K", "Sp"), which are padded to six columns; p: there are none. */
+static const char *perf_script_misc(const char *p, const char *end)
 {
-    s->cpu = SP_ABSENT;
+    const char *q = p;
+    while (q < end && *q && strchr("KUHGgMESp", *q))
+        q++;
+    return q > p && q < end && sp_ps_blank(*q) ? perf_script_skip_blank(q, end) : p;
+}
+
+/* "[000]"; p: there is none. */
+static const char *perf_script_cpu(const char *p, const char *end, int64_t *cpu)
+{
+    *cpu = SP_ABSENT;
+    if (p == end || *p != '[')
+        return p;
+    const char *q = perf_script_digits(p + 1, end, cpu);
+    if (q > p + 1 && q < end && *q == ']')
+        return q + 1;
+    *cpu = SP_ABSENT;
+    return p;
+}
+
+/* What follows pid/tid. */
+static bool perf_script_after_event(const char *p, const char *end, bool timed, struct sp_ps_sample *s)
+{
     p = perf_script_skip_blank(p, end);
-    if (p < end && *p == '[') {
-        const char *q = perf_script_digits(p + 1, end, &s->cpu);
-        if (q == p + 1 || q == end || *q != ']')
-            return false;
-        p = perf_script_skip_blank(q + 1, end);
-    }
-    const char *q = perf_script_time_of(p, end, s);
-    if (q == p && !timeless)
+    const char *q = perf_script_cpu(p, end, &s->cpu);
+    if (q == p && p < end && *p == '[')
+        return false;
+    p = perf_script_misc(perf_script_skip_blank(q, end), end);
+    q = perf_script_time_of(p, end, s);
+    if (q == p && timed)
         return false;
     perf_script_event_name(q, end, s);
     return s->timed || s->event.p || (!s->rest.n && !s->has_period);
 }
 
-bool sp_ps_sample_line(const char *p, const char *end, bool timeless, struct sp_ps_sample *s)
+static bool perf_script_named(const char *start, const char *who, const char *end, struct sp_ps_sample *s)
+{
+    const char *c = who;
+    while (c > start && sp_ps_blank(c[-1]))
+        c--;
+    s->comm = (struct sp_ps_text){start, (size_t)(c - start)};
+    s->who = (struct sp_ps_text){start, (size_t)(end - start)};
+    return true;
+}
+
+/*
+ * Without a time, a number before the event may be the tid or, where `-F` has no tid, the period. perf pads a
+ * tid to five columns and a period to ten.
+ */
+static bool perf_script_is_period(const char *line, const char *start, const char *t, const char *end)
+{
+    enum { TID_DIGITS = 7 /* of PID_MAX_LIMIT */, PERIOD_COLUMNS = 10 };
+    const char *field = t;
+    while (field > line && sp_ps_blank(field[-1]))
+        field--;
+    return end - t > TID_DIGITS || end - field - (t > start) >= PERIOD_COLUMNS;
+}
+
+/* `-F` without tid and pid: "comm [000] K     12.345678: ...". */
+static bool perf_script_without_tid(const char *p, const char *end, bool timed, struct sp_ps_sample *s)
 {
     const char *start = perf_script_skip_blank(p, end);
-    s->timed = false;
+    s->pid = s->tid = SP_ABSENT;
+    for (const char *t = start; t < end; t = perf_script_skip_blank(perf_script_token_end(t, end), end)) {
+        const char *cpu = perf_script_cpu(t, end, &s->cpu), *misc = perf_script_skip_blank(cpu, end);
+        const char *time = perf_script_misc(misc, end);
+        if (time > misc && time - misc != 6 && cpu == t) /* the last letters of the comm */
+            continue;
+        if (cpu == t && (unsigned char)(*time - '0') > 9)
+            continue;
+        const char *q = perf_script_time_of(time, end, s);
+        if (q == time && (timed || cpu == t))
+            continue;
+        perf_script_event_name(q, end, s);
+        if (!s->timed && !s->event.p)
+            continue;
+        perf_script_named(start, t, t, s);
+        s->who = s->comm;
+        return true;
+    }
+    return false;
+}
+
+static bool perf_script_with_tid(const char *p, const char *end, bool timed, struct sp_ps_sample *s)
+{
+    const char *start = perf_script_skip_blank(p, end);
     for (const char *t = start; t < end; t = perf_script_skip_blank(perf_script_token_end(t, end), end)) {
         if (*t != '-' && (unsigned char)(*t - '0') >= 10)
             continue;
@@ -135,14 +204,27 @@ bool sp_ps_sample_line(const char *p, const char *end, bool timeless, struct sp_
             s->tid = b;
             q = r;
         }
-        if ((q < end && !sp_ps_blank(*q)) || !perf_script_after_event(q, end, timeless, s))
+        if ((q < end && !sp_ps_blank(*q)) || !perf_script_after_event(q, end, timed, s))
             continue;
-        const char *c = t;
-        while (c > start && sp_ps_blank(c[-1]))
-            c--;
-        s->comm = (struct sp_ps_text){start, (size_t)(c - start)};
-        s->who = (struct sp_ps_text){start, (size_t)(q - start)};
+        if (s->timed || s->pid != SP_ABSENT || s->has_period || s->cpu != SP_ABSENT || !s->event.p ||
+            !perf_script_is_period(p, start, t, q))
+            return perf_script_named(start, t, q, s);
+        if (memchr(start, ']', (size_t)(t - start)) && perf_script_without_tid(p, end, false, s))
+            return true;
+        s->tid = s->cpu = SP_ABSENT;
+        s->has_period = true;
+        s->period = a;
+        perf_script_named(start, t, t, s);
+        s->who = s->comm;
         return true;
     }
     return false;
+}
+
+bool sp_ps_sample_line(const char *p, const char *end, bool timeless, struct sp_ps_sample *s)
+{
+    s->timed = false;
+    return perf_script_with_tid(p, end, true, s) || perf_script_without_tid(p, end, true, s) ||
+           (timeless &&
+            (perf_script_with_tid(p, end, false, s) || perf_script_without_tid(p, end, false, s)));
 }
