@@ -532,3 +532,17 @@ def test_a_name_padded_with_blanks_opens_the_file():
     with open(os.path.join(FIXTURES, "fields_one_line.perf-script.txt"), "rb") as f:
         assert f.read(16) == b" " * 15 + b"a"
     assert fields("one_line")[0] > 0
+
+
+@pytest.mark.parametrize("how,name", [("chain", "mem"), ("chain", "uregs"), ("chain", "insn"), ("one", "mem"),
+                                      ("one", "uregs"), ("one", "insn"), ("one", "source")])
+def test_fields_around_a_frame_are_no_part_of_it(how, name):
+    shown = [ask_top(f"around_{how}_{n}.perf-script.txt") for n in ("plain", name)]
+    assert shown[0] == shown[1]
+
+
+def ask_top(name):
+    shown = spaa("top", os.path.join(FIXTURES, name), "--json", "-n", "0")
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    j = json.loads(shown.stdout)
+    return j["whole"], sorted((r["function"], r["self"], r["total"]) for r in j["rows"])

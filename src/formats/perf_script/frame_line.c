@@ -244,15 +244,17 @@ bool sp_ps_trimmed_source(const char *p, const char *end)
         return false;
     if (end[-1] == ']')
         return memchr(p, '[', (size_t)(end - p)) && !sp_ps_trimmed_frame(p, end);
-    if (end[-1] == ')') { /* "a.c:12 (discriminator 3)" */
+    if (end[-1] == ')') { /* "a.c:12 (discriminator 3)", "a.c:12 (inlined)" */
         q = memmem(p, (size_t)(end - p), " (discriminator ", 16);
+        if (!q)
+            q = memmem(p, (size_t)(end - p), " (inlined)", 10);
         if (!q)
             return false;
     }
     const char *digits = q;
     while (q > p && (unsigned char)(q[-1] - '0') < 10)
         q--;
-    return q < digits && q - p >= 2 && q[-1] == ':';
+    return q < digits && q > p && q[-1] == ':'; /* ":0": unknown */
 }
 
 /* ".../perf-1234.map" */

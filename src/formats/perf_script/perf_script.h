@@ -80,6 +80,12 @@ bool sp_ps_trimmed_frame(const char *p, const char *end);
  */
 bool sp_ps_trimmed_source(const char *p, const char *end);
 
+/*
+ * line_fields.c: the frame among the fields of a line, and lines of registers or instructions below frames.
+ */
+struct sp_ps_text sp_ps_frame_of_line(struct sp_ps_text rest);
+bool sp_ps_is_more(const char *p, const char *end);
+
 struct sp_ps_dso {
     struct sp_ps_text name; /* the model's: "[kernel]", "[jit]", "[anon]", or as printed */
     bool kernel, unknown, jit;

@@ -34,7 +34,9 @@ static int perf_script_probe_sample_at(const char *p, const char *eol, const cha
     if (!timed && !sp_ps_sample_line(p, eol, true, &s))
         return 0;
     const char *behind = s.rest.p + (s.rest.n ? sp_ps_before_branches(s.rest.p, s.rest.p + s.rest.n) : 0);
-    bool one_line = s.rest.n && sp_ps_frame_line(s.rest.p, behind, &f) && f.dso.p;
+    struct sp_ps_text on_line =
+        sp_ps_frame_of_line((struct sp_ps_text){s.rest.p, (size_t)(behind - s.rest.p)});
+    bool one_line = on_line.n && sp_ps_frame_line(on_line.p, on_line.p + on_line.n, &f) && f.dso.p;
     bool frames = one_line || perf_script_frame_at(next, end, !timed && !s.event.p);
     *reason = frames ? "a sample line and its frames" : "a sample line";
     if (!timed)
@@ -54,7 +56,7 @@ static bool perf_script_other_line(const char *p, const char *eol)
         return true;
     while (p < eol && sp_ps_blank(*p))
         p++;
-    return sp_ps_trimmed_source(p, eol) || sp_ps_has_branches(p, eol) ||
+    return sp_ps_trimmed_source(p, eol) || sp_ps_is_more(p, eol) || sp_ps_has_branches(p, eol) ||
            ((size_t)(eol - p) >= sizeof trace - 1 && memcmp(p, trace, sizeof trace - 1) == 0);
 }
 

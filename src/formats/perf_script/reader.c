@@ -174,22 +174,26 @@ static const char *perf_script_source_below(struct reader *r, const char *p, con
 }
 
 /* Tracepoint text may look like a frame; a frame always names its DSO there. */
-static bool perf_script_frame_on_line(struct reader *r, const struct sp_ps_sample *s)
+static bool perf_script_frame_on_line(struct reader *r, const struct sp_ps_sample *s, bool chain_below)
 {
     struct sp_ps_frame f;
     if (!s->rest.n || !sp_ps_frame_line(s->rest.p, s->rest.p + s->rest.n, &f))
         return false;
-    return f.dso.p || (!r->stacks.dso_seen && !sp_ps_is_probe(s->event));
+    return f.dso.p || (!chain_below && !r->stacks.dso_seen && !sp_ps_is_probe(s->event));
 }
 
-/* Branches behind the frame are no part of it. Whether there are some. */
-static bool perf_script_cut_branches(struct reader *r, struct sp_ps_sample *s)
+/* Fields around the frame, branches behind it, are no part of it. Whether there are branches. */
+static bool perf_script_cut_frame(struct reader *r, struct sp_ps_sample *s, bool chain_below)
 {
-    size_t whole = s->rest.n, frame = whole ? sp_ps_before_branches(s->rest.p, s->rest.p + whole) : 0;
-    s->rest.n = frame;
-    if (frame < whole && perf_script_frame_on_line(r, s))
-        return true;
-    s->rest.n = whole;
+    struct sp_ps_text whole = s->rest;
+    size_t n = whole.n ? sp_ps_before_branches(whole.p, whole.p + whole.n) : 0;
+    bool branches = n < whole.n;
+    s->rest.n = n;
+    if (n && !sp_ps_is_probe(s->event))
+        s->rest = sp_ps_frame_of_line(s->rest);
+    if (perf_script_frame_on_line(r, s, chain_below))
+        return branches;
+    s->rest = whole;
     return false;
 }
 
@@ -201,8 +205,10 @@ static spaa_status perf_script_sample(struct reader *r, struct sp_ps_sample *s, 
     struct sp_ps_text text;
     const char *below = eol < end ? eol + 1 : end, *start = below, *stop;
     uint32_t lines = 0;
-    bool branches = perf_script_cut_branches(r, s);
-    if (branches || perf_script_frame_on_line(r, s)) {
+    bool chain_below = below < end && (*below == '\t' || (s->rest.n && !r->stacks.dso_seen && *below != ' ' &&
+                                                          perf_script_trimmed_frame_at(r, below, end)));
+    bool branches = perf_script_cut_frame(r, s, chain_below);
+    if (branches || perf_script_frame_on_line(r, s, chain_below)) {
         stop = perf_script_source_below(r, below, end);
         start = s->rest.p;
         at.one_line = true;
@@ -282,7 +288,7 @@ static void perf_script_unknown_line(struct reader *r, const char *p, const char
     const char *text = p + (*p == ' ');
     struct sp_where at = SP_AT_LINE(r->line, perf_script_offset_of(r, p));
     int n = eol - p > 80 ? 80 : (int)(eol - p);
-    if (sp_ps_has_branches(p, eol)) /* of a sample without frames */
+    if (sp_ps_is_more(p, eol) || sp_ps_has_branches(p, eol)) /* of a sample without frames */
         return;
     if ((size_t)(eol - text) >= sizeof trace - 1 && memcmp(text, trace, sizeof trace - 1) == 0)
         sp_emit(r->d, SP_L300, at, "the trace could not be decoded: \"%.*s\"", n, p);

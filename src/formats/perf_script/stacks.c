@@ -196,7 +196,7 @@ static bool perf_script_add_pieces(struct sp_ps_stacks *st)
     return true;
 }
 
-/* "file:line", or nothing: `??:0`, `libc.so.6[27b25]` and empty lines say that it is unknown. */
+/* "file:line", or nothing: `??:0`, `:0`, `libc.so.6[27b25]` and empty lines say that it is unknown. */
 static struct sp_ps_text perf_script_srcline_of(const char *p, const char *end)
 {
     while (p < end && sp_ps_blank(*p))
@@ -204,7 +204,7 @@ static struct sp_ps_text perf_script_srcline_of(const char *p, const char *end)
     end = p + sp_ps_source_before_branches(p, end);
     while (end > p && (sp_ps_blank(end[-1]) || end[-1] == '\r'))
         end--;
-    if (p == end || *p == '?' || end[-1] == ']')
+    if (p == end || *p == '?' || *p == ':' || end[-1] == ']')
         end = p;
     return (struct sp_ps_text){p, (size_t)(end - p)};
 }
@@ -335,7 +335,7 @@ static bool perf_script_build(struct sp_ps_stacks *st, struct sp_ps_text text, c
     while (p < end) {
         uint32_t before = *lines;
         const char *nl = *p == '\t' ? NULL : memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
-        if (*p != '\t' && !at->one_line && sp_ps_has_branches(p, eol)) {
+        if (*p != '\t' && !at->one_line && (sp_ps_is_more(p, eol) || sp_ps_has_branches(p, eol))) {
             ++*lines;
             p = nl ? nl + 1 : end;
             continue;
