@@ -33,11 +33,13 @@ spaa_status sp_places_new(const struct sp_profile *p, const struct sp_symbol_opt
     x->asked = calloc(p->dsos.n + 1, sizeof *x->asked);
     bool ok = sp_strtab_init(&x->paths) && x->modules && x->asked;
     spaa_status st = ok ? sp_symbols_new(&how, d, &x->symbols) : sp_nomem(d);
-    if (st)
+    if (st) {
         sp_places_free(x);
-    else
-        *out = x;
-    return st;
+        return st;
+    }
+    sp_symbols_recorded(x->symbols, p->written);
+    *out = x;
+    return SPAA_OK;
 }
 
 void sp_places_free(struct sp_places *x)
@@ -65,7 +67,8 @@ spaa_status sp_places_module(struct sp_places *x, uint32_t dso, struct sp_module
     uint32_t build = id.n ? sp_intern(&x->paths, id.p, id.n) : SP_STR_NONE;
     if (path == SP_STR_FAIL || build == SP_STR_FAIL)
         return sp_nomem(x->d);
-    struct sp_module_key key = {.kind = SP_MODULE_FILE, .path = sp_str_cstr(&x->paths, path)};
+    struct sp_module_key key = {
+        .kind = SP_MODULE_FILE, .path = sp_str_cstr(&x->paths, path), .doubtful = o->doubtful};
     key.build_id = id.n ? sp_str_cstr(&x->paths, build) : NULL;
     spaa_status st = sp_symbols_module(x->symbols, &key, &x->modules[dso]);
     *out = x->modules[dso];

@@ -220,6 +220,10 @@ static void source_date(const struct sp_source_place *at, struct sp_source_text 
 {
     struct stat source, binary;
     const char *file = at->module ? sp_module_file(at->module) : NULL;
+    if (at->module && sp_module_is_doubtful(at->module)) { /* it is not known what was compiled */
+        t->undated = t->from;
+        return;
+    }
     bool ours = t->from == SP_SOURCE_GIVEN || t->from == SP_SOURCE_RECORDED;
     if (!ours)
         return;

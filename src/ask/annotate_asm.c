@@ -36,6 +36,12 @@ static spaa_status assembly_take(struct sp_asm *z, uint32_t number)
 static spaa_status assembly_part(struct sp_asm *z, struct sp_module *m, uint64_t at)
 {
     struct sp_asm_part part = {.module = m};
+    if (sp_module_is_doubtful(m)) { /* weights at instructions of others would be wrong */
+        z->why = "the binary was written after the recording, which has no build-id of it: they may be "
+                 "another build's";
+        z->hint = "ask the recording itself, with --symfs DIR and the binary that ran";
+        return SPAA_OK;
+    }
     if (!sp_module_extent(m, at, &part.start, &part.end, &part.symbol) || part.end <= part.start) {
         part.symbol = NULL;
         if (!sp_module_unnamed(m, at, &part.start, &part.end) || part.end <= part.start) {

@@ -73,11 +73,11 @@ static const struct sp_answer_column file_columns[] = {
          .doc = "how its text was found: embedded (in debug information), source-path, profile, recorded, "
                 "debuginfod; null: not"},
     [FILE_READ] = {"read", SP_COL_TEXT, .doc = "the file that was read; null: none"},
-    [FILE_NEWER] =
-        {"newer", SP_COL_BOOL,
-         .doc = "it was written after the binary: lines may be others; null: it is not known: the "
-                "binary is a copy without the time of the original, or is not here, or was not when the "
-                "profile took the text"},
+    [FILE_NEWER] = {"newer", SP_COL_BOOL,
+                    .doc =
+                        "it was written after the binary: lines may be others; null: it is not known: the "
+                        "binary is a copy without the time of the original, may be another build, or is not "
+                        "here, or was not when the profile took the text"},
     [FILE_LINES] = {"lines", SP_COL_COUNT, .doc = "that the file has; null: it was not found"},
     [FILE_MISSING] = {"missing", SP_COL_COUNT, .doc = "of these the profile has no text"},
 };

@@ -176,6 +176,12 @@ void sp_annotate_say_source(struct sp_annotate *x, const char *before, const str
         sp_buf_printf(b, ", read from %s", t->found);
     sp_answer_line_buf(x->asked.out, b);
     sp_buf_clear(b);
+    bool doubtful = at->module && sp_module_is_doubtful(at->module);
+    if (doubtful)
+        sp_answer_line(
+            x->asked.out,
+            "! the binary was written after the recording, which has no build-id of it: names, lines "
+            "and text may be another build's");
     if (t->newer)
         sp_answer_line(x->asked.out, "! the source was written after the binary: lines may be others");
     if (t->other)
@@ -189,7 +195,7 @@ void sp_annotate_say_source(struct sp_annotate *x, const char *before, const str
         sp_answer_line(x->asked.out,
                        "! whether the source was written after the binary is not known: that is "
                        "not here");
-    else if (t->undated)
+    else if (t->undated && !doubtful)
         sp_answer_line(x->asked.out, "! whether the source was written after the binary is not known: that "
                                      "is a copy, whose time may be that of copying");
 }

@@ -285,6 +285,9 @@ spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, co
 {
     struct sp_profile *p = NULL;
     spaa_status st = sp_profile_new(d, &p);
+    struct timespec written;
+    if (!st && sp_input_written(in, &written))
+        p->written = written;
     if (opts->keeper)
         sp_keeper_begin(opts->keeper, f);
     if (!st)

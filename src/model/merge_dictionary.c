@@ -34,6 +34,7 @@ static uint32_t dso(struct sp_absorber *a, const struct sp_dso *x)
             continue;
         sp_meet(&t->build_id, x->build_id);
         sp_meet(&t->extra_json, x->extra_json);
+        t->doubtful |= x->doubtful;
         if (memcmp(&t->place, &x->place, sizeof t->place) != 0)
             t->place = (struct sp_dso_place){0};
         return i;

@@ -23,6 +23,15 @@ static void extreme(struct sp_absorber *a, uint32_t *have, uint32_t next, int si
         *have = next;
 }
 
+/* What is later than one of them may be another build than it recorded. */
+static void earliest(struct sp_absorber *a, bool first)
+{
+    const struct timespec *have = &a->to->written, *next = &a->from->written;
+    bool sooner = next->tv_sec != have->tv_sec ? next->tv_sec < have->tv_sec : next->tv_nsec < have->tv_nsec;
+    if (first || !have->tv_sec || (next->tv_sec && sooner))
+        a->to->written = *next;
+}
+
 static void widen(struct sp_absorber *a, bool first)
 {
     struct sp_header *h = &a->to->header;
@@ -147,6 +156,7 @@ void sp_absorb_header(struct sp_absorber *a, bool first)
             sp_meet(attributes[i].have, attributes[i].next);
     }
     tools(a, first);
+    earliest(a, first);
     widen(a, first);
     if (first)
         h->ips = f->ips;

@@ -55,6 +55,8 @@ static int cmp_dso(const void *va, const void *vb, void *arg)
         c = cmp_str(p, a->extra_json, b->extra_json);
     if (!c)
         c = cmp_place(&a->place, &b->place);
+    if (!c)
+        c = (int)a->doubtful - (int)b->doubtful;
     return c ? c : order_cmp_u64(na, nb);
 }
 

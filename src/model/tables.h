@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #define SP_NONE        UINT32_MAX      /* no such number */
 #define SP_ABSENT      INT64_MIN       /* a weight, pid, tid or cpu that is not there */
@@ -65,7 +66,8 @@ enum sp_text_symbol { SP_TEXT_UNTOLD, SP_TEXT_TEXT, SP_TEXT_STEXT }; /* what of 
 struct sp_dso {
     uint32_t name, build_id, extra_json;
     bool is_kernel;
-    uint8_t zero[3]; /* padding, kept zero so that DSOs hash as bytes */
+    bool doubtful;   /* its names are of a file that was written after the recording: maybe another build */
+    uint8_t zero[2]; /* padding, kept zero so that DSOs hash as bytes */
     struct sp_dso_place place;
 };
 
@@ -377,6 +379,7 @@ struct sp_profile {
     struct sp_diags *diags; /* borrowed */
     struct sp_strtab strs;
     struct sp_header header;
+    struct timespec written; /* the file it was read from, so not before its recording's end; 0: not known */
     SP_VEC(uint32_t) sources; /* of a merged profile: the inputs' names, sorted, as often as they came */
 
     SP_VEC(struct sp_event) events;

@@ -64,11 +64,13 @@ spaa_status sp_binder_new(struct sp_profile *p, const struct sp_symbol_opts *opt
     sp_buf_init(&b->text, 0);
     how.no_lines |= keep == SP_FRAMES_FUNCTION;
     spaa_status st = sp_symbols_new(&how, d, &b->symbols);
-    if (st)
+    if (st) {
         sp_binder_free(b);
-    else
-        *out = b;
-    return st;
+        return st;
+    }
+    sp_symbols_recorded(b->symbols, p->written);
+    *out = b;
+    return SPAA_OK;
 }
 
 void sp_binder_free(struct sp_binder *b)
@@ -110,9 +112,9 @@ static bool object_equals(const struct sp_object *a, const struct sp_object *b)
     return a->kind == b->kind && a->is_kernel == b->is_kernel && a->memfd == b->memfd && a->pid == b->pid &&
            a->kernel_text == b->kernel_text && a->start == b->start && a->place.base == b->place.base &&
            a->place.text == b->place.text && a->place.ips == b->place.ips &&
-           a->place.symbol == b->place.symbol && a->extra_json == b->extra_json && a->origin == b->origin &&
-           object_text_equals(a->path, b->path) && object_text_equals(a->name, b->name) &&
-           object_text_equals(a->build_id, b->build_id);
+           a->place.symbol == b->place.symbol && a->doubtful == b->doubtful &&
+           a->extra_json == b->extra_json && a->origin == b->origin && object_text_equals(a->path, b->path) &&
+           object_text_equals(a->name, b->name) && object_text_equals(a->build_id, b->build_id);
 }
 
 static bool object_keep_text(struct sp_binder *b, struct sp_str *s)
@@ -194,6 +196,7 @@ static bool module_key(struct sp_binder *b, const struct sp_object *o, struct sp
     switch (o->kind) {
     case SP_OBJECT_FILE:
         key->kind = SP_MODULE_FILE;
+        key->doubtful = o->doubtful;
         return true;
     case SP_OBJECT_SPECIAL:
         key->kind = SP_MODULE_FILE;
@@ -288,11 +291,14 @@ static struct sp_dso_place dso_place(const struct sp_binder *b, const struct obj
 
 static uint32_t dso_make(struct sp_binder *b, const struct object *o, const char *name)
 {
-    const char *id = o->is.build_id.n                            ? o->is.build_id.p
-                     : o->is.kind == SP_OBJECT_FILE && o->module ? sp_module_build_id(o->module)
-                                                                 : NULL;
+    const struct sp_module *file = o->is.kind == SP_OBJECT_FILE ? o->module : NULL;
+    bool doubtful = o->is.doubtful || (file && sp_module_is_doubtful(file));
+    const char *id = o->is.build_id.n    ? o->is.build_id.p
+                     : file && !doubtful ? sp_module_build_id(file)
+                                         : NULL;
     struct sp_dso row = {.name = sp_profile_cstr(b->p, name),
                          .is_kernel = o->is.is_kernel,
+                         .doubtful = doubtful,
                          .extra_json = o->is.extra_json,
                          .place = dso_place(b, o)};
     if (id)

@@ -35,7 +35,8 @@ enum sp_object_kind {
 struct sp_object {
     enum sp_object_kind kind;
     bool is_kernel;
-    bool memfd; /* FILE: a program, or code that its process has a map or dump of */
+    bool doubtful; /* FILE: as sp_dso */
+    bool memfd;    /* FILE: a program, or code that its process has a map or dump of */
     struct sp_str
         path; /* as recorded; of BPF and PATCH the name of the function; of KMOD with brackets or not */
     struct sp_str name;     /* of its DSO; n 0: by its kind, else the path */

@@ -13,6 +13,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const char *sp_module_wanted_id(const struct sp_module *m)
 {
@@ -37,6 +38,24 @@ static spaa_status refuse(struct sp_module *m, enum sp_why why, const char *cand
     m->other = sp_module_keep(m, candidate);
     m->other_id = sp_module_keep(m, id);
     return m->other && m->other_id ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
+static bool is_later(struct timespec a, struct timespec b)
+{
+    return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
+/* The file at the recorded path, by its name alone: it is no other than the one that ran only if it was
+ * there. */
+static void doubt_file(struct sp_module *m)
+{
+    struct timespec recorded = m->owner->recorded;
+    struct stat sb;
+    if (m->key.build_id || m->is_pe || m->elf.macho || !recorded.tv_sec || stat(m->file, &sb))
+        return;
+    if (!recorded.tv_nsec || !sb.st_mtim.tv_nsec) /* archives know no more than seconds */
+        recorded.tv_nsec = sb.st_mtim.tv_nsec = 0;
+    m->doubtful |= is_later(sb.st_mtim, recorded);
 }
 
 /* Tries a candidate for the file itself; *found says it was taken. */
@@ -130,6 +149,7 @@ spaa_status sp_find_file(struct sp_module *m)
     struct sp_buf b;
     sp_buf_init(&b, PATH_MAX);
     m->why = SP_WHY_NO_FILE;
+    m->doubtful = m->key.doubtful;
     st = find_offered(m, &found);
     if (st == SPAA_OK && !found && (sp_is_windows_path(p) || (p && p[0] != '/' && sp_is_guid_and_age(id, p))))
         st = sp_find_image(m, try_file, &found);
@@ -141,8 +161,11 @@ spaa_status sp_find_file(struct sp_module *m)
             st = try_file(m, sp_path(&b, "%s/.debug/.build-id/%.2s/%s%s", s->home, id, id + 2, in_cache[i]),
                           &found);
     }
-    if (st == SPAA_OK && !found && sp_is_recorded_path(p))
+    if (st == SPAA_OK && !found && sp_is_recorded_path(p)) {
         st = try_file(m, p, &found);
+        if (found)
+            doubt_file(m);
+    }
     if (st == SPAA_OK && !found)
         st = in_store(m, &b, &found);
     if (st == SPAA_OK && !found)

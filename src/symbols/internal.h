@@ -52,6 +52,7 @@ struct sp_module {
     struct sp_elf elf;      /* the file itself, when file is set; of Mach-O also of the debug file alone */
     const char *file;       /* where it was found, or NULL */
     const char *debug;      /* where its separate debug file was found, or NULL */
+    bool doubtful;          /* sp_module_is_doubtful */
     bool built;             /* tab is filled as far as it can be */
     struct sp_symtab tab;   /* FILE, JIT, and KERNEL by an ELF file */
     struct sp_ksyms *ksyms; /* KERNEL, KMOD */
@@ -113,6 +114,7 @@ struct sp_symbols {
     SP_VEC(struct sp_jit_path) jit_paths;
     SP_VEC(struct sp_offered) offered; /* opts.images, once they are needed */
     struct sp_recording_clock clock;
+    struct timespec recorded; /* at the latest; 0: not known */
     struct sp_debuginfod *debuginfod;
     bool debuginfod_tried;
     void *lzma; /* the library */

@@ -312,6 +312,19 @@ static void tell_unproven(struct sp_symbols *s)
     }
 }
 
+/* Files that gave names and may be of another build. */
+static void tell_doubtful(struct sp_symbols *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->modules.n; i++) {
+        const struct sp_module *m = s->modules.v[i];
+        if (m->doubtful && m->file && m->built && n++ < TOLD_MAX)
+            sp_emit(s->d, SP_W809, SP_AT_NOTHING, "%s", m->file);
+    }
+    if (n > TOLD_MAX)
+        sp_emit(s->d, SP_W809, SP_AT_NOTHING, "%zu more files", n - TOLD_MAX);
+}
+
 void sp_symbols_report(struct sp_symbols *s)
 {
     SP_VEC(struct sp_module *) lacking = {0};
@@ -343,6 +356,7 @@ void sp_symbols_report(struct sp_symbols *s)
                 lacking.n - TOLD_MAX, (unsigned long long)more);
     tell_untold(s);
     tell_unproven(s);
+    tell_doubtful(s);
 done:
     sp_vec_free(&lacking);
 }

@@ -93,6 +93,7 @@ static void symbolize_classify(struct symbolizer *z, uint32_t number)
     o->object = (struct sp_object){
         .kind = kind,
         .is_kernel = dso->is_kernel,
+        .doubtful = dso->doubtful,
         .memfd = kind == SP_OBJECT_FILE && dso->place.base && name.n >= 6 && !memcmp(name.p, "memfd:", 6),
         .path = name,
         .name = name,

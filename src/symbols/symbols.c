@@ -133,6 +133,7 @@ spaa_status sp_symbols_module(struct sp_symbols *s, const struct sp_module_key *
     for (uint32_t i; (i = sp_map_next(&s->by_key, &at)) != SP_MAP_NONE;) {
         if (same_key(&s->modules.v[i]->key, key)) {
             *out = s->modules.v[i];
+            (*out)->doubtful |= key->doubtful;
             return SPAA_OK;
         }
     }
@@ -181,6 +182,11 @@ void sp_symbols_clock(struct sp_symbols *s, const struct sp_recording_clock *clo
     s->clock = *clock;
 }
 
+void sp_symbols_recorded(struct sp_symbols *s, struct timespec written)
+{
+    s->recorded = written;
+}
+
 spaa_status sp_symbols_machine(struct sp_symbols *s, const char *host, const char *release)
 {
     s->host = host;
@@ -226,6 +232,11 @@ const char *sp_module_file(const struct sp_module *m)
 const char *sp_module_debug(const struct sp_module *m)
 {
     return m->elf.macho ? NULL : m->debug;
+}
+
+bool sp_module_is_doubtful(const struct sp_module *m)
+{
+    return m->doubtful;
 }
 
 const char *sp_module_build_id(const struct sp_module *m)

@@ -41,6 +41,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /* Where symbols are looked for; NULL fields: the usual places only. */
 struct sp_symbol_opts {
@@ -100,6 +101,7 @@ struct sp_module_key {
     int64_t pid;            /* JIT */
     uint64_t kernel_text;   /* KERNEL, KMOD: address of _text in the recording; 0: unknown */
     const char *kernel_ref; /* the symbol there, "_text" or "_stext", if the recording says so; a literal */
+    bool doubtful;          /* FILE: names were taken of it when it was; no part of the key */
 };
 
 /*
@@ -148,6 +150,8 @@ spaa_status sp_symbols_mapped(struct sp_symbols *s, int64_t pid, const char *pat
 void sp_symbols_clock(struct sp_symbols *s, const struct sp_recording_clock *clock);
 /* The recorded machine's name and the release of its kernel (NULL: not known), before the first module. */
 spaa_status sp_symbols_machine(struct sp_symbols *s, const char *host, const char *release);
+/* When the recording's file was written (tv_sec 0: not known), before the first module. */
+void sp_symbols_recorded(struct sp_symbols *s, struct timespec written);
 /*
  * JIT: the code that stood at an address at a time of the recording, a number for sp_module_resolve_code;
  * SP_MODULE_LATEST where there was only one, or nobody knows when.
@@ -166,6 +170,11 @@ bool sp_module_found(const struct sp_module *m);
 const struct sp_module_key *sp_module_key(const struct sp_module *m);
 /* FILE: the build-id read from the file itself, lower-case hex, or NULL. */
 const char *sp_module_build_id(const struct sp_module *m);
+/*
+ * FILE: whether it may be another build: it was written after the recording, which has no build-id of it. Not
+ * of one below symfs: whoever put it there says that it is the one.
+ */
+bool sp_module_is_doubtful(const struct sp_module *m);
 /* FILE: where the ELF file and its separate debug file were found; NULL where they were not (yet). */
 const char *sp_module_file(const struct sp_module *m);
 const char *sp_module_debug(const struct sp_module *m);

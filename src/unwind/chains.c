@@ -224,8 +224,9 @@ static uint32_t dso_of_module(struct judge *j, const struct sp_module *m)
         if (j->binaries[i].module == m)
             return i;
     const struct sp_module_key *key = sp_module_key(m);
-    const char *id = key->build_id ? key->build_id : sp_module_build_id(m);
-    struct sp_dso row = {.name = sp_profile_cstr(j->p, key->path)};
+    bool doubtful = sp_module_is_doubtful(m);
+    const char *id = key->build_id ? key->build_id : doubtful ? NULL : sp_module_build_id(m);
+    struct sp_dso row = {.name = sp_profile_cstr(j->p, key->path), .doubtful = doubtful};
     if (id)
         row.build_id = sp_profile_cstr(j->p, id);
     return row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL ? SP_NONE : sp_dso_intern(j->p, &row);
@@ -352,8 +353,10 @@ spaa_status sp_chains_judge(struct sp_profile *p, const struct sp_symbol_opts *o
     for (size_t i = 0; ok && i < p->functions.n; i++)
         j.begins[i] = sp_is_entry(sp_pstr(p, p->functions.v[i].name), SP_SIDE_USER);
     spaa_status st = ok ? sp_symbols_new(opts, d, &j.symbols) : sp_nomem(d);
-    if (!st)
+    if (!st) {
+        sp_symbols_recorded(j.symbols, p->written);
         st = judge_all(&j);
+    }
     sp_edges_free(j.edges);
     sp_symbols_free(j.symbols);
     free(j.binaries);

@@ -85,7 +85,7 @@ spaa_status sp_take_dso(struct reader *r, const struct sp_rec_DSO *x)
     struct raw_field raw[] = {{"name", &dso.name}, {"build_id", &dso.build_id}};
     if ((x->name.p && !sp_take_str(r, &x->name, &dso.name)) ||
         (x->build_id.p && !dict_build_id(r, &x->build_id, &dso.build_id)) ||
-        !sp_take_raw_hex(r, &x->h, raw, 2) || !sp_take_place(r, &x->h, &dso.place) ||
+        !sp_take_raw_hex(r, &x->h, raw, 2) || !sp_take_place(r, &x->h, &dso) ||
         !sp_extra(r, &x->h, SP_T_DSO, kept, &dso.extra_json))
         return r->st;
     dict_complete_dso(r, &dso);

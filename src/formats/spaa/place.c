@@ -1,7 +1,8 @@
 /*
  * Where a DSO stood when it was recorded, and what its ips are: "x_spaa" of its record,
  *
- *     {"ip":"file_offset","base":"0x…","text":"0x…","symbol":"_stext","map":{"offset":"0x…","size":"0x…"}}
+ *     {"ip":"file_offset","base":"0x…","text":"0x…","symbol":"_stext","map":{"offset":"0x…","size":"0x…"},
+ *      "doubtful":true}
  *
  * Earlier versions wrote it under the name of the format that was read. An object that says anything else is
  * not ours: it stays what it is, a member that is kept.
@@ -30,9 +31,12 @@ static bool place_map(struct sp_json *j, struct sp_dso_place *at)
     return at->map_size;
 }
 
-static bool place_member(struct sp_json *j, struct sp_span key, struct sp_dso_place *at)
+static bool place_member(struct sp_json *j, struct sp_span key, struct sp_dso *dso)
 {
+    struct sp_dso_place *at = &dso->place;
     struct sp_span s;
+    if (sp_span_is(key, "doubtful"))
+        return sp_json_type(j) == SP_JSON_TRUE && sp_json_bool(j, &dso->doubtful);
     if (sp_span_is(key, "map"))
         return place_map(j, at);
     if (sp_span_is(key, "base"))
@@ -54,34 +58,35 @@ static bool place_member(struct sp_json *j, struct sp_span key, struct sp_dso_pl
 }
 
 /* False: the object says something else. */
-static bool place_read(struct sp_span text, struct sp_dso_place *at)
+static bool place_read(struct sp_span text, struct sp_dso *dso)
 {
     struct sp_json j;
     bool ours = true;
     sp_json_init(&j, text.p, text.n);
     if (sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j))
         for (struct sp_span key; ours && sp_json_key(&j, &key);)
-            ours = place_member(&j, key, at);
+            ours = place_member(&j, key, dso);
     ours = ours && sp_json_end(&j);
     sp_json_free(&j);
     return ours;
 }
 
-bool sp_take_place(struct reader *r, const struct sp_rec *rec, struct sp_dso_place *out)
+bool sp_take_place(struct reader *r, const struct sp_rec *rec, struct sp_dso *out)
 {
     static const char *const names[] = {"x_spaa", "x_perf", "x_gperftools", "x_jemalloc", "x_pprof"};
     static const struct sp_dso_place nothing;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct sp_odd *own = sp_own(r, rec, names[i]);
-        struct sp_dso_place at = {0};
+        struct sp_dso at = {0};
         if (!own)
             continue;
         struct sp_span text = sp_clean_text(r, &own->value);
         if (!text.p)
             return false;
-        if (place_read(text, &at) && memcmp(&at, &nothing, sizeof at) != 0) {
+        if (place_read(text, &at) && (at.doubtful || memcmp(&at.place, &nothing, sizeof nothing) != 0)) {
             own->what |= SP_ODD_USED;
-            *out = at;
+            out->place = at.place;
+            out->doubtful = at.doubtful;
             return true;
         }
     }

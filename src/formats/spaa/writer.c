@@ -60,11 +60,12 @@ static void place_member(struct writer *w, const char *key, uint64_t v)
 }
 
 /* What is known of where it stood: formats/spaa/place.c reads it. */
-static void write_place(struct writer *w, const struct sp_dso_place *at)
+static void write_place(struct writer *w, const struct sp_dso *d)
 {
+    const struct sp_dso_place *at = &d->place;
     static const struct sp_dso_place nothing;
     struct sp_buf *b = &w->b;
-    if (memcmp(at, &nothing, sizeof nothing) == 0)
+    if (!d->doubtful && memcmp(at, &nothing, sizeof nothing) == 0)
         return;
     sp_buf_puts(b, ",\"x_spaa\":{");
     if (at->ips == SP_DSO_FILE_OFFSET)
@@ -81,6 +82,10 @@ static void write_place(struct writer *w, const struct sp_dso_place *at)
         hex_member(w, ",\"size\":\"0x", at->map_size);
         sp_buf_ch(b, '}');
     }
+    if (d->doubtful) {
+        separate(b);
+        sp_buf_puts(b, "\"doubtful\":true");
+    }
     sp_buf_ch(b, '}');
 }
 
@@ -91,7 +96,7 @@ static spaa_status write_dso(struct writer *w, uint32_t n)
     sp_write_str(w, ",\"name\":", "name", d->name);
     sp_write_opt_str(w, ",\"build_id\":", "build_id", d->build_id);
     sp_buf_puts(&w->b, d->is_kernel ? ",\"is_kernel\":true" : ",\"is_kernel\":false");
-    write_place(w, &d->place);
+    write_place(w, d);
     return end_record(w, d->extra_json);
 }
 

@@ -1,0 +1,133 @@
+"""A binary without a recorded build-id that was written after the recording: it may be another build, and that is said."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from conftest import ask, run
+from test_annotate import SOURCE, needs_tools
+from test_annotate_diff import NEW
+
+import profiles
+
+HOUR = 3600
+
+
+def compiled(folder, id_, source=SOURCE):
+    (folder / "src").mkdir(parents=True, exist_ok=True)
+    (folder / "src" / "shop.cpp").write_text(source)
+    subprocess.run(["g++", "-O2", "-g", "-Wl,--build-id=" + id_, "-o", "shop", "src/shop.cpp"], cwd=folder, check=True)
+    os.utime(folder / "src" / "shop.cpp", (1, 1))
+
+
+def recorded(folder, later, build_id=None):
+    """A recording of addresses in sum, and the binary so many seconds later."""
+    out = subprocess.run(["nm", "-S", folder / "shop"], capture_output=True, text=True, check=True).stdout
+    start, size = next((int(f[0], 16), int(f[1], 16)) for f in map(str.split, out.splitlines()) if len(f) == 4 and "sum" in f[3])
+    frame = {"dso": str(folder / "shop"), "func_resolved": False, "kind": "user"}
+    stacks = [([{**frame, "func": hex(a), "ip": hex(a)}], {"samples": 1, "period": a - start + 1})
+              for a in range(start, start + size)]
+    text = profiles.text(stacks)
+    if build_id:
+        text = text.replace('"name":"%s"' % (folder / "shop"), '"name":"%s","build_id":"%s"' % (folder / "shop", build_id))
+        assert build_id in text
+    (folder / "bare.spaa").write_text(text)
+    at = os.stat(folder / "bare.spaa").st_mtime + later
+    os.utime(folder / "shop", (at, at))
+    return folder / "bare.spaa"
+
+
+def named(bare, *more):
+    out = bare.parent / "p.spaa"
+    return out, run("symbolize", bare, "-o", out, *more, code=0).err
+
+
+def dso(path):
+    return next(r for r in map(json.loads, path.read_text().splitlines()) if r["type"] == "dso" and r["name"].endswith("shop"))
+
+
+def said(*args):
+    return " ".join(run("annotate", *args, code=0).out.split())
+
+
+@needs_tools
+@pytest.mark.parametrize("id_", ("none", "sha1"))
+def test_a_later_binary_names_but_that_is_said(tmp_path, id_):
+    compiled(tmp_path, id_)
+    profile, err = named(recorded(tmp_path, HOUR))
+    assert err.count("SPAA-W809") == 1 and str(tmp_path / "shop") in err
+    assert "build_id" not in dso(profile) and dso(profile)["x_spaa"] == {"doubtful": True}
+    answer = ask("annotate", profile, "sum")
+    assert answer["files"][0]["newer"] is None and answer["files"][0]["source"] == "recorded" and answer["ranges"][0]["text"]
+    text = said(profile, "sum")
+    assert "! the binary was written after the recording, which has no build-id of it" in text and "is a copy" not in text
+
+
+@needs_tools
+def test_a_binary_that_was_there_is_believed(tmp_path):
+    compiled(tmp_path, "sha1")
+    profile, err = named(recorded(tmp_path, -HOUR))
+    assert "W809" not in err and "build_id" in dso(profile) and "x_spaa" not in dso(profile)
+    assert ask("annotate", profile, "sum")["files"][0]["newer"] is False
+    assert "written after" not in said(profile, "sum")
+
+
+@needs_tools
+def test_a_binary_of_the_recorded_build_id_is_believed(tmp_path):
+    compiled(tmp_path, "0x" + "ab" * 20)
+    profile, err = named(recorded(tmp_path, HOUR, "ab" * 20))
+    assert "W809" not in err and dso(profile)["build_id"] == "ab" * 20
+    assert ask("annotate", profile, "sum")["files"][0]["newer"] is False
+
+
+@needs_tools
+def test_a_binary_below_symfs_is_believed(tmp_path):
+    compiled(tmp_path, "none")
+    bare = recorded(tmp_path, HOUR)
+    copy = tmp_path / "root" / str(tmp_path / "shop").lstrip("/")
+    copy.parent.mkdir(parents=True)
+    os.rename(tmp_path / "shop", copy)
+    profile, err = named(bare, "--symfs", tmp_path / "root")
+    assert "W809" not in err and "x_spaa" not in dso(profile)
+
+
+@needs_tools
+def test_a_binary_that_is_rebuilt_after_the_profile_was_made(tmp_path):
+    compiled(tmp_path, "none")
+    profile, _ = named(recorded(tmp_path, -HOUR))
+    assert ask("annotate", profile, "sum")["files"][0]["newer"] is False
+    at = os.stat(profile).st_mtime + HOUR
+    os.utime(tmp_path / "shop", (at, at))
+    assert ask("annotate", profile, "sum")["files"][0]["newer"] is None
+    assert "may be another build's" in said(profile, "sum")
+
+
+@needs_tools
+def test_instructions_of_it_are_refused(tmp_path):
+    compiled(tmp_path, "none")
+    profile, _ = named(recorded(tmp_path, HOUR))
+    answer = ask("annotate", profile, "sum", "--asm")
+    assert "written after the recording" in answer["no_instructions"] and "--symfs" in answer["hint"]
+    assert not answer.get("instructions")
+
+
+@needs_tools
+def test_its_text_is_none_as_compiled(tmp_path):
+    both = []
+    for name, source in (("a", SOURCE), ("b", NEW)):
+        compiled(tmp_path / name, "none", source)
+        both.append(named(recorded(tmp_path / name, HOUR if name == "a" else -HOUR))[0])
+    answer = ask("annotate", both[1], "sum", "--diff", both[0], "-n", "0")
+    rows = [r for r in answer["compared"] if (r["file"] or "").endswith("shop.cpp")]
+    assert answer["diff"]["by_number"] and rows and {r["change"] for r in rows} == {"unknown"}
+
+
+@needs_tools
+def test_embedded_text_of_it_has_no_date(tmp_path):
+    compiled(tmp_path, "none")
+    profile, _ = named(recorded(tmp_path, HOUR))
+    run("convert", profile, "--embed-source", "1", "-o", tmp_path / "kept.spaa", code=0)
+    pieces = [r for r in map(json.loads, (tmp_path / "kept.spaa").read_text().splitlines()) if r["type"] == "x_spaa_source"]
+    assert pieces and not any("newer" in r or "older" in r for r in pieces)
+    assert dso(tmp_path / "kept.spaa")["x_spaa"] == {"doubtful": True}
