@@ -504,7 +504,8 @@ def test_text_of_a_tracepoint_is_not_cut(tmp_path):
 
 
 def fields(name, *args):
-    path, = glob.glob(os.path.join(FIXTURES, "**", f"fields_{name}.*txt"), recursive=True)
+    folders = (FIXTURES, os.path.join(os.path.dirname(__file__), "perf_script_without_comm"))
+    path, = (path for folder in folders for path in glob.glob(os.path.join(folder, f"fields_{name}.*txt")))
     shown = spaa("top", path, "--json", "-n", "0", *args)
     assert shown.returncode == 0, shown.stderr.decode()
     assert shown.stderr == b""
