@@ -47,7 +47,7 @@ static bool perf_script_behind_frame(const char *p, const char *end)
 struct sp_ps_text sp_ps_frame_of_line(struct sp_ps_text t)
 {
     const char *p = t.p, *end = t.p + t.n, *frame = t.p;
-    for (const char *q = p; (q = memchr(q, ')', (size_t)(end - q))); q++)
+    for (const char *q = p; p < end && end[-1] != ')' && (q = memchr(q, ')', (size_t)(end - q))); q++)
         if (perf_script_behind_frame(q + 1, end)) {
             const char *open = q;
             while (open > p && *open != '(')
@@ -63,8 +63,9 @@ struct sp_ps_text sp_ps_frame_of_line(struct sp_ps_text t)
         const char *behind = q > p ? perf_script_padded(q, end, (size_t)(q - blank)) : NULL;
         if (behind && end - behind > 1 && !sp_ps_blank(behind[1]))
             frame = q;
-        while (q < end && !sp_ps_blank(*q))
-            q++;
+        q = memchr(q, ' ', (size_t)(end - q));
+        if (!q)
+            break;
     }
     return (struct sp_ps_text){frame, (size_t)(end - frame)};
 }
