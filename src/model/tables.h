@@ -379,7 +379,7 @@ struct sp_profile {
     struct sp_diags *diags; /* borrowed */
     struct sp_strtab strs;
     struct sp_header header;
-    struct timespec written; /* the file it was read from, so not before its recording's end; 0: not known */
+    struct timespec written;  /* the file it was read from, so not before its recording's end; 0: not known */
     SP_VEC(uint32_t) sources; /* of a merged profile: the inputs' names, sorted, as often as they came */
 
     SP_VEC(struct sp_event) events;

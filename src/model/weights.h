@@ -37,8 +37,8 @@ static inline bool sp_weight_add(struct sp_profile *p, uint32_t stack, uint32_t 
     return true;
 }
 bool sp_weight_set(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v);
-/* Sets or adds a number given as text: exactly when it is an integer of 64 bits or a decimal. Zeros before its
- * first digit, which JSON does not have, are no part of it. */
+/* Sets or adds a number given as text: exactly when it is an integer of 64 bits or a decimal. Zeros before
+ * its first digit, which JSON does not have, are no part of it. */
 bool sp_weight_set_text(struct sp_profile *p, uint32_t stack, uint32_t metric, const char *s, size_t n);
 bool sp_weight_add_text(struct sp_profile *p, uint32_t stack, uint32_t metric, const char *s, size_t n);
 
