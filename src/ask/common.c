@@ -392,7 +392,7 @@ void sp_put_str(struct sp_answer *a, struct sp_answer_table *t, size_t column, s
 void sp_put_buf(struct sp_answer *a, struct sp_answer_table *t, size_t column, struct sp_buf *b)
 {
     a->failed |= b->failed;
-    a->arena.full |= b->failed && !b->nomem; /* it has the same limit */
+    a->arena.full |= b->full; /* it has the same limit */
     sp_put_text(a, t, column, b->len ? b->data : NULL, b->len);
     sp_buf_clear(b);
 }

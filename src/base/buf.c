@@ -33,7 +33,7 @@ bool sp_buf_reserve(struct sp_buf *b, size_t more)
     if (more <= b->cap - b->len)
         return true;
     if (more > b->max - b->len) {
-        b->failed = true;
+        b->failed = b->full = true;
         return false;
     }
     size_t want = b->cap < 128 ? 256 : b->cap * 2;

@@ -19,6 +19,7 @@ struct sp_buf {
     size_t len, cap, max;
     bool failed;
     bool nomem; /* some append failed for want of memory, not for the maximum; stays set until sp_buf_free */
+    bool full;  /* some append failed for the maximum; stays likewise */
 };
 
 #define SP_BUF_MAX ((size_t)1 << 30)
