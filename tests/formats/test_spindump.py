@@ -142,6 +142,12 @@ def test_a_statistic_that_stands_twice_has_one_member():
     assert (a["latency_sd_us"], a["reads"], a["read_bytes"]) == (92, 0, 0)
 
 
+def test_a_line_that_is_no_image_is_told_where_it_begins():
+    text = report_of([(1, [], ["    9  f + 1 (x + 1) [0x1]"], [image(0x1000, "x", "A")])]) + "Custom output:\nanything\n"
+    (told,) = [line for line in Profile(text).answer.err.splitlines() if "SPAA-W515" in line]
+    assert "line %d, offset %d " % (text[:text.index("Custom")].count("\n") + 1, text.index("Custom")) in told
+
+
 def test_timeline_ranges_add_up(both):
     report, profile = both
     for s in profile.by["stack"]:

@@ -105,7 +105,7 @@ static bool sample_image_line(struct sample_reader *r, struct sp_span line, stru
         return true;
     if (!sp_sample_settle_image(r))
         return false;
-    r->image = (struct sp_hang_image_line){text, r->line};
+    r->image = (struct sp_hang_image_line){text, SP_AT_LINE(r->line, SP_NOWHERE)};
     return true;
 }
 

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-void sp_spindump_not_understood(struct spindump_reader *r, struct sp_span line, struct sp_buf *keep,
-                                const char *what)
+void sp_spindump_not_understood(struct spindump_reader *r, struct sp_span line, struct sp_where at,
+                                struct sp_buf *keep, const char *what)
 {
     int n = line.n > 80 ? 80 : (int)line.n;
-    sp_emit(r->d, SP_W515, sp_spindump_here(r, line.p), "%s: \"%.*s\"", what, n, line.p);
+    sp_emit(r->d, SP_W515, at, "%s: \"%.*s\"", what, n, line.p);
     sp_hang_item(keep, line);
 }
 

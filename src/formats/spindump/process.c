@@ -152,7 +152,8 @@ void sp_spindump_process_line(struct spindump_reader *r, struct sp_span line)
 {
     struct sp_span key, value;
     if (!sp_spindump_key_value(line, &key, &value)) {
-        sp_spindump_not_understood(r, line, &r->not_understood, "no field of a process");
+        sp_spindump_not_understood(r, line, sp_spindump_here(r, line.p), &r->not_understood,
+                                   "no field of a process");
         return;
     }
     sp_hang_pair(&r->keys, key, value);

@@ -137,8 +137,8 @@ static inline struct sp_where sp_spindump_here(const struct spindump_reader *r, 
 }
 /* fields.c */
 /* Reports a line that was not understood, and keeps it in `keep`. */
-void sp_spindump_not_understood(struct spindump_reader *r, struct sp_span line, struct sp_buf *keep,
-                                const char *what);
+void sp_spindump_not_understood(struct spindump_reader *r, struct sp_span line, struct sp_where at,
+                                struct sp_buf *keep, const char *what);
 /* "Key:   value", as the header and processes have them. */
 bool sp_spindump_key_value(struct sp_span line, struct sp_span *key, struct sp_span *value);
 

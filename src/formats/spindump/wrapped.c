@@ -68,7 +68,7 @@ bool sp_spindump_settle_image(struct spindump_reader *r)
     uint32_t i = text.n ? sp_hang_image(&r->images, text, r->stamp, &ok) : SP_NONE;
     r->image.text.n = 0;
     if (text.n && ok && i == SP_NONE)
-        sp_spindump_not_understood(r, text, &r->not_understood, "no binary image");
+        sp_spindump_not_understood(r, text, r->image.at, &r->not_understood, "no binary image");
     return ok && (i == SP_NONE || sp_vec_push(&r->process_images, i));
 }
 
@@ -76,7 +76,7 @@ bool sp_spindump_image_line(struct spindump_reader *r, struct sp_span text)
 {
     if (!sp_spindump_settle_image(r))
         return false;
-    r->image = (struct sp_hang_image_line){text, r->line};
+    r->image = (struct sp_hang_image_line){text, sp_spindump_here(r, text.p)};
     return true;
 }
 

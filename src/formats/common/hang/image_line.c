@@ -143,8 +143,7 @@ bool sp_hang_image_join(struct sp_hang_image_line *w, struct sp_span line, struc
     sp_buf_ch(b, ' ');
     sp_buf_add(b, text.p, text.n);
     char *copy = b->failed ? NULL : sp_arena_dup(texts, b->data, b->len);
-    sp_emit(d, SP_W523, SP_AT_LINE(w->line, SP_NOWHERE), "\"%.*s\"", (int)(text.n > 60 ? 60 : text.n),
-            text.p);
+    sp_emit(d, SP_W523, w->at, "\"%.*s\"", (int)(text.n > 60 ? 60 : text.n), text.p);
     w->text = (struct sp_span){copy, b->len};
     return copy;
 }

@@ -64,7 +64,7 @@ bool sp_hang_parse_image(struct sp_span s, struct sp_hang_image *x);
  */
 struct sp_hang_image_line {
     struct sp_span text; /* trimmed; n 0: none waits */
-    uint64_t line;
+    struct sp_where at;  /* of its first part */
 };
 bool sp_hang_image_begins(struct sp_span text);
 /* Whether a line, trimmed `text`, is the end of the one that waits; then that is put together, and it is
