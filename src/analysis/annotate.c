@@ -34,19 +34,13 @@ static bool annotate_nomem(struct annotator *b)
 
 /* ---- files, lines ---- */
 
-static bool same_place(const struct sp_source_place *x, const struct sp_source_place *y)
-{
-    bool path = x->path && y->path ? strcmp(x->path, y->path) == 0 : x->path == y->path;
-    return path && x->module == y->module && x->kept.v == y->kept.v && sp_str_cmp(x->file, y->file) == 0;
-}
-
 /* Finds or adds; SP_NONE: failed. */
 static uint32_t file_of(struct annotator *b, const struct sp_source_place *at)
 {
     uint64_t hash = at->file.n ? sp_hash64(at->file.p, at->file.n) : 0;
     struct sp_probe probe = sp_map_probe(&b->file_map, hash);
     for (uint32_t i; (i = sp_map_next(&b->file_map, &probe)) != SP_MAP_NONE;)
-        if (same_place(&b->a.files.v[i], at))
+        if (b->a.files.v[i].module == at->module && sp_places_same_file(&b->a.files.v[i], at))
             return i;
     uint32_t number = (uint32_t)b->a.files.n;
     if (!sp_vec_push(&b->a.files, *at) || !sp_map_add(&b->file_map, hash, number)) {

@@ -18,7 +18,7 @@ struct embed_file {
     uint32_t first, n; /* slice of lines */
     uint32_t total;
     uint32_t flags; /* enum sp_source_flag */
-    char sha256[65];
+    char sha256[2 * SP_SHA256 + 1];
     bool found;
 };
 
@@ -86,19 +86,13 @@ static bool embed_weigh(struct embedder *e)
 
 /* ---- lines that have weight ---- */
 
-static bool embed_same(const struct embed_file *x, uint32_t dso, const struct sp_source_place *at)
-{
-    bool path = x->at.path && at->path ? strcmp(x->at.path, at->path) == 0 : x->at.path == at->path;
-    return path && x->dso == dso && x->at.kept.v == at->kept.v && sp_str_cmp(x->at.file, at->file) == 0;
-}
-
 /* Finds or adds; SP_NONE: no memory. */
 static uint32_t embed_file_of(struct embedder *e, uint32_t dso, const struct sp_source_place *at)
 {
     uint64_t hash = sp_hash_mix(sp_hash64(at->file.p, at->file.n), dso);
     struct sp_probe probe = sp_map_probe(&e->map, hash);
     for (uint32_t i; (i = sp_map_next(&e->map, &probe)) != SP_MAP_NONE;)
-        if (embed_same(&e->files.v[i], dso, at))
+        if (e->files.v[i].dso == dso && sp_places_same_file(&e->files.v[i].at, at))
             return i;
     struct embed_file file = {.at = *at, .dso = dso};
     uint32_t number = (uint32_t)e->files.n;

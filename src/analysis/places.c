@@ -215,3 +215,9 @@ spaa_status sp_places_of_function(struct sp_places *x, uint32_t function, struct
 {
     return places_find(x, NULL, function, line, out);
 }
+
+bool sp_places_same_file(const struct sp_source_place *a, const struct sp_source_place *b)
+{
+    bool path = a->path && b->path ? strcmp(a->path, b->path) == 0 : a->path == b->path;
+    return path && a->kept.v == b->kept.v && sp_str_cmp(a->file, b->file) == 0;
+}

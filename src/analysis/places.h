@@ -28,6 +28,9 @@ struct sp_source_place {
     const struct sp_profile *profile; /* whose those are */
 };
 
+/* One file, whatever the line and the binary. */
+bool sp_places_same_file(const struct sp_source_place *a, const struct sp_source_place *b);
+
 /* opts: where binaries are looked for. */
 spaa_status sp_places_new(const struct sp_profile *p, const struct sp_symbol_opts *opts, struct sp_diags *d,
                           struct sp_places **out);

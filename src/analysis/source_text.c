@@ -130,13 +130,8 @@ static spaa_status source_embedded(const struct sp_source_place *at, struct sp_s
 
 static void source_digest(struct sp_source_text *t)
 {
-    unsigned char digest[SP_SHA256];
-    static const char hex[] = "0123456789abcdef";
-    sp_sha256(t->data, t->n, digest);
-    for (size_t i = 0; i < SP_SHA256; i++) {
-        t->sha256[2 * i] = hex[digest[i] >> 4];
-        t->sha256[2 * i + 1] = hex[digest[i] & 15];
-    }
+    if (!*t->sha256)
+        sp_sha256_hex(t->data, t->n, t->sha256);
 }
 
 /* What the profile knows of it, where the text is that of the whole file. */

@@ -12,6 +12,7 @@
 #define SP_SOURCE_TEXT_H
 
 #include "analysis/places.h"
+#include "base/sha256.h"
 
 struct sp_source_opts {
     const char *const *paths; /* DIR or FROM=TO; lent */
@@ -34,11 +35,11 @@ struct sp_source_text {
     char *found; /* the file that was read; NULL */
     char *data;
     size_t n;
-    SP_VEC(size_t) lines; /* where they begin, of those that are there */
-    uint32_t *numbers;    /* which these are, ascending; NULL: all from 1 on */
-    uint32_t total;       /* lines of the file */
-    char sha256[65];      /* of the whole file, in hex; "": not known */
-    bool newer;           /* the file was written after the binary: lines may be others */
+    SP_VEC(size_t) lines;           /* where they begin, of those that are there */
+    uint32_t *numbers;              /* which these are, ascending; NULL: all from 1 on */
+    uint32_t total;                 /* lines of the file */
+    char sha256[2 * SP_SHA256 + 1]; /* of the whole file, in hex; "": not known */
+    bool newer;                     /* the file was written after the binary: lines may be others */
     bool undated; /* nobody knows whether it was: no binary is here, or only a copy without its time */
     bool other;   /* the profile carries lines of another text of it */
     bool several; /* the profile carries several texts of it, and nothing tells which one it is */

@@ -226,6 +226,21 @@ bool sp_parse_fixed(const char *p, size_t n, unsigned digits, __int128 *out, boo
     return true;
 }
 
+size_t sp_scaled_sum(const char *a, size_t na, const char *b, size_t nb, char out[static 64])
+{
+    int64_t x, y;
+    unsigned sx, sy;
+    if (!sp_parse_scaled(a, na, &x, &sx) || !sp_parse_scaled(b, nb, &y, &sy))
+        return 0;
+    __int128 left = x, right = y;
+    unsigned scale = sx > sy ? sx : sy;
+    for (; sx < scale; sx++)
+        left *= 10;
+    for (; sy < scale; sy++)
+        right *= 10;
+    return sp_scaled_text(left + right, scale, out);
+}
+
 size_t sp_scaled_text(__int128 v, unsigned scale, char out[static 64])
 {
     char t[64];

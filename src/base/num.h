@@ -33,6 +33,8 @@ bool sp_parse_scaled(const char *p, size_t n, int64_t *mantissa, unsigned *scale
  * digits. *exact is set to false where something was rounded. False: it is no number, or beyond 10^27 units.
  */
 bool sp_parse_fixed(const char *p, size_t n, unsigned digits, __int128 *out, bool *exact);
+/* Their sum as text, exactly; 0: one is no such number. NUL-terminated; out may not overlap them. */
+size_t sp_scaled_sum(const char *a, size_t na, const char *b, size_t nb, char out[static 64]);
 /* The text of v * 10^-scale without trailing zeros of the fraction; NUL-terminated. */
 size_t sp_scaled_text(__int128 v, unsigned scale, char out[static 64]);
 

@@ -103,6 +103,23 @@ void sp_sha256(const void *p, size_t n, unsigned char out[static SP_SHA256])
     sha256_end(&s, out);
 }
 
+void sp_digest_hex(const unsigned char digest[static SP_SHA256], char out[static 2 * SP_SHA256 + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < SP_SHA256; i++) {
+        out[2 * i] = digits[digest[i] >> 4];
+        out[2 * i + 1] = digits[digest[i] & 15];
+    }
+    out[(size_t)2 * SP_SHA256] = '\0';
+}
+
+void sp_sha256_hex(const void *p, size_t n, char out[static 2 * SP_SHA256 + 1])
+{
+    unsigned char digest[SP_SHA256];
+    sp_sha256(p, n, digest);
+    sp_digest_hex(digest, out);
+}
+
 void sp_hmac_sha256(const void *key, size_t key_n, const void *p, size_t n,
                     unsigned char out[static SP_SHA256])
 {

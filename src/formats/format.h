@@ -24,10 +24,10 @@ enum sp_format_cap {
     SP_NAMES_FROM_SYMBOLS = 4, /* names of frames that have an address come from other files */
     SP_CAN_VALIDATE = 8,
     SP_CAN_DUMP = 16,
+    SP_CAN_STATE_OWN = 32,  /* a stack's record says what of it is its leaf's own (model/callees.h) */
     SP_NAMES_LACKING = 64,  /* its frames may lack names that files have which are named to look in */
     SP_OF_BRANCHES = 128,   /* it holds branches, and no stacks */
     SP_SPELLS_STACKS = 256, /* what is written has the names of all frames of each stack */
-    SP_CAN_STATE_OWN = 32,  /* a stack's record says what of it is its leaf's own (model/callees.h) */
 };
 
 /*

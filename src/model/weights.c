@@ -178,31 +178,21 @@ bool sp_weight_add_text(struct sp_profile *p, uint32_t stack, uint32_t metric, c
     int64_t v;
     if (old != SP_DECIMAL && n && sp_parse_i64(s, s + n, &v) == n)
         return sp_weight_add(p, stack, metric, v);
-    char t[64];
-    size_t tn;
+    char t[64], out[64];
     struct sp_str text = {t, 0};
     if (old == SP_DECIMAL) {
         text = sp_weight_text(p, stack, metric);
     } else {
         text.n = (uint32_t)sp_scaled_text(old, 0, t);
     }
-    int64_t a, b;
-    unsigned sa, sb;
-    if (sp_parse_scaled(text.p, text.n, &a, &sa) && sp_parse_scaled(s, n, &b, &sb)) {
-        __int128 x = a, y = b;
-        unsigned scale = sa > sb ? sa : sb;
-        for (; sa < scale; sa++)
-            x *= 10;
-        for (; sb < scale; sb++)
-            y *= 10;
-        tn = sp_scaled_text(x + y, scale, t);
-        return sp_weight_set_text(p, stack, metric, t, tn);
-    }
+    size_t exact = sp_scaled_sum(text.p, text.n, s, n, out);
+    if (exact)
+        return sp_weight_set_text(p, stack, metric, out, exact);
     if (!p->diags->count[SP_L304])
         sp_emit(p->diags, SP_L304, SP_AT_NOTHING, "a sum of decimals was rounded");
     double sum = sp_text_double(text.p, text.n) + sp_text_double(s, n);
-    tn = sp_double_text(isinf(sum) ? copysign(DBL_MAX, sum) : sum, t);
-    return sp_weight_set_text(p, stack, metric, t, tn);
+    size_t rounded = sp_double_text(isinf(sum) ? copysign(DBL_MAX, sum) : sum, out);
+    return sp_weight_set_text(p, stack, metric, out, rounded);
 }
 
 bool sp_weights_renumber(struct sp_profile *p, const uint32_t *stacks)

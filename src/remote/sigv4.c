@@ -1,22 +1,5 @@
 #include "remote/sigv4.h"
 
-static void sigv4_hex(const unsigned char *p, size_t n, char *out)
-{
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < n; i++) {
-        out[2 * i] = digits[p[i] >> 4];
-        out[2 * i + 1] = digits[p[i] & 15];
-    }
-    out[2 * n] = '\0';
-}
-
-void sp_sha256_hex(const void *p, size_t n, char out[static 2 * SP_SHA256 + 1])
-{
-    unsigned char digest[SP_SHA256];
-    sp_sha256(p, n, digest);
-    sigv4_hex(digest, sizeof digest, out);
-}
-
 bool sp_uri_encode(struct sp_buf *out, const char *s, bool keep_slashes)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
@@ -137,7 +120,7 @@ bool sp_sigv4_authorization(const struct sp_sigv4 *r, struct sp_buf *out)
     if (ok) {
         sp_hmac_sha256(key, sizeof key, b.data, b.len, signature);
         explicit_bzero(key, sizeof key);
-        sigv4_hex(signature, sizeof signature, text);
+        sp_digest_hex(signature, text);
         sp_buf_printf(out,
                       "AWS4-HMAC-SHA256 Credential=%s/%.8s/%s/%s/aws4_request, SignedHeaders=", r->access_key,
                       r->date, r->region, r->service);

@@ -12,9 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The digest in lower-case hex and a NUL. */
-void sp_sha256_hex(const void *p, size_t n, char out[static 2 * SP_SHA256 + 1]);
-
 /* Percent-encodes all but letters, digits, - . _ ~ (and slashes, if they are to stay). */
 bool sp_uri_encode(struct sp_buf *out, const char *s, bool keep_slashes);
 

@@ -16,19 +16,23 @@ enum {
     SHORT_TITLE = 12,
 };
 
+/* Takes what the sum is too wide from a column, which keeps so much; returns the sum. */
+static size_t fit_take(const struct sp_table *t, size_t column, size_t stays, size_t sum, size_t width)
+{
+    size_t off = sum - width, most = t->widths[column] > stays ? t->widths[column] - stays : 0;
+    off = off < most ? off : most;
+    t->widths[column] -= off;
+    return sum - off;
+}
+
 /* Takes from the columns that may be cut so far, the last first, until the sum fits. */
 static size_t fit_shrink(const struct sp_table *t, enum sp_table_cut cut, size_t least, size_t sum,
                          size_t width)
 {
     for (size_t c = t->ncolumns; sum > width && c-- > 0;) {
-        size_t stays = t->widths[c] < least ? t->widths[c] : least, off = sum - width;
         enum sp_table_cut own = t->columns[c].cut;
-        if (own != cut && !(own == SP_CUT_ITEMS && cut == SP_CUT_FIRST))
-            continue;
-        if (off > t->widths[c] - stays)
-            off = t->widths[c] - stays;
-        t->widths[c] -= off;
-        sum -= off;
+        if (own == cut || (own == SP_CUT_ITEMS && cut == SP_CUT_FIRST))
+            sum = fit_take(t, c, least, sum, width);
     }
     return sum;
 }
@@ -93,13 +97,9 @@ bool sp_table_measure(struct sp_table *t)
 static size_t fit_titles(const struct sp_table *t, size_t sum, size_t width)
 {
     for (size_t c = t->ncolumns; sum > width && c-- > 0;) {
-        size_t stays = t->filled[c] > SHORT_TITLE ? t->filled[c] : SHORT_TITLE, off = sum - width;
-        if (t->columns[c].cut != SP_CUT_ASKED || t->widths[c] == SP_TABLE_LEFT_OUT || t->widths[c] <= stays)
-            continue;
-        if (off > t->widths[c] - stays)
-            off = t->widths[c] - stays;
-        t->widths[c] -= off;
-        sum -= off;
+        size_t stays = t->filled[c] > SHORT_TITLE ? t->filled[c] : SHORT_TITLE;
+        if (t->columns[c].cut == SP_CUT_ASKED && t->widths[c] != SP_TABLE_LEFT_OUT)
+            sum = fit_take(t, c, stays, sum, width);
     }
     return sum;
 }

@@ -102,26 +102,8 @@ bool bt_value(struct bt_reader *r, const char *metric, const char *p, size_t n)
 
 spaa_status bt_bucket(struct bt_reader *r, const char *label, size_t n, int64_t count)
 {
-    struct sp_buf b;
-    if (!count) /* rows between those that count */
-        return SPAA_OK;
-    sp_buf_init(&b, 0);
-    sp_buf_printf(&b, "bucket:%.*s", (int)(n < 40 ? n : 40), label);
-    uint32_t metric = b.failed ? SP_NONE : sp_metric_intern(r->p, b.data, b.len);
-    bool failed = b.failed;
-    sp_buf_free(&b);
-    if (metric == SP_NONE) {
-        if (failed || r->p->metrics.n < SP_METRICS_MAX)
-            return sp_nomem(r->d);
-        sp_emit(r->d, SP_E007, SP_AT_LINE(r->lines.line, r->lines.offset),
-                "more kinds of buckets than %u metrics can hold", SP_METRICS_MAX);
-        return SPAA_ERR_LIMIT;
-    }
-    if (__builtin_add_overflow(r->rows_total, count, &r->rows_total)) {
-        r->rows_total = INT64_MAX;
-        sp_emit(r->d, SP_L304, SP_AT_LINE(r->lines.line, r->lines.offset), " ");
-    }
-    return sp_agg_value_add(&r->agg, metric, count) ? SPAA_OK : sp_nomem(r->d);
+    return sp_agg_bucket_add(&r->agg, "", label, n < 40 ? n : 40, count, &r->rows_total,
+                             SP_AT_LINE(r->lines.line, r->lines.offset));
 }
 
 spaa_status bt_end(struct bt_reader *r)

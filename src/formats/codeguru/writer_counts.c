@@ -8,19 +8,9 @@
 /* The sum of two numbers as text, exactly where it fits. */
 static void codeguru_add_texts(struct sp_cg_sums *s, struct sp_cg_sum *c, struct sp_str text)
 {
-    int64_t a, b;
-    unsigned sa, sb;
     char out[64];
-    size_t n;
-    if (sp_parse_scaled(c->text.p, c->text.n, &a, &sa) && sp_parse_scaled(text.p, text.n, &b, &sb)) {
-        __int128 x = a, y = b;
-        unsigned scale = sa > sb ? sa : sb;
-        for (; sa < scale; sa++)
-            x *= 10;
-        for (; sb < scale; sb++)
-            y *= 10;
-        n = sp_scaled_text(x + y, scale, out);
-    } else {
+    size_t n = sp_scaled_sum(c->text.p, c->text.n, text.p, text.n, out);
+    if (!n) {
         sp_emit(s->w->d, SP_L304, SP_AT_NOTHING, "a sum of counts was rounded");
         n = sp_double_text(sp_text_double(c->text.p, c->text.n) + sp_text_double(text.p, text.n), out);
     }

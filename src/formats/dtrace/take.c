@@ -94,31 +94,8 @@ static spaa_status dtrace_take_text(struct dt_reader *r, const struct dt_line *l
 static spaa_status dtrace_take_row(struct dt_reader *r, const struct dt_line *l)
 {
     static const char *const marks[] = {"", "<", ">="};
-    struct sp_buf b;
-    if (!r->in_rows) {
-        r->other_lines++;
-        return SPAA_OK;
-    }
-    if (!l->number) /* the rows around those that count */
-        return SPAA_OK;
-    sp_buf_init(&b, 0);
-    sp_buf_printf(&b, "bucket:%s%.*s", marks[l->indent], (int)(l->label.n < 24 ? l->label.n : 24),
-                  l->label.p);
-    uint32_t metric = b.failed ? SP_NONE : sp_metric_intern(r->p, b.data, b.len);
-    bool failed = b.failed;
-    sp_buf_free(&b);
-    if (metric == SP_NONE) {
-        if (failed || r->p->metrics.n < SP_METRICS_MAX)
-            return sp_nomem(r->d);
-        sp_emit(r->d, SP_E007, dt_here_at_record(r), "more kinds of buckets than %u metrics can hold",
-                SP_METRICS_MAX);
-        return SPAA_ERR_LIMIT;
-    }
-    if (__builtin_add_overflow(r->rows_total, l->number, &r->rows_total)) {
-        r->rows_total = INT64_MAX;
-        sp_emit(r->d, SP_L304, dt_here_at_record(r), " ");
-    }
-    return sp_agg_value_add(&r->agg, metric, l->number) ? SPAA_OK : sp_nomem(r->d);
+    return sp_agg_bucket_add(&r->agg, marks[l->indent], l->label.p, l->label.n < 24 ? l->label.n : 24,
+                             l->number, &r->rows_total, dt_here_at_record(r));
 }
 
 static spaa_status dtrace_rows_end(struct dt_reader *r)

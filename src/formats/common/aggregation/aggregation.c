@@ -75,6 +75,30 @@ bool sp_agg_value_text(struct sp_agg *a, uint32_t metric, const char *s, size_t 
     return x.text != SP_STR_FAIL && sp_vec_push(&a->values, x);
 }
 
+spaa_status sp_agg_bucket_add(struct sp_agg *a, const char *mark, const char *label, size_t n, int64_t count,
+                              int64_t *total, struct sp_where at)
+{
+    struct sp_buf b;
+    if (!count) /* rows between those that count */
+        return SPAA_OK;
+    sp_buf_init(&b, 0);
+    sp_buf_printf(&b, "bucket:%s%.*s", mark, (int)n, label);
+    uint32_t metric = b.failed ? SP_NONE : sp_metric_intern(a->p, b.data, b.len);
+    bool failed = b.failed;
+    sp_buf_free(&b);
+    if (metric == SP_NONE) {
+        if (failed || a->p->metrics.n < SP_METRICS_MAX)
+            return sp_nomem(a->d);
+        sp_emit(a->d, SP_E007, at, "more kinds of buckets than %u metrics can hold", SP_METRICS_MAX);
+        return SPAA_ERR_LIMIT;
+    }
+    if (__builtin_add_overflow(*total, count, total)) {
+        *total = INT64_MAX;
+        sp_emit(a->d, SP_L304, at, " ");
+    }
+    return sp_agg_value_add(a, metric, count) ? SPAA_OK : sp_nomem(a->d);
+}
+
 bool sp_agg_record_add(struct sp_agg *a, size_t first_block, size_t first_value, uint32_t context)
 {
     struct sp_agg_record r = {first_block, first_value, (uint32_t)(a->blocks.n - first_block),

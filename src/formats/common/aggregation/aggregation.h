@@ -98,6 +98,13 @@ static inline bool sp_agg_block_push(struct sp_agg *a, uint32_t frame)
 }
 bool sp_agg_value_add(struct sp_agg *a, uint32_t metric, int64_t v);
 bool sp_agg_value_text(struct sp_agg *a, uint32_t metric, const char *s, size_t n);
+/*
+ * A row of a distribution, whose label is `mark` and n bytes: a value of the metric "bucket:…", unless it
+ * counts nothing. Adds to *total, which stops at the largest number. SPAA_ERR_NOMEM, SPAA_ERR_LIMIT,
+ * reported.
+ */
+spaa_status sp_agg_bucket_add(struct sp_agg *a, const char *mark, const char *label, size_t n, int64_t count,
+                              int64_t *total, struct sp_where at);
 /* Makes a record of the blocks from first_block on and the values from first_value on. */
 bool sp_agg_record_add(struct sp_agg *a, size_t first_block, size_t first_value, uint32_t context);
 /* Forgets them instead. */
