@@ -238,6 +238,14 @@ static spaa_status source_where_recorded(struct search *x, const struct sp_sourc
     return st ? st : source_recorded(x, NULL);
 }
 
+/* Of a file that is not split into lines yet. */
+static void source_drop_file(struct sp_source_text *t)
+{
+    free(t->found);
+    free(t->data);
+    *t = (struct sp_source_text){0};
+}
+
 /* The recorded file where it is the one that the profile has lines of, else these. */
 static spaa_status source_whole_or_kept(struct search *x, const struct sp_source_opts *how)
 {
@@ -248,7 +256,7 @@ static spaa_status source_whole_or_kept(struct search *x, const struct sp_source
     source_digest(t);
     if (is_kept_file(x->at, t))
         return SPAA_OK;
-    sp_source_free(t);
+    source_drop_file(t);
     return source_kept(x->at, t);
 }
 
