@@ -8,9 +8,8 @@
 
 #define PIECE_BYTES ((size_t)1 << 20) /* a joined piece ends with the line that makes it so long */
 
-uint32_t sp_source_piece_lines(const struct sp_profile *p, const struct sp_source_piece *x)
+static uint32_t source_lines(struct sp_str text)
 {
-    struct sp_str text = sp_pstr(p, x->text);
     uint32_t n = 0;
     for (const char *at = text.p, *end = text.p + text.n; at < end; n++) {
         const char *nl = memchr(at, '\n', (size_t)(end - at));
@@ -19,12 +18,16 @@ uint32_t sp_source_piece_lines(const struct sp_profile *p, const struct sp_sourc
     return n;
 }
 
-const char *sp_source_piece_fault(const struct sp_profile *p, const struct sp_source_piece *x,
-                                  const char **field)
+uint32_t sp_source_piece_lines(const struct sp_profile *p, const struct sp_source_piece *x)
 {
-    struct sp_str text = sp_pstr(p, x->text);
+    return source_lines(sp_pstr(p, x->text));
+}
+
+const char *sp_source_fault(struct sp_str file, struct sp_str text, int64_t lines, int64_t first,
+                            const char **field)
+{
     *field = "file";
-    if (!sp_pstr(p, x->file).n)
+    if (!file.n)
         return "there is none";
     *field = "text";
     if (!text.n)
@@ -32,10 +35,10 @@ const char *sp_source_piece_fault(const struct sp_profile *p, const struct sp_so
     if (text.p[text.n - 1] != '\n')
         return "its last line does not end in a newline";
     *field = "lines";
-    if (x->lines < 1 || x->lines > SP_SOURCE_LINES_MAX)
+    if (lines < 1 || lines > SP_SOURCE_LINES_MAX)
         return "no file has so many";
     *field = "first";
-    if (x->first < 1 || x->first > x->lines || sp_source_piece_lines(p, x) > x->lines - x->first + 1)
+    if (first < 1 || first > lines || source_lines(text) > lines - first + 1)
         return "the file has no such lines";
     *field = NULL;
     return NULL;

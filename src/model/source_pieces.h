@@ -15,9 +15,9 @@
 #define SP_SOURCE_LINES_MAX ((int64_t)1 << 26)    /* lines of a file */
 
 uint32_t sp_source_piece_lines(const struct sp_profile *p, const struct sp_source_piece *x);
-/* What is wrong with a piece, as words, and the field; NULL: nothing. */
-const char *sp_source_piece_fault(const struct sp_profile *p, const struct sp_source_piece *x,
-                                  const char **field);
+/* What is wrong with a piece that has these, as words, and the field; NULL: nothing. */
+const char *sp_source_fault(struct sp_str file, struct sp_str text, int64_t lines, int64_t first,
+                            const char **field);
 /* Of one version: all but what they have of its lines, and whether it was newer. */
 bool sp_source_same_version(const struct sp_source_piece *a, const struct sp_source_piece *b);
 /*

@@ -400,9 +400,11 @@ def test_records_of_others_are_read(tmp_path):
 def test_a_record_that_cannot_be_used_is_said_and_kept(tmp_path, bad, words):
     profile = with_records(tmp_path, {**GOOD, **bad})
     answer = run("annotate", profile, "f", "--verbose", code=0)
-    assert words in answer.out + answer.err and "SPAA-W203" in answer.out + answer.err and "  ten" not in answer.out
+    assert words in answer.out + answer.err and "SPAA-W225" in answer.out + answer.err and "  ten" not in answer.out
     said = run("convert", profile, "-o", tmp_path / "out.spaa", code=0)
     assert records(tmp_path / "out.spaa") == [{**GOOD, **bad}] and words in said.err
+    found = [f for f in ask("validate", profile)["findings"] if f["code"] == "SPAA-W225"]
+    assert [f["path"] for f in found] == [words] and f"field {words} " in answer.err and found[0]["message"] in answer.err
 
 
 def test_text_that_contradicts_itself_is_used_by_nobody(tmp_path):
@@ -416,7 +418,7 @@ def test_text_that_contradicts_itself_is_used_by_nobody(tmp_path):
 
 def test_a_small_file_cannot_ask_for_much(tmp_path):
     profile = with_records(tmp_path, {**GOOD, "lines": 1 << 26, "first": (1 << 26) - 1})
-    assert "SPAA-W203" not in run("annotate", profile, "f", "--whole", code=0).err
+    assert "SPAA-W225" not in run("annotate", profile, "f", "--whole", code=0).err
     many = [{**GOOD, "first": 2 * i + 1, "text": "x\n", "lines": 1 << 26} for i in range(20000)]
     assert run("annotate", with_records(tmp_path, *many), "f", "--whole", code=0).out.count("x") < 500
 

@@ -75,6 +75,32 @@ bool sp_fact_decode(struct sp_buf *out, struct sp_span raw, bool *nomem)
     return ok;
 }
 
+/* Whether bytes, written as a JSON string, are what this text is. */
+static bool is_written_as(const struct sp_buf *bytes, struct sp_str text, bool *nomem)
+{
+    struct sp_buf shown, have;
+    sp_buf_init(&shown, 0);
+    sp_buf_init(&have, 0);
+    bool same = sp_json_string(&shown, bytes->data ? bytes->data : "", bytes->len) &&
+                sp_json_string(&have, text.p, text.n) && shown.len == have.len &&
+                memcmp(shown.data, have.data, have.len) == 0;
+    *nomem |= shown.failed || have.failed;
+    sp_buf_free(&shown);
+    sp_buf_free(&have);
+    return same;
+}
+
+bool sp_raw_hex_bytes(struct sp_span hex, struct sp_str text, struct sp_buf *bytes, bool *nomem)
+{
+    bool ok = hex.n % 2 == 0;
+    for (size_t i = 0; ok && i < hex.n; i += 2) {
+        uint64_t v;
+        ok = sp_parse_hex(hex.p + i, hex.p + i + 2, &v) == 2 && sp_buf_ch(bytes, (char)v);
+    }
+    *nomem |= bytes->failed;
+    return ok && is_written_as(bytes, text, nomem);
+}
+
 bool sp_fact_number_of(struct sp_span raw, int64_t *out)
 {
     int64_t v;

@@ -2,6 +2,7 @@
 #ifndef SP_SPAA_FACT_VALUES_H
 #define SP_SPAA_FACT_VALUES_H
 
+#include "base/strtab.h"
 #include "model/fact_fields.h"
 #include "json/json.h"
 
@@ -27,6 +28,14 @@ bool sp_fact_find(struct sp_span text, const char *key, struct sp_span *raw, boo
 bool sp_fact_next(struct sp_span *rest, struct sp_span *item, bool *nomem);
 /* A raw string, decoded and appended; false: it is none, or (*nomem) memory is out. */
 bool sp_fact_decode(struct sp_buf *out, struct sp_span raw, bool *nomem);
+/*
+ * x_raw_hex: the bytes of strings of its record that are no UTF-8. Appends those of a hex text where they are
+ * written as this text is; false: they are not, or (*nomem) memory is out.
+ */
+bool sp_raw_hex_bytes(struct sp_span hex, struct sp_str text, struct sp_buf *bytes, bool *nomem);
+#define SP_RAW_HEX_WANTED "the bytes of this record's strings, in hex"
+#define SP_RAW_HEX_FAULT  "not " SP_RAW_HEX_WANTED
+
 bool sp_facts_nomem(const struct sp_json *j); /* why a cursor ended */
 void sp_facts_begin(struct sp_json *j,
                     struct sp_span text); /* at an object, or members without their braces */

@@ -1,12 +1,12 @@
 /* Source text that a profile carries: `x_spaa_source` records, a piece of a file each. */
+#include "formats/spaa/fact_values.h"
 #include "formats/spaa/facts.h"
 
 #include "model/source_pieces.h"
 
 static void source_unused(struct reader *r, const char *field, const char *why)
 {
-    sp_emit_hint(r->d, SP_W203, sp_here(r, field), "lines with weight are shown without their text",
-                 "%s: this record of source text is kept, and not used", why);
+    sp_emit(r->d, SP_W225, sp_here(r, field), "%s", why);
 }
 
 /* Fields that a file may have as bytes which are no UTF-8. */
@@ -24,7 +24,7 @@ static bool source_bytes(struct reader *r, const struct sp_rec *rec, struct sp_s
     *taken = o->what & SP_ODD_USED && r->kept.n == kept;
     r->kept.n = kept;
     if (ok && !*taken)
-        source_unused(r, "x_raw_hex", "not the bytes of this record's strings, in hex");
+        source_unused(r, "x_raw_hex", SP_RAW_HEX_FAULT);
     return ok;
 }
 
@@ -50,7 +50,7 @@ bool sp_take_source(struct reader *r, const struct sp_rec *rec, struct sp_span j
         return false;
     if (!*taken)
         return true;
-    fault = sp_source_piece_fault(r->p, &x, &field);
+    fault = sp_source_fault(sp_pstr(r->p, x.file), sp_pstr(r->p, x.text), x.lines, x.first, &field);
     if (fault)
         source_unused(r, field, fault);
     *taken = !fault;

@@ -1,4 +1,5 @@
 /* Values of SPAA records into those of the model. */
+#include "formats/spaa/fact_values.h"
 #include "formats/spaa/read.h"
 
 #include "base/num.h"
@@ -70,29 +71,19 @@ bool sp_take_own_str(struct reader *r, const struct sp_rec *rec, const char *nam
                                            : sp_keep_odd(r, name, &o->value, "a string");
 }
 
-/* The bytes of a hex text, when written as a JSON string they are the text the field has. */
+/* The field's text becomes the bytes of a hex text that are written so. */
 static bool value_unhex(struct reader *r, struct sp_span hex, uint32_t *str)
 {
-    struct sp_buf bytes, shown, have;
     struct sp_str text = sp_pstr(r->p, *str);
-    bool same = hex.n % 2 == 0;
+    struct sp_buf bytes;
+    bool nomem = false;
     sp_buf_init(&bytes, 0);
-    sp_buf_init(&shown, 0);
-    sp_buf_init(&have, 0);
-    for (size_t i = 0; same && i < hex.n; i += 2) {
-        uint64_t v;
-        same = sp_parse_hex(hex.p + i, hex.p + i + 2, &v) == 2 && sp_buf_ch(&bytes, (char)v);
-    }
-    same = same && sp_json_string(&shown, bytes.data ? bytes.data : "", bytes.len) &&
-           sp_json_string(&have, text.p, text.n) && shown.len == have.len &&
-           memcmp(shown.data, have.data, have.len) == 0;
+    bool same = sp_raw_hex_bytes(hex, text, &bytes, &nomem);
     if (same)
         *str = sp_profile_str(r->p, bytes.data, bytes.len);
-    if (bytes.failed || shown.failed || have.failed)
+    if (nomem)
         sp_no_memory(r);
     sp_buf_free(&bytes);
-    sp_buf_free(&shown);
-    sp_buf_free(&have);
     return same;
 }
 
@@ -130,5 +121,5 @@ bool sp_take_raw_hex(struct reader *r, const struct sp_rec *rec, const struct ra
         return !r->st; /* also of strings that are not among these fields: it is kept */
     }
     o->what |= SP_ODD_USED;
-    return sp_keep_odd(r, "x_raw_hex", &o->value, "the bytes of this record's strings, in hex");
+    return sp_keep_odd(r, "x_raw_hex", &o->value, SP_RAW_HEX_WANTED);
 }

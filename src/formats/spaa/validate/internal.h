@@ -3,7 +3,7 @@
  *
  *   validate.c   lines and chunks of lines, by one thread or several; reports, and their order
  *   fields.c     a decoded record against fields.def: presence, type, enumeration; calls a check per value
- *   facts.c      records of facts, which fields.def knows nothing of
+ *   facts.c sources.c   records of facts and of source text, which fields.def knows nothing of
  *   header.c dictionary.c stack.c weights.c   those checks
  *   refs.c       ids, references, links; and what a thread notes of them
  *   syntax.c     errors of JSON and duplicate keys, of lines that have any
@@ -23,6 +23,7 @@
 #include "formats/spaa/validate/decimal.h"
 #include "formats/spaa/validate/ids.h"
 #include "io/input.h"
+#include "model/fact_fields.h"
 #include "model/functions.h"
 #include "model/originals.h"
 #include "model/vocab.h"
@@ -310,7 +311,10 @@ void sp_finish_window(struct sp_validator *v, const struct sp_rec *rec);
 
 unsigned sp_metric_classes(struct sp_validator *v, struct sp_fp fp, struct sp_span name);
 
-/* facts.c: a record of another type, if it is one of facts. */
+/* facts.c: a record of another type, if it is one of facts; and the members of an object by their fields. */
 void sp_judge_fact_record(struct sp_validator *v, struct sp_span type);
+void sp_judge_facts(struct sp_validator *v, struct sp_span object, const struct sp_fact *facts);
+/* sources.c: the same of source text. */
+void sp_judge_source_record(struct sp_validator *v, struct sp_span type);
 
 #endif

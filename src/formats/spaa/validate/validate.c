@@ -148,6 +148,7 @@ static void line_judge_object(struct sp_validator *v, const struct sp_line *l)
             sp_report(v, SP_W201, NULL, "\"%.*s\"", SP_CLIP(type));
         } else {
             sp_judge_fact_record(v, type);
+            sp_judge_source_record(v, type);
         }
     }
     if (!v->notes)
