@@ -28,6 +28,9 @@ struct bound {
     uint32_t first, n; /* slice of numbers */
 };
 
+#define INLINED_LEAST ((uint64_t)1 << 18)
+#define INLINED_EACH  16u /* of an address, on average */
+
 struct sp_binder {
     struct sp_profile *p;
     struct sp_diags *d;
@@ -41,6 +44,8 @@ struct sp_binder {
     SP_VEC(struct bound) places;
     struct sp_map place_map;
     struct sp_numbers numbers;
+    uint64_t named, inlined; /* addresses, and frames that are inlined there */
+    bool cut;                /* some of these were left out */
     struct sp_buf text;
     struct {
         const char *text;
@@ -536,11 +541,29 @@ static bool put_named(struct sp_binder *b, const struct sp_place *place, const s
     return n != SP_NONE && sp_vec_push(out, n);
 }
 
+/*
+ * Whether what is inlined at one more address is taken. Debug information of a few hundred bytes can say of
+ * every address that 63 functions are inlined there, which real code has in few places.
+ */
+static bool bind_takes_inlined(struct sp_binder *b, size_t inlined)
+{
+    if (!b->cut && b->inlined + inlined > INLINED_LEAST + INLINED_EACH * b->named) {
+        sp_emit(b->d, SP_L300, SP_AT_NOTHING,
+                "more than %llu inlined functions at %llu addresses: those of further ones are left out",
+                (unsigned long long)b->inlined, (unsigned long long)b->named);
+        b->cut = true;
+    }
+    b->named++;
+    b->inlined += b->cut ? 0 : inlined;
+    return !b->cut;
+}
+
 spaa_status sp_binder_put(struct sp_binder *b, const struct sp_place *place, const struct sp_named *named,
                           uint32_t extra_json, struct sp_numbers *out)
 {
     bool ok = true;
-    for (size_t i = 0; ok && i < named->n; i++)
+    size_t inlined = named->n ? named->n - 1 : 0;
+    for (size_t i = bind_takes_inlined(b, inlined) ? 0 : inlined; ok && i < named->n; i++)
         ok = put_named(b, place, named, i, extra_json, out);
     if (!named->n) {
         struct sp_frame row = {.ip = named->ip,
