@@ -52,10 +52,16 @@ static bool is_one_text(const struct sp_annotate_diff *d, uint32_t g, uint32_t f
 /* The next line of a file that has weight; 0: none. */
 static uint32_t next_line(const struct sp_annotate *x, uint32_t file, uint32_t behind)
 {
-    for (size_t i = 0; file != SP_NONE && i < x->a.lines.n; i++)
-        if (x->a.lines.v[i].file == file && x->a.lines.v[i].line > behind)
-            return x->a.lines.v[i].line;
-    return 0;
+    const struct sp_annotated_line *v = x->a.lines.v; /* by file and line */
+    size_t lo = 0, hi = x->a.lines.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (v[mid].file < file || (v[mid].file == file && v[mid].line <= behind))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < x->a.lines.n && v[lo].file == file ? v[lo].line : 0;
 }
 
 /* What stands between two lines that are the same: from..to of those that each text has. */
