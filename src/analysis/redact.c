@@ -307,7 +307,7 @@ static spaa_status redact_rule(struct redaction *x, const char *p, size_t n)
         }
     sp_emit_hint(x->d, SP_E037, SP_AT_NOTHING,
                  "paths, files, host, command, threads, functions, labels, all, or /REGEX/ for names",
-                 "--redact has no rule \"%.*s\"", (int)n, p);
+                 n ? "--redact has no rule \"%.*s\"" : "--redact has an empty rule%.*s", (int)n, p);
     return SPAA_ERR_USAGE;
 }
 
@@ -329,23 +329,37 @@ static spaa_status redact_pattern(struct redaction *x, const char *p, size_t n)
     return st;
 }
 
-static spaa_status redact_rules(struct redaction *x, const char *rules)
+/* An empty list has an empty rule, and so has one that ends in a comma: who wrote it meant something. */
+static spaa_status redact_list(struct redaction *x, const char *list)
 {
-    spaa_status st = SPAA_OK;
-    for (const char *p = rules; !st && *p;) {
+    const char *p = list;
+    for (;;) {
         const char *close = *p == '/' ? strchr(p + 1, '/') : NULL;
-        size_t n = close ? (size_t)(close - p) + 1 : strcspn(p, ",");
-        st = close ? redact_pattern(x, p + 1, n - 2) : redact_rule(x, p, n);
+        bool pattern = close && close > p + 1;
+        size_t n = pattern ? (size_t)(close - p) + 1 : strcspn(p, ",");
+        spaa_status st = pattern ? redact_pattern(x, p + 1, n - 2) : redact_rule(x, p, n);
         p += n;
+        if (st || !*p)
+            return st;
         p += *p == ',';
     }
+}
+
+static spaa_status redact_rules(struct redaction *x, const char *const *lists, size_t n)
+{
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; !st && i < n; i++)
+        st = redact_list(x, lists[i]);
     return st;
 }
 
-spaa_status sp_redact_profile(struct sp_profile *p, const char *rules, const char *key, struct sp_diags *d)
+spaa_status sp_redact_profile(struct sp_profile *p, const char *const *lists, size_t n, const char *key,
+                              struct sp_diags *d)
 {
-    struct redaction x = {.p = p, .d = d, .key = key, .nmatches = p->strs.strs.n, .ok = true};
-    spaa_status st = redact_rules(&x, rules);
+    bool has_key = key && *key;
+    struct redaction x = {
+        .p = p, .d = d, .key = has_key ? key : NULL, .nmatches = p->strs.strs.n, .ok = true};
+    spaa_status st = redact_rules(&x, lists, n);
     if (st) {
         free(x.matches);
         return st;
@@ -365,7 +379,7 @@ spaa_status sp_redact_profile(struct sp_profile *p, const char *rules, const cha
     if (x.ok && (x.left_out || samples))
         sp_emit(d, SP_I664, SP_AT_NOTHING, "%llu members that no rule knows%s",
                 (unsigned long long)x.left_out, samples ? ", and all raw samples" : "");
-    if (x.ok && !key)
+    if (x.ok && !has_key)
         sp_emit(d, SP_I665, SP_AT_NOTHING, "who guesses a name can check it; SPAA_REDACT_KEY is a key");
     return x.ok ? SPAA_OK : sp_nomem(d);
 }

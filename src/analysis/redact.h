@@ -22,7 +22,11 @@
 
 #include "model/profile.h"
 
-/* rules: names by commas. A rule that is none: SPAA_ERR_USAGE, reported. key: NULL: none. In place. */
-spaa_status sp_redact_profile(struct sp_profile *p, const char *rules, const char *key, struct sp_diags *d);
+/*
+ * Each of the n lists is names by commas; all count. A rule that is none, an empty one too: SPAA_ERR_USAGE,
+ * reported. key: NULL or empty: none. In place.
+ */
+spaa_status sp_redact_profile(struct sp_profile *p, const char *const *lists, size_t n, const char *key,
+                              struct sp_diags *d);
 
 #endif

@@ -24,6 +24,8 @@ static struct sp_option_values *option_values(struct sp_options *o, const struct
         return &o->labels;
     case offsetof(struct sp_options, source_path):
         return &o->source_paths;
+    case offsetof(struct sp_options, redact):
+        return &o->redacts;
     case offsetof(struct sp_options, base_path):
         return &o->base_paths;
     case offsetof(struct sp_options, base_where):
@@ -63,6 +65,7 @@ void sp_options_free(struct sp_options *o)
     sp_vec_free(&o->maps);
     sp_vec_free(&o->labels);
     sp_vec_free(&o->source_paths);
+    sp_vec_free(&o->redacts);
     sp_vec_free(&o->base_paths);
     sp_vec_free(&o->wheres[0]);
     sp_vec_free(&o->wheres[1]);

@@ -40,12 +40,12 @@ struct sp_options {
 #define SPAA_OPT(field, name, letter, value, groups, help) const char *field;
 #include "options.def"
 #undef SPAA_OPT
-    /* each --param, --with, --ratio, --map, --label, --source-path, --base-source-path; --base-where and
-     * --new-where */
+    /* each --param, --with, --ratio, --map, --label, --source-path, --redact, --base-source-path;
+     * --base-where and --new-where */
     struct sp_option_values {
         const char **v;
         size_t n, cap;
-    } params, withs, ratios, maps, labels, source_paths, base_paths, wheres[2];
+    } params, withs, ratios, maps, labels, source_paths, redacts, base_paths, wheres[2];
 };
 
 /* Whether each value that is given counts, not only the last. */

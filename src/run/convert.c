@@ -73,7 +73,8 @@ static spaa_status redacted(struct sp_run *run)
         .frames = SP_FRAMES_ADDRESS, .group_by = ~0u, .canonical = true, .samples = true};
     struct sp_merger *m = NULL;
     struct sp_profile *fresh = NULL;
-    spaa_status st = sp_redact_profile(run->profile, run->v.redact, getenv("SPAA_REDACT_KEY"), run->diags);
+    spaa_status st = sp_redact_profile(run->profile, run->v.redacts.v, run->v.redacts.n,
+                                       getenv("SPAA_REDACT_KEY"), run->diags);
     if (!st)
         st = sp_merger_new(&how, run->diags, &m);
     if (!st)

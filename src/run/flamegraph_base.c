@@ -13,9 +13,9 @@
 /* Before names are put together to what is drawn. */
 spaa_status sp_flame_redacted(struct sp_run *run)
 {
-    return run->v.redact
-               ? sp_redact_profile(run->profile, run->v.redact, getenv("SPAA_REDACT_KEY"), run->diags)
-               : SPAA_OK;
+    return run->v.redact ? sp_redact_profile(run->profile, run->v.redacts.v, run->v.redacts.n,
+                                             getenv("SPAA_REDACT_KEY"), run->diags)
+                         : SPAA_OK;
 }
 
 spaa_status sp_flame_cannot_add(struct sp_run *run)

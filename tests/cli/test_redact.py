@@ -126,3 +126,30 @@ def test_totals_stay(fixture, tmp_path):
     run("validate", tmp_path / "r.spaa", code=0)
     sums = [run("query", tmp_path / f"{n}.spaa", "SELECT count(*), sum(weight) FROM stacks", "--json").out for n in "rc"]
     assert json.loads(sums[0])["rows"] == json.loads(sums[1])["rows"]
+
+
+def test_each_list_of_rules_counts(tmp_path):
+    path = profile(tmp_path / "a.spaa")
+    for name, rules in (("two", ["--redact", "functions", "--redact", "host"]), ("one", ["--redact", "functions,host"])):
+        run("convert", path, *rules, "-o", tmp_path / f"{name}.spaa", code=0)
+    text = (tmp_path / "two.spaa").read_text()
+    assert "acme::work" not in text and "acme-host" not in text
+    assert text == (tmp_path / "one.spaa").read_text()
+    run("flamegraph", path, "--redact", "functions", "--redact", "threads", "-o", tmp_path / "f.svg", code=0)
+    assert "acme::work" not in (tmp_path / "f.svg").read_text()
+
+
+@pytest.mark.parametrize("command,out", [("convert", "o.spaa"), ("flamegraph", "o.svg")])
+@pytest.mark.parametrize("rules", ["", ",", "all,", ",all", "paths,,host", "//"])
+def test_an_empty_rule_is_no_rule(command, out, rules, tmp_path):
+    a = run(command, profile(tmp_path / "a.spaa"), "--redact", rules, "-o", tmp_path / out, code=2)
+    assert ("no rule \"//\"" if rules == "//" else "--redact has an empty rule") in a.err and not (tmp_path / out).exists()
+    run(command, profile(tmp_path / "a.spaa"), "--redact", "all", "--redact", rules, "-o", tmp_path / out, code=2)
+
+
+def test_an_empty_key_is_none(tmp_path):
+    path = profile(tmp_path / "a.spaa")
+    a = run("convert", path, "--redact", "all", "-o", tmp_path / "empty.spaa", code=0, env={"SPAA_REDACT_KEY": ""})
+    run("convert", path, "--redact", "all", "-o", tmp_path / "none.spaa", code=0)
+    assert "SPAA-I665" in a.err
+    assert (tmp_path / "empty.spaa").read_bytes() == (tmp_path / "none.spaa").read_bytes()
