@@ -166,11 +166,23 @@ static bool is_a_name(struct sp_str t)
     return t.n && t.p[0] != '[' && !(t.n > 2 && t.p[0] == '0' && t.p[1] == 'x');
 }
 
+/* Whose functions a declaration is of. */
+enum { INFO_SYSTEMS = 1, INFO_OWN = 2 };
+
+static void info_users(const struct sp_profile *p, const unsigned char *own, unsigned char *users)
+{
+    for (size_t i = 0; i < p->functions.n; i++)
+        users[p->functions.v[i].info] |= own[p->functions.v[i].dso] ? INFO_OWN : INFO_SYSTEMS;
+    for (size_t i = 0; i < p->frames.n; i++)
+        users[p->frames.v[i].info] |=
+            own[p->functions.v[p->frames.v[i].function].dso] ? INFO_OWN : INFO_SYSTEMS;
+}
+
 static void redact_functions(struct redaction *x)
 {
     struct sp_profile *p = x->p;
-    unsigned char *own = calloc(p->dsos.n + 1, 1);
-    x->ok = x->ok && own;
+    unsigned char *own = calloc(p->dsos.n + 1, 1), *users = calloc(p->func_infos.n + 1, 1);
+    x->ok = x->ok && own && users;
     for (size_t i = 0; x->ok && i < p->dsos.n; i++)
         own[i] = !p->dsos.v[i].is_kernel && !is_systems(redact_str(x, p->dsos.v[i].name));
     for (size_t i = 0; x->ok && i < p->functions.n; i++) {
@@ -180,13 +192,17 @@ static void redact_functions(struct redaction *x)
         f->name = hide ? hashed(x, f->name, 'f') : f->name;
         f->tells = hide || x->rules & REDACT_PATHS ? hashed(x, f->tells, 'x') : f->tells;
     }
+    if (x->ok)
+        info_users(p, own, users);
     for (size_t i = 0; x->ok && i < p->func_infos.n; i++) {
         struct sp_func_info *f = &p->func_infos.v[i];
-        bool hide = x->rules & REDACT_FUNCTIONS || is_named(x, f->linkage);
+        bool all = x->rules & REDACT_FUNCTIONS && users[i + 1] != INFO_SYSTEMS; /* as their names are */
+        bool hide = all || is_named(x, f->linkage);
         f->linkage = hide ? hashed(x, f->linkage, 'f') : f->linkage;
         f->file = path_of(x, f->file);
     }
     free(own);
+    free(users);
 }
 
 /* ---- what has no field ---- */

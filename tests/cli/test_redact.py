@@ -153,3 +153,15 @@ def test_an_empty_key_is_none(tmp_path):
     run("convert", path, "--redact", "all", "-o", tmp_path / "none.spaa", code=0)
     assert "SPAA-I665" in a.err
     assert (tmp_path / "empty.spaa").read_bytes() == (tmp_path / "none.spaa").read_bytes()
+
+
+def test_symbols_of_the_kernel_and_of_system_libraries_stay_as_their_names_do(tmp_path):
+    path = profile(tmp_path / "a.spaa")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for frame in (line for line in lines if line["type"] == "frame"):
+        frame["x_func"] = {"linkage": f"{frame['func']}.part.0", "file": "a.c"}
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run("convert", path, "--redact", "functions", "-o", tmp_path / "r.spaa", code=0)
+    text = (tmp_path / "r.spaa").read_text()
+    assert '"linkage":"read.part.0"' in text and '"linkage":"vfs_read.part.0"' in text
+    assert len(re.findall(r'"linkage":"f-%s"' % HASH, text)) == 2 and "acme::" not in text
