@@ -71,15 +71,24 @@ static const char *complete_first(struct complete *x)
     return "none";
 }
 
+/* Several formats may have an option of one name. */
+static bool complete_is_first(const struct complete *x, const char *name, size_t k)
+{
+    struct spaa_command_option o = {.size = sizeof o};
+    for (size_t i = 0; i < k && spaa_command_option_get(x->c->number, i, &o) == SPAA_OK; i++)
+        if (strcmp(o.name, name) == 0)
+            return false;
+    return true;
+}
+
 static const char *complete_options(struct complete *x)
 {
     struct spaa_command_option o = {.size = sizeof o};
-    char name[80], before[80] = "";
+    char name[80];
     for (size_t k = 0; spaa_command_option_get(x->c->number, k, &o) == SPAA_OK; k++) {
         snprintf(name, sizeof name, "--%s", o.name);
-        if (strcmp(name, before) != 0) /* several formats may have it */
+        if (complete_is_first(x, o.name, k))
             complete_offer(x, name, o.help);
-        memcpy(before, name, sizeof name);
     }
     return "none";
 }

@@ -11,30 +11,32 @@
 enum how { PLAIN, REGEX, LAST_PART, FACTOR };
 
 /* Values of options and arguments by what they are called, and where the query finds them: a, and b, what it
- * is. */
-static const struct {
+ * is. Looking up symbols may take longer than there is time, so it is done for functions alone. */
+static const struct kind {
     const char *kind, *sql;
     enum how how;
+    bool symbols;
 } kinds[] = {
-    {"EVENT", "SELECT name a, kind b FROM events", PLAIN},
-    {"METRIC", "SELECT DISTINCT metric a, unit b FROM weights", PLAIN},
-    {"[EVENT.]METRIC…", "SELECT DISTINCT metric a, unit b FROM weights", PLAIN},
-    {"TID|NAME", "SELECT DISTINCT comm a, '' b FROM threads UNION ALL SELECT tid, comm FROM threads", PLAIN},
-    {"PID", "SELECT DISTINCT pid a, comm b FROM threads", PLAIN},
-    {"comm", "SELECT DISTINCT comm a, '' b FROM threads", PLAIN},
-    {"KEY=VALUE|KEY~REGEX", "SELECT DISTINCT key || '=' || text a, '' b FROM labels", PLAIN},
-    {"KEY,…", "SELECT DISTINCT key a, '' b FROM labels", PLAIN},
-    {"STATES", "SELECT DISTINCT state a, '' b FROM stacks", PLAIN},
-    {"ID", "SELECT stack_id a, leaf b FROM stacks ORDER BY weight DESC", PLAIN},
-    {"FUNCTION", HOTTEST, PLAIN},
-    {"FUNCTION=", HOTTEST, FACTOR},
-    {"focus", HOTTEST, REGEX},
-    {"ignore", HOTTEST, REGEX},
-    {"hide", HOTTEST, REGEX},
-    {"rows", HOTTEST, REGEX},
-    {"sum", HOTTEST, REGEX},
-    {"own", HOTTEST, REGEX},
-    {"dso", "SELECT DISTINCT name a, '' b FROM dsos", LAST_PART},
+    {"EVENT", "SELECT name a, kind b FROM events", PLAIN, false},
+    {"METRIC", "SELECT DISTINCT metric a, unit b FROM weights", PLAIN, false},
+    {"[EVENT.]METRIC…", "SELECT DISTINCT metric a, unit b FROM weights", PLAIN, false},
+    {"TID|NAME", "SELECT DISTINCT comm a, '' b FROM threads UNION ALL SELECT tid, comm FROM threads", PLAIN,
+     false},
+    {"PID", "SELECT DISTINCT pid a, comm b FROM threads", PLAIN, false},
+    {"comm", "SELECT DISTINCT comm a, '' b FROM threads", PLAIN, false},
+    {"KEY=VALUE|KEY~REGEX", "SELECT DISTINCT key || '=' || text a, '' b FROM labels", PLAIN, false},
+    {"KEY,…", "SELECT DISTINCT key a, '' b FROM labels", PLAIN, false},
+    {"STATES", "SELECT DISTINCT state a, '' b FROM stacks", PLAIN, false},
+    {"ID", "SELECT stack_id a, leaf b FROM stacks ORDER BY weight DESC", PLAIN, true},
+    {"FUNCTION", HOTTEST, PLAIN, true},
+    {"FUNCTION=", HOTTEST, FACTOR, true},
+    {"focus", HOTTEST, REGEX, true},
+    {"ignore", HOTTEST, REGEX, true},
+    {"hide", HOTTEST, REGEX, true},
+    {"rows", HOTTEST, REGEX, true},
+    {"sum", HOTTEST, REGEX, true},
+    {"own", HOTTEST, REGEX, true},
+    {"dso", "SELECT DISTINCT name a, '' b FROM dsos", LAST_PART, false},
 };
 
 /* The file on the line, or ./perf.data; false: it cannot be read twice, as a pipe. */
@@ -120,18 +122,20 @@ static void offer_rows(struct complete *x, enum how how, char *text)
     }
 }
 
-static void ask_profile(struct complete *x, const char *from, enum how how)
+static void ask_profile(struct complete *x, const struct kind *kind)
 {
     char sql[400], *text = NULL;
     const char *files[2] = {NULL, sql};
-    struct spaa_ask_option *options = calloc(x->c->noptions + 3, sizeof *options);
+    struct spaa_ask_option *options = calloc(x->c->noptions + 4, sizeof *options);
     if (!options || !complete_profile_file(x->c, &files[0])) {
         free(options);
         return;
     }
     snprintf(sql, sizeof sql, "SELECT hex(a) || ' ' || hex(b) FROM (%s) WHERE a IS NOT NULL AND a != ''",
-             from);
+             kind->sql);
     size_t n = reading_options(x->c, options);
+    if (!kind->symbols)
+        options[n++] = (struct spaa_ask_option){"no-symbols", NULL};
     options[n++] = (struct spaa_ask_option){"limit", "0"};
     struct spaa_run_options o = {.size = sizeof o,
                                  .command = "query",
@@ -141,7 +145,7 @@ static void ask_profile(struct complete *x, const char *from, enum how how)
                                  .option_count = n,
                                  .form = "csv"};
     if (spaa_run_memory(&o, &text, NULL, NULL, NULL) == SPAA_OK)
-        offer_rows(x, how, text);
+        offer_rows(x, kind->how, text);
     spaa_free(text);
     free(options);
 }
@@ -150,5 +154,5 @@ void complete_profile(struct complete *x, const char *kind)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].kind, kind) == 0)
-            ask_profile(x, kinds[i].sql, kinds[i].how);
+            ask_profile(x, &kinds[i]);
 }

@@ -21,7 +21,7 @@ static void offer_words(struct complete *x, const char *list)
     }
 }
 
-/* "rows: function (default), symbol, …, label:KEY": what --by takes stands in its help. */
+/* "rows: function (default), symbol, …, label:KEY": what --by and --redact take stands in their help. */
 static void offer_kinds(struct complete *x, const char *help)
 {
     char word[64];
@@ -33,7 +33,8 @@ static void offer_kinds(struct complete *x, const char *help)
         char *key = strstr(word, "KEY");
         if (key)
             *key = '\0';
-        complete_offer(x, word, NULL);
+        if (*word >= 'a' && *word <= 'z')
+            complete_offer(x, word, NULL);
         p = strchr(p, ',');
     }
 }
@@ -61,11 +62,12 @@ const char *complete_option(struct complete *x)
         return "files";
     if (strcmp(value, "DIR") == 0 || strcmp(value, "FOLDER") == 0)
         return "dirs";
-    if (strstr(value, "…") || strstr(value, ",") || strcmp(value, "STATES") == 0)
+    if (strstr(value, "…") || strstr(value, ",") || strcmp(value, "STATES") == 0 ||
+        strcmp(value, "RULES") == 0)
         complete_after_comma(x);
     if (strcmp(value, "FORMAT") == 0)
         offer_formats(x, strcmp(name, "from") == 0, strcmp(name, "to") == 0);
-    else if (strncmp(value, "KIND", 4) == 0)
+    else if (strncmp(value, "KIND", 4) == 0 || strcmp(value, "RULES") == 0)
         offer_kinds(x, x->option.help);
     else
         offer_words(x, value);

@@ -55,6 +55,18 @@ def test_options_of_every_command():
         assert all(found.values())
 
 
+def test_no_option_is_offered_twice():
+    for command in complete("")[1]:
+        lines = run("__complete", 1, command, "--", code=0, env=UNHURRIED).out.splitlines()[1:]
+        assert len({line.split("\t")[0] for line in lines}) == len(lines), command
+
+
+def test_rules_of_redact():
+    rules = {"paths", "files", "host", "command", "threads", "functions", "labels", "all"}
+    assert set(complete("convert", "--redact", "")[1]) == rules == set(complete("flamegraph", "--redact", "")[1])
+    assert set(complete("convert", "--redact", "host,p")[1]) == {"host,paths"}
+
+
 def test_every_list_of_words_in_the_tables():
     for command, option, wanted in (("top", "--sort", {"self", "total"}), ("top", "--color", {"auto", "always", "never"}),
                                     ("top", "--format", {"table", "json", "csv", "markdown"}), ("top", "--at", {"peak", "end"}),
@@ -92,6 +104,23 @@ def test_values_of_the_file():
     assert {"checksum"} == set(complete("function", DEMO, *SYMBOLS, "chec")[1])
     assert {"checksum="} == set(complete("whatif", DEMO, *SYMBOLS, "chec")[1])
     assert set(complete("top", DEMO, "--dso=or")[1]) == {"--dso=orders"}
+
+
+def test_states_of_every_view():
+    hang = os.path.join(ROOT, "tests/fixtures/spindump/contention.spindump.txt")
+    states = {row["name"] for row in json.loads(run("top", hang, "--view", "all", "--by", "state", "--json", code=0).out)["rows"]}
+    assert set(complete("top", hang, "--state", "")[1]) == states and len(states) > 1
+
+
+def test_what_needs_no_symbols_is_read_without():
+    """Nothing is opened below the folder of symbols, for an event, a thread, a binary; for a function it is."""
+    if not shutil.which("strace"):
+        pytest.skip("no strace")
+    for option, wanted in (("--thread", False), ("--event", False), ("--metric", False), ("--dso", False), ("--focus", True)):
+        words = ["top", DEMO, *SYMBOLS, option, ""]
+        traced = subprocess.run(["strace", "-f", "-e", "trace=file", BIN, "__complete", str(len(words) - 1), *words],
+                                capture_output=True, text=True, timeout=60, env={**os.environ, **UNHURRIED})
+        assert ("/demo/symfs/" in traced.stderr) == wanted, option
 
 
 def test_the_file_may_stand_behind(tmp_path):
