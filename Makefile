@@ -149,8 +149,10 @@ uninstall: ## take away what was installed, with the same PREFIX and DESTDIR
 	@$(LDCONFIG)
 
 static: tools ## a program that needs no shared library, build-static-ARCH/spaa (ARCH=aarch64 make static: for 64-bit ARM)
-	@[ -f $(STATIC)/build.ninja ] || $(MESON) setup $(STATIC) $(CROSS) -Dstatic_program=true -Ddefault_library=static \
-	    -Doptimization=s -Dc_args=-Oz -Ddebug=false -Db_staticpic=false -Db_pie=false >/dev/null
+	@[ -f $(STATIC)/build.ninja ] && exit; $(MESON) setup $(STATIC) $(CROSS) -Dstatic_program=true -Ddefault_library=static \
+	    -Doptimization=s -Dc_args=-Oz -Ddebug=false -Db_staticpic=false -Db_pie=false >$(STATIC).log 2>&1; rc=$$?; \
+	    if [ $$rc != 0 ]; then grep -E 'ERROR|not found' $(STATIC).log >&2 || cat $(STATIC).log >&2; \
+	    rm -rf $(STATIC) $(STATIC).log; exit 1; fi; rm -f $(STATIC).log
 	@$(NINJA) -C $(STATIC) --quiet spaa
 
 site: ## the pages as a site (site/), links checked

@@ -330,6 +330,12 @@ def test_uninstall_takes_nothing_else(make, tmp_path):
     assert os.path.exists(str(tmp_path / "other") + option("prefix") + "/bin/spaa")
 
 
+def test_a_static_program_that_cannot_be_configured_says_why():
+    done = subprocess.run(["make", "-s", "-C", ROOT, "static", "ARCH=nowhere"], capture_output=True, text=True, timeout=60)
+    assert done.returncode and "tools/cross/nowhere.ini" in done.stderr
+    assert not glob.glob(os.path.join(ROOT, "build-static-nowhere*"))
+
+
 def test_what_is_stripped_works(make, tmp_path, cc, folded):
     if option("b_sanitize") != "none" or not shutil.which("strip"):
         pytest.skip("nothing to be stripped")
