@@ -23,7 +23,7 @@ int cli_usage(struct cli *c, const char *hint, const char *fmt, ...)
 bool cli_takes_colour(int fd)
 {
     const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
-    return isatty(fd) && term && *term && strcmp(term, "dumb") != 0 && !no;
+    return isatty(fd) && term && *term && strcmp(term, "dumb") != 0 && !(no && *no);
 }
 
 int cli_print(struct cli *c, const char *text)

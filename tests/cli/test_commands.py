@@ -331,6 +331,12 @@ def test_colour_is_for_terminals_that_show_it(spaa, term, colour):
     assert code == 0 and out and ("\x1b[" in out) == colour
 
 
+@pytest.mark.parametrize("value,colour", [("", True), ("1", False), ("0", False)])
+def test_an_empty_no_color_takes_no_colours_away(spaa, value, colour):
+    out, code = at_terminal("summary", spaa, stdin=False, env={**os.environ, "TERM": "xterm", "NO_COLOR": value})
+    assert code == 0 and ("\x1b[" in out) == colour
+
+
 @pytest.mark.parametrize("command", ["top", "tree", "formats"])
 def test_a_closed_pipe_ends_quietly(command, tmp_path):
     path = tmp_path / "wide.folded"
