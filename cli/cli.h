@@ -32,6 +32,7 @@ struct cli {
     bool mistaken;                  /* it ends without an answer, for what was asked */
     struct spaa_diagnostics *diags; /* what is to be said */
     size_t said;                    /* of them, on standard error already */
+    size_t replaced;                /* 1 + the one that a later one says better, with its place; 0: none */
     size_t told;                    /* of them, notes and warnings that the answer has told */
     struct progress *progress;      /* NULL: none is shown */
     struct deadline *deadline;      /* NULL: none */

@@ -87,6 +87,19 @@ static int unknown_key(struct cli *c, const char *file, unsigned line, const cha
     return config_mistake(c, file, line, what, hint);
 }
 
+/* The first counts, as the nearer of the two files does. */
+static void say_if_twice(struct cli *c, const struct config *x, const struct config_setting *s)
+{
+    char text[700];
+    for (size_t i = 0; i < x->n; i++)
+        if (x->v[i].key == s->key && strcmp(x->v[i].file, s->file) == 0) {
+            snprintf(text, sizeof text, "%.500s:%u: %s stands in line %u already, which counts", s->file,
+                     s->line, s->key->name, x->v[i].line);
+            spaa_diagnostics_add(&c->diags, "SPAA-W038", "leave one of them out", text);
+            return;
+        }
+}
+
 static int config_line(struct cli *c, struct config *x, const char *file, unsigned line, char *text)
 {
     char *name = trimmed(text), *eq = strchr(name, '=');
@@ -112,11 +125,24 @@ static int config_line(struct cli *c, struct config *x, const char *file, unsign
                                .value = path ? config_path(file, value) : strdup(value),
                                .file = strdup(file),
                                .line = line};
+    if (!s.value || !s.file) {
+        free(s.value);
+        free(s.file);
+        return no_memory(c);
+    }
+    say_if_twice(c, x, &s);
     x->v[x->n++] = s;
-    return s.value && s.file ? EXIT_FINE : no_memory(c);
+    return EXIT_FINE;
 }
 
 /* ---- files ---- */
+
+/* As editors of Windows begin a file. */
+static char *behind_bom(char *text)
+{
+    static const char bom[] = "\xef\xbb\xbf";
+    return text + (strncmp(text, bom, sizeof bom - 1) == 0 ? sizeof bom - 1 : 0);
+}
 
 /* Only who runs this, or root, may say what it does. */
 static bool is_trusted(struct cli *c, const char *path, int fd)
@@ -149,7 +175,7 @@ static int config_file(struct cli *c, struct config *x, const char *path, bool *
         if (!strchr(text, '\n') && !feof(f))
             rc = config_mistake(c, path, line, "a line that is too long", NULL);
         else
-            rc = config_line(c, x, path, line, text);
+            rc = config_line(c, x, path, line, line == 1 ? behind_bom(text) : text);
     }
     fclose(f);
     return rc;
@@ -219,6 +245,49 @@ void config_apply(struct cli *c, const struct config *x)
             else if (strcmp(s->value, key->kind == CONFIG_YES ? "yes" : "no") == 0)
                 c->options[c->noptions++] = (struct spaa_ask_option){key->option, NULL};
         }
+}
+
+/* "--own ^acme::" of filters that fit nothing, "^acme::(" in quotes where it is no expression. */
+static bool is_to_blame(const struct config_setting *s, const struct spaa_diagnostic *d)
+{
+    char *option = joined(s->key->option, " ", s->value), *quoted = joined("\"", s->value, "\"");
+    bool is = s->key->kind == CONFIG_TEXT && option && quoted &&
+              ((strcmp(d->code, "SPAA-E032") == 0 && strstr(d->message, option)) ||
+               (strcmp(d->code, "SPAA-E035") == 0 && strstr(d->message, quoted)));
+    free(option);
+    free(quoted);
+    return is;
+}
+
+static bool config_is_applied(const struct cli *c, const struct config_setting *s)
+{
+    for (size_t i = 0; i < c->noptions; i++)
+        if (c->options[i].value == s->value)
+            return true;
+    return false;
+}
+
+static void config_say_where(struct cli *c, const struct config_setting *s, size_t i,
+                             const struct spaa_diagnostic *d)
+{
+    const char *what = strstr(d->message, ": "); /* behind the code's title, which is put there again */
+    char message[1400], hint[1024];
+    snprintf(message, sizeof message, "%.600s:%u: %s: %.600s", s->file, s->line, s->key->name,
+             what ? what + 2 : d->message);
+    snprintf(hint, sizeof hint, "%s", d->hint);
+    c->replaced = i + 1;
+    spaa_diagnostics_add(&c->diags, d->code, hint, message); /* which lends d no longer */
+}
+
+void config_blame(struct cli *c, const struct config *x)
+{
+    struct spaa_diagnostic d = {.size = sizeof d};
+    for (size_t i = c->said; spaa_diagnostics_get(c->diags, i, &d) == SPAA_OK; i++)
+        for (size_t k = 0; k < x->n; k++)
+            if (config_is_applied(c, &x->v[k]) && is_to_blame(&x->v[k], &d)) {
+                config_say_where(c, &x->v[k], i, &d);
+                return;
+            }
 }
 
 void config_free(struct config *x)

@@ -2,10 +2,10 @@
  * Settings: options that are as if they had been given, for the commands that have them.
  *
  * Of two files, $XDG_CONFIG_HOME/spaa/config (~/.config/spaa/config), and the project's: .spaa in the working
- * directory, or the nearest above it, up to the home directory. Lines are `key = value`; # begins a comment.
- * A path is from the folder of its file, ~/ from the home directory. The command line comes before the
- * project's file, that before the user's. Files that others may write to are not read. Nothing in them is
- * executed. With SPAA_NO_CONFIG in the environment none is read.
+ * directory, or the nearest above it, up to the home directory. Lines are `key = value`; # begins a comment;
+ * of two lines for one key the first counts. A path is from the folder of its file, ~/ from the home
+ * directory. The command line comes before the project's file, that before the user's. Files that others may
+ * write to are not read. Nothing in them is executed. With SPAA_NO_CONFIG in the environment none is read.
  */
 #ifndef SP_CLI_CONFIG_H
 #define SP_CLI_CONFIG_H
@@ -48,6 +48,11 @@ int config_read(struct cli *c, struct config *out);
 void config_apply(struct cli *c, const struct config *x);
 /* The setting that counts for a key: the first of it; NULL: none. */
 const struct config_setting *config_of(const struct config *x, const struct config_key *key);
+/*
+ * The command failed for what one of the applied settings says: the error names file and line of it, which
+ * nobody sees on the command line.
+ */
+void config_blame(struct cli *c, const struct config *x);
 void config_free(struct config *x);
 
 #endif

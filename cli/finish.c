@@ -75,7 +75,7 @@ void cli_say(struct cli *c, const struct spaa_diagnostics *diags)
     struct spaa_diagnostic d = {.size = sizeof d};
     for (; spaa_diagnostics_get(diags, c->said, &d) == SPAA_OK; c->said++) {
         char *text = NULL;
-        if (finish_says(c, d.severity, c->said < c->told) &&
+        if (c->said + 1 != c->replaced && finish_says(c, d.severity, c->said < c->told) &&
             spaa_diagnostics_text(diags, c->said, colour_of_errors(c), &text) == SPAA_OK)
             fprintf(stderr, "%s: %s", c->program, text);
         spaa_free(text);

@@ -190,6 +190,8 @@ static int main_run(struct cli *c, int argc, char **argv)
     if (!rc) {
         config_apply(c, &settings);
         rc = run_command(c);
+        if (rc)
+            config_blame(c, &settings);
     }
     config_free(&settings);
     return rc;

@@ -18,9 +18,10 @@ def place(tmp_path):
 
     class Place:
         user, own, cwd = home / ".config/spaa/config", project / ".spaa", project / "src"
+        env = {"HOME": str(home), "XDG_CONFIG_HOME": "", "SPAA_NO_CONFIG": None}
 
         def run(self, *args, code=0, **env):
-            return run(*args, cwd=self.cwd, code=code, env={"HOME": str(home), "XDG_CONFIG_HOME": "", "SPAA_NO_CONFIG": None, **env})
+            return run(*args, cwd=self.cwd, code=code, env={**self.env, **env})
 
         def settings(self):
             return {s["name"]: (s["value"], os.path.basename(s["file"]), s["line"])
@@ -71,6 +72,38 @@ def test_none_is_read_where_nobody_wants_them(place):
 def test_mistakes_name_the_line(place, text, said):
     place.own.write_text(text)
     assert said in place.run("top", PERF, code=2).err
+
+
+@pytest.mark.parametrize("key,value,said", [
+    ("own", "(", 'own: missing closing parenthesis at character 2 of "("'),
+    ("own", "^nobody::", "own: --own ^nobody::"),
+    ("allocators", "[", "allocators: missing terminating ]"),
+])
+def test_an_expression_that_is_none_or_fits_nothing_names_the_line(place, key, value, said):
+    place.own.write_text(f"\n{key} = {value}\n")
+    command = ("summary", os.path.join(ROOT, "tests/fixtures/heaptrack/raw.heaptrack") if key == "allocators" else PERF)
+    a = run(*command, cwd=place.cwd, env=place.env)
+    where = f"{place.own}:2: {said}"
+    assert a.code in (1, 2) and where in a.err and a.err.count("[SPAA-E03") == 1
+    error = parse(run(*command, "--json", cwd=place.cwd, env=place.env).out)["error"]
+    assert where in error["message"] and error["code"] in ("SPAA-E032", "SPAA-E035")
+    given = run(*command, f"--{key}", value, cwd=place.cwd, env=place.env)  # it is who typed it that is mistaken
+    assert given.code == a.code and ".spaa" not in given.err
+
+
+def test_a_key_that_stands_twice(place):
+    place.own.write_text("own = 0x\nsymfs = a\nown = 1x\n")
+    a = place.run("config", "--json")
+    assert "SPAA-W038" in a.err and f"{place.own}:3: own stands in line 1 already" in a.err and a.err.count("already") == 1
+    assert place.settings()["own"] == ("0x", ".spaa", 1)
+    place.own.write_text("own = 0x\n")
+    place.user.write_text("own = 1x\n")  # what files are two for
+    assert place.run("config").err == ""
+
+
+def test_a_byte_order_mark_is_skipped(place):
+    place.own.write_bytes(b"\xef\xbb\xbfown = 0x\n")
+    assert place.settings()["own"] == ("0x", ".spaa", 1)
 
 
 def test_files_that_others_may_write_are_not_read(place):
