@@ -130,9 +130,10 @@ static void complete_set_clock(void)
 int cli_complete(struct cli *c, int argc, char **argv)
 {
     struct complete x = {.c = c};
-    int at = argc > 0 ? atoi(argv[0]) : -1;
-    if (at < 0 || at > argc - 2)
+    long asked = argc > 0 ? strtol(argv[0], NULL, 10) : -1;
+    if (asked < 0 || asked > argc - 2)
         return EXIT_FINE;
+    int at = (int)asked;
     complete_set_clock();
     c->options = calloc((size_t)argc, sizeof *c->options);
     c->files = calloc((size_t)argc, sizeof *c->files);
