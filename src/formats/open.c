@@ -3,6 +3,7 @@
 #include "base/nearest.h"
 #include "base/watch.h"
 #include "formats/original.h"
+#include "model/extent.h"
 #include "model/merge.h"
 #include "model/off_cpu.h"
 #include "model/samples.h"
@@ -280,6 +281,19 @@ static spaa_status add_names(struct sp_profile *p, const struct spaa_format *f,
     return st;
 }
 
+/* A name of a megabyte that thousands of rows share is gigabytes wherever each row has its name. */
+static spaa_status check_names(const struct sp_profile *p, struct sp_diags *d)
+{
+    uint64_t bytes;
+    if (!sp_profile_repeats(p, &bytes))
+        return SPAA_OK;
+    sp_emit_hint(d, SP_E007, SP_AT_NOTHING,
+                 "no profiler writes such names; where they come from a binary, --no-symbols leaves them out",
+                 "names that rows share would be %llu MB, out of all proportion to what the profile holds",
+                 (unsigned long long)(bytes / 1000000));
+    return SPAA_ERR_LIMIT;
+}
+
 spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, const struct sp_read_opts *opts,
                             struct sp_diags *d, struct sp_profile **out)
 {
@@ -296,6 +310,8 @@ spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, co
         st = add_names(p, f, opts, d);
     if (!st && !sp_functions_settle(p))
         st = sp_nomem(d);
+    if (!st && !(f->caps & SP_CAN_STATE_OWN)) /* which has them as often itself */
+        st = check_names(p, d);
     if (!st)
         st = add_off_cpu(p, d);
     if (!st && opts->keeper)

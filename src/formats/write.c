@@ -25,7 +25,7 @@ static spaa_status write_original(struct sp_profile *p, const struct spaa_format
 static spaa_status too_long(struct sp_diags *d, uint64_t bytes)
 {
     sp_emit_hint(d, SP_E036, SP_AT_NOTHING,
-                 "convert, merge and symbolize write it with --expand; SPAA says each name and stack once",
+                 "convert, merge and symbolize write it with --expand; SPAA says each stack once",
                  "the text would be more than %llu MB, out of all proportion to what the profile holds",
                  (unsigned long long)(bytes / 1000000));
     return SPAA_ERR_INPUT;
@@ -60,8 +60,10 @@ static spaa_status write_call(void *arg, struct sp_output *out)
 
 static spaa_status write_format(struct write_call *c, struct sp_output *out)
 {
-    if (c->f->caps & SP_CAN_STATE_OWN) /* SPAA, which says each name and stack once */
-        return write_call(c, out);
+    uint64_t bytes;
+    if (c->f->caps & SP_CAN_STATE_OWN) /* SPAA, which says each stack once, and each name once for a row */
+        return !c->opts->expand && sp_profile_repeats(c->p, &bytes) ? too_long(c->d, bytes)
+                                                                    : write_call(c, out);
     uint64_t most = sp_profile_most(c->p, NULL);
     struct sp_spelled stacks = sp_profile_spelled(c->p);
     spaa_status st = c->f->caps & SP_SPELLS_STACKS ? check_stacks(&stacks, most, c->opts, c->d) : SPAA_OK;

@@ -18,4 +18,16 @@ struct sp_spelled {
 
 struct sp_spelled sp_profile_spelled(const struct sp_profile *p);
 
+/*
+ * What names take where each frame has its own function's, line's and DSO's, each stack its event's, labels'
+ * and metrics': about what SPAA takes. Files in which rows share a name may ask for gigabytes; true: this one
+ * does, out of all proportion to what it holds.
+ */
+bool sp_profile_repeats(const struct sp_profile *p, uint64_t *bytes);
+/*
+ * Whether one more text of n bytes may be made of parts that others share, as "file:line" is: 256 MiB in all.
+ * The first that may not is said.
+ */
+bool sp_profile_composes(struct sp_profile *p, size_t n);
+
 #endif

@@ -428,6 +428,7 @@ struct sp_profile {
         *switches; /* those; what sp_intervals_of takes where there are no samples; NULL: none */
     struct sp_originals *originals; /* NULL: none */
     bool twins;                     /* some functions are told apart by their start alone */
+    uint64_t composed;              /* bytes of texts of parts that others share (model/extent.h) */
     bool holds_memory; /* the input has copies of what the process had in memory: its recorded stacks */
 
     struct sp_map dso_map, function_map, info_map, frame_map, thread_map, context_map, layout_map, stack_map,

@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+import gen_pprof
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SPAA = os.path.abspath(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa")))
 SPELLED = ["folded", "perf-script", "dtrace", "bpftrace", "codeguru", "spindump", "sample"]
@@ -107,3 +109,33 @@ def test_a_stack_too_long_for_any_line_is_a_limit_and_no_lack_of_memory(tmp_path
     path = profile(tmp_path / "x.spaa", ["N" * 60000], [[0] * 10000])
     said = convert(tmp_path, path, "folded", "--expand", status=3)
     assert "SPAA-E007" in said and "600 MB" in said
+
+
+# ---- names that rows share ----
+
+
+def shared(path, n=3000, **long):
+    """pprof has each text once: n locations whose function, file, binary or label is `long`."""
+    types = [(long.get("metric", "samples"), "count")]
+    made = {"types": types, "mappings": [{"id": 1, "start": 0, "limit": 1 << 30, "offset": 0, "file": long.get("binary", "/b"), "build_id": "", "has": [1] * 4}],
+            "functions": [{"id": 1, "name": long.get("name", "f"), "system_name": "", "file": long.get("file", "a.c"), "start_line": 0}],
+            "locations": [{"id": i, "mapping": 1, "address": 16 * i, "lines": [(1, i, 0)], "folded": 0} for i in range(1, n + 1)],
+            "samples": [{"locations": [i], "values": [1], "labels": [("k", long["label"], 0, "")] if "label" in long else []} for i in range(1, n + 1)]}
+    path.write_bytes(gen_pprof.encode(made))
+    return path
+
+
+@pytest.mark.parametrize("what", ["name", "file", "binary", "label", "metric"])
+@pytest.mark.parametrize("command", [["top"], ["info"], ["convert", "--to", "spaa", "-o", "-"], ["convert", "--to", "folded", "-o", "-"]])
+def test_a_long_name_that_thousands_of_rows_share_is_a_limit(tmp_path, what, command):
+    """600 KB took 1.4 to 4.3 GB of memory, and became 3 GB of SPAA."""
+    path = shared(tmp_path / "x.pb", **{what: "N" * 500000})
+    done = subprocess.run(["sh", "-c", 'ulimit -v 1500000; exec "$0" "$@"', SPAA, *command, path], capture_output=True, timeout=300)
+    assert done.returncode == 3 and done.stdout == b"" and b"SPAA-E007" in done.stderr and b"names that rows share" in done.stderr
+    assert (b"MiB of source lines" in done.stderr) == (what == "file")
+
+
+def test_names_that_real_code_has_are_no_matter(tmp_path):
+    path = shared(tmp_path / "x.pb", n=2000, name="N" * 60000, file="F" * 4000)
+    assert spaa("top", path).stderr == b""
+    assert convert(tmp_path, path, "spaa") > 120000000

@@ -1,6 +1,7 @@
 /* Stacks and frames of a processed profile as those of the profile: each row is looked at once. */
 #include "base/num.h"
 #include "formats/firefox/read.h"
+#include "model/extent.h"
 #include "symbols/bind.h"
 
 #define DEPTH_MAX 65536
@@ -55,7 +56,10 @@ static bool ff_place(struct sp_ff_reader *r, const struct sp_ff_tables *t, int64
         sp_buf_printf(&r->b, ":%lld", (long long)line);
         if (column > 0)
             sp_buf_printf(&r->b, ":%lld", (long long)column);
-        f->srcline = r->b.failed ? SP_STR_FAIL : sp_profile_text(r->p, r->b.data, r->b.len);
+        if (r->b.failed)
+            return sp_ff_fail(r);
+        if (sp_profile_composes(r->p, r->b.len))
+            f->srcline = sp_profile_text(r->p, r->b.data, r->b.len);
     }
     return (info->file != SP_STR_FAIL && f->srcline != SP_STR_FAIL) || sp_ff_fail(r);
 }

@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "formats/common/text/srcline.h"
 #include "formats/pprof/pprof.h"
+#include "model/extent.h"
 #include "model/functions.h"
 
 /* A location in work: what its frames share. */
@@ -237,7 +238,8 @@ static uint32_t pprof_srcline(struct sp_pprof *pp, const struct sp_pprof_functio
     pprof_put_srcline(pp, pprof_function_text(pp, fn->m.file), (int64_t)line->line, (int64_t)line->column, x);
     if (pp->text.failed)
         return SP_STR_FAIL;
-    return pp->text.len ? sp_profile_str(pp->p, pp->text.data, pp->text.len) : SP_STR_NONE;
+    bool some = pp->text.len && sp_profile_composes(pp->p, pp->text.len);
+    return some ? sp_profile_str(pp->p, pp->text.data, pp->text.len) : SP_STR_NONE;
 }
 
 /* ---- frames ---- */

@@ -6,6 +6,7 @@
  */
 #include "base/num.h"
 #include "formats/speedscope/speedscope.h"
+#include "model/extent.h"
 #include "symbols/bind.h"
 
 struct ss_frame {
@@ -59,7 +60,8 @@ static bool ss_place(struct sp_ss *r, struct ss_frame *x, struct sp_frame *f, st
     sp_buf_printf(&x->srcline, ":%lld", (long long)x->line);
     if (x->column)
         sp_buf_printf(&x->srcline, ":%lld", (long long)x->column);
-    if (r->opts->frames != SP_FRAMES_FUNCTION && !x->srcline.failed)
+    if (r->opts->frames != SP_FRAMES_FUNCTION && !x->srcline.failed &&
+        sp_profile_composes(r->p, x->srcline.len))
         f->srcline = sp_profile_text(r->p, x->srcline.data, x->srcline.len);
     return !x->srcline.failed && f->srcline != SP_STR_FAIL && info->file != SP_STR_FAIL;
 }
