@@ -12,9 +12,16 @@
 
 #include <stdlib.h>
 
+/* What is told of an event: selections have as much as the profile, and there may be thousands of them. */
+struct event_sums {
+    uint32_t event;
+    struct sp_measure measure; /* texts of the profile */
+    int64_t kept, samples;
+};
+
 struct events {
-    struct sp_asked a;                /* the selection to begin with */
-    SP_VEC(struct sp_selection) list; /* without their rows */
+    struct sp_asked a; /* the selection to begin with */
+    SP_VEC(struct event_sums) list;
 };
 
 /* Of the default event, or of the first that has the metric asked for. */
@@ -49,38 +56,36 @@ static spaa_status events_add(struct events *x, uint32_t event)
     spaa_status st = sp_ask_select(q, &o, &s);
     if (st)
         return st;
+    struct event_sums sums = {event, sp_measure_of(&s), s.kept, s.samples};
+    sums.measure.whole = s.event_whole; /* before any filter: what the row has as its whole */
     bool any = s.rows.n > 0;
-    sp_vec_free(&s.rows);
-    if (any && sp_vec_push(&x->list, s))
-        return SPAA_OK;
     sp_selection_free(&s);
-    return any ? sp_nomem(q->diags) : SPAA_OK;
+    return !any || sp_vec_push(&x->list, sums) ? SPAA_OK : sp_nomem(q->diags);
 }
 
 static int events_cmp(const void *va, const void *vb)
 {
-    const struct sp_selection *a = va, *b = vb;
+    const struct event_sums *a = va, *b = vb;
     if (a->samples != b->samples) /* SP_ABSENT is the least */
         return a->samples > b->samples ? -1 : 1;
     return (a->event > b->event) - (a->event < b->event);
 }
 
-static void events_row(struct events *x, struct sp_answer_table *t, const struct sp_selection *s)
+static void events_row(struct events *x, struct sp_answer_table *t, const struct event_sums *s)
 {
     struct sp_answer *a = x->a.out;
-    struct sp_measure m = sp_measure_of(s);
-    m.whole = s->event_whole; /* before any filter: what the row has as its whole */
+    const struct sp_measure *m = &s->measure;
     sp_table_row(a, t);
-    sp_table_row_measure(a, t, sp_answer_measure(a, &m));
+    sp_table_row_measure(a, t, sp_answer_measure(a, m));
     sp_put_int(t, SP_TOP_SELF, s->kept);
     sp_put_int(t, SP_TOP_TOTAL, s->kept);
     sp_put_int(t, SP_TOP_SAMPLES, s->samples);
     sp_put_int(t, SP_TOP_TOTAL_SAMPLES, s->samples);
-    sp_put_int(t, SP_TOP_WHOLE, s->event_whole);
-    sp_put_text(a, t, SP_TOP_METRIC, m.metric.p, m.metric.n);
-    sp_put_str(a, t, SP_TOP_UNIT, m.unit);
-    sp_put_text(a, t, SP_TOP_NAME, m.event.p, m.event.n);
-    sp_put_text(a, t, SP_TOP_ROW + SP_FUNCTION_ID, m.event.p, m.event.n);
+    sp_put_int(t, SP_TOP_WHOLE, m->whole);
+    sp_put_text(a, t, SP_TOP_METRIC, m->metric.p, m->metric.n);
+    sp_put_str(a, t, SP_TOP_UNIT, m->unit);
+    sp_put_text(a, t, SP_TOP_NAME, m->event.p, m->event.n);
+    sp_put_text(a, t, SP_TOP_ROW + SP_FUNCTION_ID, m->event.p, m->event.n);
     sp_put_texts(a, t, SP_TOP_TAGS, NULL, 0);
 }
 
@@ -118,7 +123,7 @@ static void events_rows(struct events *x, size_t limit)
 static void events_next(struct events *x)
 {
     struct sp_buf *b = &x->a.b;
-    struct sp_str name = sp_measure_of(&x->list.v[0]).event;
+    struct sp_str name = x->list.v[0].measure.event;
     sp_buf_add(b, name.p, name.n);
     struct sp_buf tail;
     sp_buf_init(&tail, 0);
@@ -161,8 +166,6 @@ spaa_status sp_top_events(struct sp_ask *q, size_t limit, struct sp_answer *out)
             events_next(&x);
         st = sp_asked_end(&x.a);
     }
-    for (size_t i = 0; i < x.list.n; i++)
-        sp_selection_free(&x.list.v[i]);
     sp_vec_free(&x.list);
     sp_asked_free(&x.a);
     return st;
