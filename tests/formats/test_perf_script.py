@@ -547,3 +547,30 @@ def ask_top(name):
     assert (shown.returncode, shown.stderr) == (0, b"")
     j = json.loads(shown.stdout)
     return j["whole"], sorted((r["function"], r["self"], r["total"]) for r in j["rows"])
+
+
+def test_a_period_alone_behind_the_tid(tmp_path):
+    """`-F comm,tid,period,ip,sym,dso`: the tid has five columns, the period ten; it was dropped, each sample counting one."""
+    path = tmp_path / "p.txt"
+    path.write_text("".join(f"prog 17578 {period:10d} \n\t            {ip} {name} (/bin/prog)\n\n"
+                            for period, ip, name in ((100, 1000, "light"), (100, 1000, "light"), (9000000, 2000, "heavy"))))
+    j = ask("top", path)
+    assert (j["profile"]["metric"], j["whole"]) == ("period", 9000200)
+    assert [(r["name"], r["self"]) for r in j["rows"]] == [("heavy", 9000000), ("light", 200)]
+    path.write_text("worker 3  1234 \n\t            1000 f (/bin/prog)\n\n")
+    assert [(r["name"], r["self"]) for r in ask("top", path)["rows"]] == [("f", 1)]
+    assert ask("top", path, "--by", "comm")["rows"][0]["name"] == "worker 3"
+
+
+def test_an_address_with_a_name_is_no_frame_above_a_call_chain(tmp_path):
+    """`-F +addr` of page faults names where the data is, behind the event: it was taken as the frame, and the chain was lost."""
+    path = tmp_path / "p.txt"
+    sample = ("v  9452 [000]  2276.00858{}:          7 page-faults:     7f165e047d40 {} (/usr/lib/ld.so)\n"
+              "\t           1ba13 touch+0x2a3 (/usr/bin/v)\n\t           1ab78 main+0x10 (/usr/bin/v)\n\n")
+    path.write_text("".join(sample.format(i, name) for i, name in enumerate(("[unknown]", "_DYNAMIC+0x0", "[unknown]"))))
+    run = spaa("top", path, "--json")
+    j = json.loads(run.stdout)
+    assert run.stderr == b"" and [(r["name"], r["self"], r["total"]) for r in j["rows"]] == [("touch", 21, 21), ("main", 0, 21)]
+    path.write_text(path.read_text().replace("(/usr/bin/v)\n\n", "(/usr/bin/v)\n               0\n\n").replace("     7f165e047d40 [unknown] (/usr/lib/ld.so)", " "))
+    run = spaa("top", path, "--json")
+    assert run.stderr == b"" and json.loads(run.stdout)["rows"][0]["self"] == 21, "+phys_addr"

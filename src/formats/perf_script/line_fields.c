@@ -21,10 +21,11 @@ static const char *perf_script_padded(const char *p, const char *end, size_t bla
     return n && n + blanks >= ADDRESS_COLUMNS && (p + n == end || sp_ps_blank(p[n])) ? p + n : NULL;
 }
 
-/* Registers, or the instruction. */
+/* Registers, the instruction, or a physical address alone. */
 bool sp_ps_is_more(const char *p, const char *end)
 {
     static const char *const words[] = {"ilen: ", "insn: ", "ABI:"};
+    const char *line = p;
     while (p < end && sp_ps_blank(*p))
         p++;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -32,7 +33,7 @@ bool sp_ps_is_more(const char *p, const char *end)
         if ((size_t)(end - p) > n && memcmp(p, words[i], n) == 0)
             return true;
     }
-    return false;
+    return line < end && *line == ' ' && perf_script_padded(p, end, (size_t)(p - line)) == end;
 }
 
 /* What may stand behind the DSO of a frame: those, or a physical address. */

@@ -173,6 +173,15 @@ static const char *perf_script_source_below(struct reader *r, const char *p, con
     return sample || !source ? p : eol ? eol + 1 : end;
 }
 
+/* Whether a call chain stands at p: what is on the sample's line is no frame then, but where `-F addr`
+ * points. */
+static bool perf_script_chain_at(const char *p, const char *end)
+{
+    struct sp_ps_frame f;
+    const char *nl = memchr(p, '\n', (size_t)(end - p));
+    return p < end && *p == '\t' && sp_ps_frame_line(p, nl ? nl : end, &f) && f.dso.p;
+}
+
 /* Tracepoint text may look like a frame; a frame always names its DSO there. */
 static bool perf_script_frame_on_line(struct reader *r, const struct sp_ps_sample *s, bool chain_below)
 {
@@ -207,8 +216,9 @@ static spaa_status perf_script_sample(struct reader *r, struct sp_ps_sample *s, 
     uint32_t lines = 0;
     bool chain_below = below < end && (*below == '\t' || (s->rest.n && !r->stacks.dso_seen && *below != ' ' &&
                                                           perf_script_trimmed_frame_at(r, below, end)));
-    bool branches = perf_script_cut_frame(r, s, chain_below);
-    if (branches || perf_script_frame_on_line(r, s, chain_below)) {
+    bool chain = perf_script_chain_at(below, end);
+    bool branches = !chain && perf_script_cut_frame(r, s, chain_below);
+    if (branches || (!chain && perf_script_frame_on_line(r, s, chain_below))) {
         stop = perf_script_source_below(r, below, end);
         start = s->rest.p;
         at.one_line = true;

@@ -121,31 +121,6 @@ static const char *perf_script_cpu(const char *p, const char *end, int64_t *cpu)
     return p;
 }
 
-/* What follows pid/tid. */
-static bool perf_script_after_event(const char *p, const char *end, bool timed, struct sp_ps_sample *s)
-{
-    p = perf_script_skip_blank(p, end);
-    const char *q = perf_script_cpu(p, end, &s->cpu);
-    if (q == p && p < end && *p == '[')
-        return false;
-    p = perf_script_misc(perf_script_skip_blank(q, end), end);
-    q = perf_script_time_of(p, end, s);
-    if (q == p && timed)
-        return false;
-    perf_script_event_name(q, end, s);
-    return s->timed || s->event.p || (!s->rest.n && !s->has_period);
-}
-
-static bool perf_script_named(const char *start, const char *who, const char *end, struct sp_ps_sample *s)
-{
-    const char *c = who;
-    while (c > start && sp_ps_blank(c[-1]))
-        c--;
-    s->comm = (struct sp_ps_text){start, (size_t)(c - start)};
-    s->who = (struct sp_ps_text){start, (size_t)(end - start)};
-    return true;
-}
-
 /*
  * Without a time, a number before the event may be the tid or, where `-F` has no tid, the period. perf pads a
  * tid to five columns and a period to ten.
@@ -157,6 +132,46 @@ static bool perf_script_is_period(const char *line, const char *start, const cha
     while (field > line && sp_ps_blank(field[-1]))
         field--;
     return end - t > TID_DIGITS || end - field - (t > start) >= PERIOD_COLUMNS;
+}
+
+/*
+ * A number alone behind one that may be the tid, where `-F` has neither time nor event: it is a period if it
+ * is padded to more than the five columns of a tid, which has no other number before it but in a comm.
+ */
+static bool perf_script_is_lone_period(const char *before, const char *end)
+{
+    enum { TID_COLUMNS = 5 };
+    const char *p = perf_script_skip_blank(before, end), *q = p;
+    while (q < end && (unsigned char)(*q - '0') < 10)
+        q++;
+    return perf_script_is_period(before, before, p, q) || (p - before > 1 && q - before - 1 > TID_COLUMNS);
+}
+
+/* What follows pid/tid. */
+static bool perf_script_after_event(const char *p, const char *end, bool timed, struct sp_ps_sample *s)
+{
+    const char *behind = p;
+    p = perf_script_skip_blank(p, end);
+    const char *q = perf_script_cpu(p, end, &s->cpu);
+    if (q == p && p < end && *p == '[')
+        return false;
+    p = perf_script_misc(perf_script_skip_blank(q, end), end);
+    q = perf_script_time_of(p, end, s);
+    if (q == p && timed)
+        return false;
+    perf_script_event_name(q, end, s);
+    return s->timed || s->event.p ||
+           (!s->rest.n && (!s->has_period || perf_script_is_lone_period(behind, end)));
+}
+
+static bool perf_script_named(const char *start, const char *who, const char *end, struct sp_ps_sample *s)
+{
+    const char *c = who;
+    while (c > start && sp_ps_blank(c[-1]))
+        c--;
+    s->comm = (struct sp_ps_text){start, (size_t)(c - start)};
+    s->who = (struct sp_ps_text){start, (size_t)(end - start)};
+    return true;
 }
 
 /* `-F` without tid and pid: "comm [000] K     12.345678: ...". */
