@@ -15,6 +15,9 @@
 enum { CLI_SETTINGS = 64 }; /* options that settings may add (config.h) */
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3 };
 
+/* Whose words were typed (words.h). */
+enum words_of { WORDS_NONE, WORDS_PERF, WORDS_PPROF, WORDS_TRACK };
+
 struct cli {
     const char *program; /* what it calls itself: "spaa", or "sptdump" */
     struct spaa_command command;
@@ -25,7 +28,11 @@ struct cli {
     size_t noptions, nfiles;
     char **made; /* values that were made of other tools' words */
     size_t nmade;
-    bool has_split; /* of two lists of files: there was a `--`, after `split` */
+    enum words_of words_of;
+    const char *words_percentage; /* perf's --percentage; NULL: not given */
+    bool words_no_leaks;          /* heaptrack_print's -l 0 */
+    bool words_names;             /* pprof's -focus=, -ignore= or -hide= */
+    bool has_split;               /* of two lists of files: there was a `--`, after `split` */
     size_t split;
     bool json;                      /* asked for: errors are answered, too */
     bool answered;                  /* standard output has something */

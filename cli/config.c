@@ -239,6 +239,8 @@ void config_apply(struct cli *c, const struct config *x)
             const struct config_setting *s = config_of(x, key);
             if (!s || strcmp(o.name, key->option) != 0 || cli_option(c, key->option))
                 continue;
+            if (strcmp(key->option, "allocators") == 0 && cli_option(c, "keep-allocators"))
+                continue; /* which exclude each other */
             bool flag = key->kind == CONFIG_YES || key->kind == CONFIG_NO;
             if (!flag)
                 c->options[c->noptions++] = (struct spaa_ask_option){key->option, s->value};

@@ -111,7 +111,7 @@ static int short_options(struct cli *c, int argc, char **argv, int *i)
     int rc;
     struct spaa_command_option o;
     bool first = options_letter(c, argv[*i][1], &o), alone = !argv[*i][2];
-    if (!(first && alone) && cli_words_option(c, argc, argv, i, &rc))
+    if ((!(first && alone) || cli_words_letter(c, argv[*i])) && cli_words_option(c, argc, argv, i, &rc))
         return rc;
     for (const char *p = argv[*i] + 1; *p; p++) {
         if (!options_letter(c, *p, &o))
@@ -132,7 +132,7 @@ static int short_options(struct cli *c, int argc, char **argv, int *i)
 /* No argument has more options than characters. */
 static bool options_room(struct cli *c, int argc, char **argv)
 {
-    size_t n = 1 + CLI_SETTINGS;
+    size_t n = 4 + CLI_SETTINGS; /* words of other tools may imply some */
     for (int i = 0; i < argc; i++)
         n += strlen(argv[i]) + 1;
     c->options = calloc(n, sizeof *c->options);
@@ -165,6 +165,9 @@ int cli_parse(struct cli *c, int argc, char **argv)
         if (rc)
             return rc;
     }
+    int rc = cli_words_end(c);
+    if (rc)
+        return rc;
     const char *format = cli_option(c, "format");
     c->json = cli_option(c, "json") || (format && strcmp(format, "json") == 0);
     return EXIT_FINE;

@@ -1,4 +1,5 @@
 #include "words.h"
+#include "words_values.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,36 +14,48 @@ enum word_do {
     WORD_BY,
     WORD_RANGE,
     WORD_COMMAND,
+    WORD_CHAINS,
+    WORD_PERCENTAGE,
     WORD_SAY,
 };
 
 struct word {
+    enum words_of of;
     const char *name;
     enum word_do what;
     const char *ours, *value;
 };
 
 struct word_command {
+    enum words_of of;
     const char *name, *ours; /* ours NULL: none */
     const char *why, *type;
 };
 
 static const struct word words[] = {
-#define WORD(name, what, ours, value) {name, WORD_##what, ours, value},
-#define WORD_COMMAND(name, ours)
+#define WORD_PERF(name, what, ours, value)  {WORDS_PERF, name, WORD_##what, ours, value},
+#define WORD_PPROF(name, what, ours, value) {WORDS_PPROF, name, WORD_##what, ours, value},
+#define WORD_TRACK(name, what, ours, value) {WORDS_TRACK, name, WORD_##what, ours, value},
+#define WORD_COMMAND(of, name, ours)
 #define WORD_COMMAND_SAY(name, why, type)
 #include "words.def"
-#undef WORD
+#undef WORD_PERF
+#undef WORD_PPROF
+#undef WORD_TRACK
 #undef WORD_COMMAND
 #undef WORD_COMMAND_SAY
 };
 
 static const struct word_command word_commands[] = {
-#define WORD(name, what, ours, value)
-#define WORD_COMMAND(name, ours)          {name, ours, NULL, NULL},
-#define WORD_COMMAND_SAY(name, why, type) {name, NULL, why, type},
+#define WORD_PERF(name, what, ours, value)
+#define WORD_PPROF(name, what, ours, value)
+#define WORD_TRACK(name, what, ours, value)
+#define WORD_COMMAND(of, name, ours)      {WORDS_##of, name, ours, NULL, NULL},
+#define WORD_COMMAND_SAY(name, why, type) {WORDS_NONE, name, NULL, why, type},
 #include "words.def"
-#undef WORD
+#undef WORD_PERF
+#undef WORD_PPROF
+#undef WORD_TRACK
 #undef WORD_COMMAND
 #undef WORD_COMMAND_SAY
 };
@@ -54,30 +67,46 @@ bool cli_words_command(struct cli *c, const char *word, int *rc)
         const struct word_command *w = &word_commands[i];
         if (strcmp(w->name, word) != 0)
             continue;
-        if (w->ours)
+        if (w->ours) {
+            c->words_of = w->of;
             return cli_find_command(c, w->ours);
+        }
         *rc = cli_usage(c, w->type, "%s is no command here: %s", word, w->why);
         return false;
     }
     return false;
 }
 
-/* Its name without dashes and value: a letter has one dash, a longer name may have one as pprof's have. */
-static const struct word *word_of(const char *arg)
+/* "-top": pprof's options have one dash. */
+static bool word_as_pprof(const char *arg)
+{
+    return arg[0] == '-' && arg[1] != '-' && arg[1] && arg[2] && arg[2] != '=';
+}
+
+/*
+ * Its name without dashes and value: a letter has one dash, a longer name may have one as pprof's have. Of
+ * two tools' words that of the one named first, else of whose shape it is, else the first.
+ */
+static const struct word *word_of(enum words_of of, const char *arg)
 {
     size_t dashes = strspn(arg, "-"), n = strcspn(arg + dashes, "=");
+    const struct word *found = NULL;
+    if (of == WORDS_TRACK && dashes == 1 && n == 2 && (arg[2] == '0' || arg[2] == '1'))
+        n = 1; /* -l1 */
     if (!dashes || dashes > 2 || !n)
         return NULL;
+    if (of == WORDS_NONE && word_as_pprof(arg))
+        of = WORDS_PPROF;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i].name) == n && memcmp(words[i].name, arg + dashes, n) == 0 &&
-            (n == 1) == (dashes == 1 && n == 1))
-            return &words[i];
-    return NULL;
+            (n == 1) == (dashes == 1 && n == 1) && (!found || (found->of != of && words[i].of == of)))
+            found = &words[i];
+    return found;
 }
 
 bool cli_words_first(const char *arg)
 {
-    return word_of(arg) != NULL;
+    return word_of(WORDS_NONE, arg) != NULL;
 }
 
 static bool has_option(const struct cli *c, const char *name)
@@ -89,76 +118,45 @@ static bool has_option(const struct cli *c, const char *name)
     return false;
 }
 
+/* heaptrack_print's 0 and 1, beside the option, in it, or behind it. */
+static bool word_is_off(const struct word *w, int argc, char **argv, int i, bool *behind)
+{
+    const char *eq = strchr(argv[i], '='), *value = eq ? eq + 1 : NULL;
+    *behind = false;
+    if (w->of != WORDS_TRACK)
+        return false;
+    if (!value && !w->name[1] && argv[i][2])
+        value = argv[i] + 2;
+    *behind = !value && i + 1 < argc && (strcmp(argv[i + 1], "0") == 0 || strcmp(argv[i + 1], "1") == 0);
+    if (*behind)
+        value = argv[i + 1];
+    return value && strcmp(value, "0") == 0;
+}
+
+/* Who wrote it, where no command said so: options of one dash and many letters are pprof's. */
+static void words_find_tool(struct cli *c, int argc, char **argv)
+{
+    for (int i = 0; i < argc && !c->words_of && strcmp(argv[i], "--") != 0; i++) {
+        const struct word *w = argv[i][0] == '-' ? word_of(WORDS_NONE, argv[i]) : NULL;
+        if (w && w->of == WORDS_PPROF && (word_as_pprof(argv[i]) || !has_option(c, w->name)))
+            c->words_of = WORDS_PPROF;
+    }
+}
+
 void cli_words_switch(struct cli *c, int argc, char **argv)
 {
     const char *now = c->command.name;
+    bool behind;
+    words_find_tool(c, argc, argv);
     if (strcmp(now, "summary") != 0 && strcmp(now, "top") != 0 && strcmp(now, "leaks") != 0)
         return;
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        const struct word *w = argv[i][0] == '-' ? word_of(argv[i]) : NULL;
-        if (w && w->what == WORD_COMMAND) {
+        const struct word *w = argv[i][0] == '-' ? word_of(c->words_of, argv[i]) : NULL;
+        if (w && w->what == WORD_COMMAND && !word_is_off(w, argc, argv, i, &behind)) {
             cli_find_command(c, w->ours);
             return;
         }
     }
-}
-
-/*
- * "a,b.c" as an expression that takes these names alone: of threads "/^(a|b\.c)$/", of rows also the last
- * part of a path, and a function with its parameters.
- */
-static char *list_as_regex(const char *list, bool threads)
-{
-    char *out = malloc(2 * strlen(list) + 24), *to = out;
-    if (!out)
-        return NULL;
-    to += sprintf(to, "%s", threads ? "/^(" : "(^|/)(");
-    for (const char *p = list; *p; p++) {
-        if (strchr("\\^$.[]()*+?{}|/", *p))
-            *to++ = '\\';
-        *to++ = (char)(*p == ',' ? '|' : *p);
-    }
-    sprintf(to, "%s", threads ? ")$/" : ")($|\\()");
-    return out;
-}
-
-/* perf's sort keys, as --by has them; NULL: one of them has no equal, which is *bad. */
-static char *keys_as_by(const char *keys, const char **bad)
-{
-    static const struct {
-        const char *perf, *ours;
-    } known[] = {{"overhead", ""},    {"overhead_children", ""},
-                 {"sample", ""},      {"period", ""},
-                 {"comm", "comm"},    {"dso", "dso"},
-                 {"sym", "function"}, {"symbol", "function"},
-                 {"pid", "process"},  {"tid", "thread"},
-                 {"cpu", "cpu"},      {"srcline", "line"},
-                 {"addr", "address"}, {"ip", "address"},
-                 {NULL, NULL}};
-    char *out = calloc(1, 4 * strlen(keys) + 16); /* "ip" is "address" */
-    for (const char *p = keys; out && *p; p += strcspn(p, ","), p += *p == ',') {
-        size_t n = strcspn(p, ","), k = 0;
-        while (known[k].perf && (strlen(known[k].perf) != n || memcmp(known[k].perf, p, n) != 0))
-            k++;
-        if (!known[k].perf) {
-            *bad = p;
-            free(out);
-            return NULL;
-        }
-        if (*known[k].ours)
-            sprintf(out + strlen(out), "%s%s", *out ? "," : "", known[k].ours);
-    }
-    return out;
-}
-
-/* perf's "1.2,3.4" of the recording's clock. */
-static char *span_as_range(const char *value)
-{
-    char *out = malloc(strlen(value) + 8);
-    size_t n = strcspn(value, ",");
-    if (out)
-        sprintf(out, "@%.*s..%s", (int)n, value, value + n + (value[n] == ','));
-    return out;
 }
 
 /* Texts that were made, at most one an argument, last as long as the options. */
@@ -189,8 +187,13 @@ static int word_add(struct cli *c, const struct word *w, const char *option, con
         return EXIT_FINE;
     }
     char hint[160];
-    bool memory = strcmp(option, "metric") == 0;
-    snprintf(hint, sizeof hint, "spaa %s FILE --%s%s%s", memory ? "leaks" : "top", option,
+    static const char *const commands[][2] = {
+        {"metric", "leaks"}, {"output", "flamegraph"}, {"source-path", "annotate"}};
+    const char *command = "top";
+    for (size_t k = 0; k < sizeof commands / sizeof *commands; k++)
+        if (strcmp(option, commands[k][0]) == 0)
+            command = commands[k][1];
+    snprintf(hint, sizeof hint, "spaa %s FILE --%s%s%s", command, option,
              w->value || w->what != WORD_FLAG ? " " : "",
              w->value               ? w->value
              : w->what == WORD_FLAG ? ""
@@ -201,49 +204,162 @@ static int word_add(struct cli *c, const struct word *w, const char *option, con
 static int word_with_value(struct cli *c, const struct word *w, const char *value)
 {
     const char *bad = NULL, *made = value;
+    if (w->what == WORD_PERCENTAGE) {
+        c->words_percentage = value;
+        return EXIT_FINE;
+    }
+    if (w->of == WORDS_PPROF &&
+        (strcmp(w->ours, "focus") == 0 || strcmp(w->ours, "ignore") == 0 || strcmp(w->ours, "hide") == 0))
+        c->words_names = true;
     if (w->what == WORD_FILE) {
         c->files[c->nfiles++] = value;
         return EXIT_FINE;
     }
     if (w->what == WORD_BY) {
-        made = keep(c, keys_as_by(value, &bad));
+        made = keep(c, words_keys_as_by(value, &bad));
         if (bad)
             return unknown_key(c, bad);
         if (made && !*made) /* the columns that are always there */
             return EXIT_FINE;
     } else if (w->what == WORD_LIST) {
-        made = keep(c, list_as_regex(value, strcmp(w->ours, "comm") == 0));
+        made = keep(c, words_list_as_regex(value, strcmp(w->ours, "comm") == 0));
     } else if (w->what == WORD_RANGE) {
-        made = keep(c, span_as_range(value));
+        made = keep(c, words_span_as_range(value));
+    } else if (strcmp(w->ours, "root-at") == 0) {
+        made = keep(c, words_name_as_regex(value));
     }
     return made ? word_add(c, w, w->ours, made) : no_memory(c);
 }
 
+bool cli_words_letter(const struct cli *c, const char *arg)
+{
+    const struct word *w = c->words_of == WORDS_TRACK ? word_of(c->words_of, arg) : NULL;
+    return w && w->of == c->words_of;
+}
+
+/* pprof's -cum=false. */
+static int word_is_false(struct cli *c, const struct word *w, const char *arg)
+{
+    return cli_usage(c,
+                     strcmp(w->name, "relative_percentages") == 0
+                         ? "shares are of what filters keep, whose share of all the first line says"
+                         : "leave it out",
+                     "%s is no option here", arg);
+}
+
+static bool word_takes_value(const struct word *w)
+{
+    return w->what == WORD_VALUE || w->what == WORD_FILE || w->what == WORD_LIST || w->what == WORD_BY ||
+           w->what == WORD_RANGE || w->what == WORD_PERCENTAGE;
+}
+
+/* A call graph of the type none is none; perf takes a value only where one is in the option, or is behind it.
+ */
+static bool chains_none(int argc, char **argv, int *i)
+{
+    const char *eq = strchr(argv[*i], '=');
+    if (eq)
+        return strncmp(eq + 1, "none", 4) == 0;
+    if (*i + 1 < argc && strncmp(argv[*i + 1], "none", 4) == 0) {
+        ++*i;
+        return true;
+    }
+    return false;
+}
+
+static int word_flag(struct cli *c, const struct word *w, int argc, char **argv, int *i)
+{
+    const char *eq = strchr(argv[*i], '=');
+    bool behind, off = word_is_off(w, argc, argv, *i, &behind);
+    bool pprof = w->of == WORDS_PPROF && eq;
+    if (pprof && (strcmp(eq + 1, "false") == 0 || strcmp(eq + 1, "0") == 0))
+        return word_is_false(c, w, argv[*i]);
+    *i += behind;
+    if (off && w->what == WORD_COMMAND)
+        c->words_no_leaks = true;
+    return off || w->what != WORD_FLAG ? EXIT_FINE : word_add(c, w, w->ours, w->value);
+}
+
 bool cli_words_option(struct cli *c, int argc, char **argv, int *i, int *rc)
 {
-    const struct word *w = word_of(argv[*i]);
-    const char *eq = strchr(argv[*i], '='), *value = eq ? eq + 1 : NULL;
+    const struct word *w = word_of(c->words_of, argv[*i]);
+    const char *arg = argv[*i], *eq = strchr(arg, '='), *value = eq ? eq + 1 : NULL;
     *rc = EXIT_FINE;
     if (!w)
         return false;
-    bool takes = w->what == WORD_VALUE || w->what == WORD_FILE || w->what == WORD_LIST ||
-                 w->what == WORD_BY || w->what == WORD_RANGE;
-    if (w->what == WORD_SAY) {
-        *rc = cli_usage(c, w->ours, "%s has no option %s", c->command.name, argv[*i]);
-    } else if (takes) {
+    if (w->what == WORD_SAY || (w->what == WORD_CHAINS && !chains_none(argc, argv, i))) {
+        *rc = cli_usage(c, w->ours, "%s has no option %s", c->command.name, arg);
+    } else if (word_takes_value(w)) {
         if (!value && *i + 1 >= argc)
-            *rc = cli_usage(c, NULL, "%s needs a value", argv[*i]);
+            *rc = cli_usage(c, NULL, "%s needs a value", arg);
         else
             *rc = word_with_value(c, w, value ? value : argv[++*i]);
-    } else if (w->what == WORD_FLAG) {
-        *rc = word_add(c, w, w->ours, w->value);
+    } else if (w->what != WORD_CHAINS) {
+        *rc = word_flag(c, w, argc, argv, i);
     }
     return true;
 }
 
+static void words_imply(struct cli *c, const char *option, const char *value)
+{
+    if (has_option(c, option) && !cli_option(c, option))
+        c->options[c->noptions++] = (struct spaa_ask_option){option, value};
+}
+
+/* perf's shares are of the whole with the filters of rows, too; ours are of what filters of samples keep. */
+static int words_percentage(struct cli *c)
+{
+    bool relative = c->words_percentage[0] == 'r';
+    if (relative && cli_option(c, "rows"))
+        return cli_usage(c, "--dso REGEX or --focus REGEX keep stacks, and shares are of these",
+                         "shares of rows are of the whole: no --percentage relative");
+    if (!relative && (cli_option(c, "thread") || cli_option(c, "comm") || cli_option(c, "pid")))
+        return cli_usage(c, "spaa top FILE --by comm,thread,function has shares of the whole",
+                         "shares are of what --thread, --comm and --pid keep: no --percentage absolute");
+    return EXIT_FINE;
+}
+
+int cli_words_end(struct cli *c)
+{
+    const char *now = c->command.name;
+    if (c->words_of == WORDS_PERF && strcmp(now, "top") == 0)
+        words_imply(c, "sort", "total"); /* perf's --children is the default */
+    if (c->words_of == WORDS_PPROF && strcmp(now, "leaks") != 0 && !cli_option(c, "own") &&
+        !cli_option(c, "allocators"))
+        words_imply(c, "keep-allocators", NULL);
+    if (c->words_no_leaks && strcmp(now, "leaks") == 0)
+        words_imply(c, "metric", "peak");
+    return c->words_percentage ? words_percentage(c) : EXIT_FINE;
+}
+
+/* It says of one filter that it fits nothing, not of all that they fit nothing together. */
+static bool unmatched_one(const struct spaa_diagnostic *d, const char *filter)
+{
+    size_t n = strlen(filter);
+    bool none = strcmp(d->code, "SPAA-E032") == 0 || strcmp(d->code, "SPAA-W611") == 0;
+    const char *at = none && strncmp(d->hint, "each filter fits", 16) != 0 ? strstr(d->message, "--") : NULL;
+    return at && strncmp(at + 2, filter, n) == 0 && at[2 + n] == ' ';
+}
+
+void cli_words_unmatched(const struct cli *c)
+{
+    static const char *const filters[] = {"focus", "ignore", "hide"};
+    struct spaa_diagnostic d = {.size = sizeof d};
+    if (!c->words_names || cli_option(c, "quiet"))
+        return;
+    for (size_t i = 0; spaa_diagnostics_get(c->diags, i, &d) == SPAA_OK; i++)
+        for (size_t k = 0; k < sizeof filters / sizeof *filters; k++)
+            if (unmatched_one(&d, filters[k]))
+                fprintf(stderr,
+                        "%s: pprof's -%s also matches source files and binaries, ours functions alone: %s\n",
+                        c->program, filters[k],
+                        k == 0 ? "--dso REGEX keeps stacks with a binary, --rows REGEX rows of it"
+                               : "nothing leaves those out, --dso REGEX keeps the stacks of a binary");
+}
+
 int cli_words_value(struct cli *c, const char **name, const char **value)
 {
-    static const struct word sort = {"sort", WORD_BY, "by", NULL};
+    static const struct word sort = {WORDS_PERF, "sort", WORD_BY, "by", NULL};
     static const char *const ours[] = {"self", "total", "flat", "own", "cum", NULL};
     const struct word *w = NULL;
     if (strcmp(*name, "sort") == 0 && has_option(c, "by"))
@@ -253,7 +369,7 @@ int cli_words_value(struct cli *c, const char **name, const char **value)
             w = NULL;
     const char *bad = NULL;
     if (w == &sort) {
-        char *by = keys_as_by(*value, &bad);
+        char *by = words_keys_as_by(*value, &bad);
         if (bad) /* nobody's key: the option says what it takes */
             return EXIT_FINE;
         if (!keep(c, by))
@@ -261,7 +377,7 @@ int cli_words_value(struct cli *c, const char **name, const char **value)
         *name = *by ? "by" : NULL;
         *value = by;
     } else if (strcmp(*name, "time") == 0 && strchr(*value, ',') && !strstr(*value, "..")) {
-        *value = keep(c, span_as_range(*value));
+        *value = keep(c, words_span_as_range(*value));
         return *value ? EXIT_FINE : no_memory(c);
     }
     return EXIT_FINE;

@@ -1,5 +1,6 @@
 """Words of other tools: they give what our own words give, or one line that says what to type."""
 
+import json
 import os
 import re
 
@@ -10,25 +11,44 @@ from conftest import ROOT, run
 PERF = os.path.join(ROOT, "tests/fixtures/perf_data/big.perf.data")
 HEAP = os.path.join(ROOT, "tests/fixtures/pprof/heap.pb.gz")
 TRACK = os.path.join(ROOT, "tests/fixtures/heaptrack/raw.heaptrack")
+KEEP = "--keep-allocators"
 EQUAL = [
-    (["report", "-i", PERF, "--stdio"], ["top", PERF]),
-    (["report", "--stdio", "--input=" + PERF, "-n", "2"], ["top", PERF, "-n", "2"]),
+    (["report", "-i", PERF, "--stdio"], ["top", PERF, "--sort", "total"]),
+    (["report", "--stdio", "--input=" + PERF, "-n", "2"], ["top", PERF, "-n", "2", "--sort", "total"]),
     (["report", "-i", PERF, "--children", "--force"], ["top", PERF, "--sort", "total"]),
-    (["report", "-i", PERF, "--sort", "overhead,comm,dso,sym"], ["top", PERF, "--by", "comm,dso,function"]),
-    (["report", "-i", PERF, "-s", "overhead"], ["top", PERF]),
-    (["report", "-i", PERF, "--sort=pid,tid,srcline"], ["top", PERF, "--by", "process,thread,line"]),
+    (["report", "-i", PERF, "--no-children"], ["top", PERF, "--sort", "self"]),
+    (["report", "-i", PERF, "--sort", "self"], ["top", PERF, "--sort", "self"]),
+    (["report", "-i", PERF, "--sort", "overhead,comm,dso,sym"], ["top", PERF, "--by", "comm,dso,function", "--sort", "total"]),
+    (["report", "-i", PERF, "-s", "overhead"], ["top", PERF, "--sort", "total"]),
+    (["report", "-i", PERF, "--sort=pid"], ["top", PERF, "--by", "thread", "--sort", "total"]),
+    (["report", "-i", PERF, "--sort=pid,tid,srcline"], ["top", PERF, "--by", "thread,line", "--sort", "total"]),
+    (["report", "-i", PERF, "-g", "none", "--no-children"], ["top", PERF]),
+    (["report", "-i", PERF, "--call-graph=none", "--no-children"], ["top", PERF]),
+    (["report", "-i", PERF, "--tid", "11", "--percentage", "relative"], ["top", PERF, "--thread", "11", "--sort", "total"]),
+    (["report", "-i", PERF, "--dsos", "prog", "--percentage=absolute"], ["top", PERF, "--rows", "(^|/)(prog)($|\\()", "--sort", "total"]),
     (["top", PERF, "--tid", "11"], ["top", PERF, "--thread", "11"]),
     (["top", PERF, "--comms", "worker,main prog"], ["top", PERF, "--comm", "/^(worker|main prog)$/"]),
     (["top", PERF, "--dsos", "prog"], ["top", PERF, "--rows", "(^|/)(prog)($|\\()"]),
     (["report", "--header-only", "-i", PERF], ["info", PERF]),
-    (["-top", HEAP], ["top", HEAP]),
-    ([HEAP, "-top", "-cum", "-sample_index=alloc_space", "-nodecount=3"], ["top", HEAP, "--sort", "total", "--metric", "alloc_space", "-n", "3"]),
-    (["-tree", HEAP], ["tree", HEAP]),
-    ([HEAP, "--traces"], ["stacks", HEAP]),
-    (["top", HEAP, "-focus=main", "-lines"], ["top", HEAP, "--focus", "main", "--by", "line"]),
+    (["-top", HEAP], ["top", HEAP, KEEP]),
+    (["-top", HEAP, "--own", "main"], ["top", HEAP, "--own", "main"]),
+    (["-top", HEAP, "--allocators", "main"], ["top", HEAP, "--allocators", "main"]),
+    (["-inuse_space", "-top", HEAP], ["top", HEAP, KEEP, "--metric", "inuse_space"]),
+    (["top", HEAP, "-alloc_space"], ["top", HEAP, KEEP, "--metric", "alloc_space"]),
+    ([HEAP, "-top", "-cum", "-sample_index=alloc_space", "-nodecount=3"], ["top", HEAP, "--sort", "total", "--metric", "alloc_space", "-n", "3", KEEP]),
+    (["-top", "-cumulative=true", "-relative_percentages", HEAP], ["top", HEAP, "--sort", "total", KEEP]),
+    (["-tree", HEAP], ["tree", HEAP, KEEP]),
+    ([HEAP, "--traces"], ["stacks", HEAP, KEEP]),
+    (["top", HEAP, "-focus=main", "-lines"], ["top", HEAP, "--focus", "main", "--by", "line", KEEP]),
     (["heaptrack_print", "-f", TRACK], ["leaks", TRACK]),
     ([TRACK, "--print-leaks"], ["leaks", TRACK]),
     (["heaptrack_print", TRACK, "-a", "-n", "1"], ["leaks", TRACK, "--metric", "calls", "-n", "1"]),
+    (["heaptrack_print", "-l", "1", TRACK], ["leaks", TRACK]),
+    (["heaptrack_print", "-l1", "-a", "0", "-p", "0", "-T", "0", TRACK], ["leaks", TRACK]),
+    (["heaptrack_print", "--print-leaks", "1", "--print-peaks=0", TRACK], ["leaks", TRACK]),
+    (["heaptrack_print", "-l", "0", "-a", "1", TRACK], ["leaks", TRACK, "--metric", "calls"]),
+    (["heaptrack_print", "-l", "0", TRACK], ["leaks", TRACK, "--metric", "peak"]),
+    (["heaptrack_print", "-m", "-t", TRACK], ["leaks", TRACK]),
 ]
 SAID = [
     (["record", "-g", "ls"], "perf record -g -- COMMAND"),
@@ -39,9 +59,42 @@ SAID = [
     (["-list=main", HEAP], "spaa function FILE"),
     ([HEAP, "-svg"], "spaa flamegraph FILE"),
     ([HEAP, "-base", "x"], "spaa diff BASE NEW"),
-    (["report", "-g", "caller", PERF], "spaa tree FILE"),
     ([HEAP, "-cum"], "spaa top FILE --sort total"),
     (["report", "-i", PERF, "-s", "comm,weight"], "a sort key without an equal here: weight"),
+    (["report", "-g", "caller", PERF], "from the root, as caller: spaa tree FILE;"),
+    (["report", "--call-graph=caller", PERF], "from the root, as caller: spaa tree FILE;"),
+    (["report", "-G", PERF], "is from the root: spaa tree FILE; from the leaves: spaa tree FILE --inverted"),
+    (["tree", "-G", PERF], "is from the root: spaa tree FILE;"),
+    (["top", "--inverted", PERF], "from the leaves: spaa tree FILE --inverted"),
+    (["report", "-i", PERF, "--tid", "11", "--percentage", "absolute"], "--by comm,thread,function"),
+    (["report", "-i", PERF, "--dsos", "prog", "--percentage", "relative"], "--dso REGEX"),
+    (["report", "-i", PERF, "-F", "overhead"], "columns are fixed"),
+    (["report", "-i", PERF, "-T"], "--by thread"),
+    (["report", "-i", PERF, "-p", "main"], "spaa function FILE"),
+    (["heaptrack_print", "-F", "out", TRACK], "--to folded"),
+    (["heaptrack_print", "-d", "OLD", TRACK], "spaa diff OLD NEW"),
+    (["heaptrack_print", "-s", "3", TRACK], "--by stack"),
+    (["-top", "-relative_percentages=false", HEAP], "of what filters keep"),
+    (["-top", "-cum=false", HEAP], "leave it out"),
+] + [
+    (["-top", word, HEAP], said)
+    for word, said in {
+        "-nodefraction=0.1": "--min-percent P",
+        "-edgefraction=0.1": "--min-percent P",
+        "-mean": "--with",
+        "-normalize": "spaa diff BASE NEW",
+        "-show=main": "--rows REGEX",
+        "-tagfocus=a": "--label KEY~REGEX",
+        "-files": "--by line",
+        "-unit=MB": "--json",
+        "-prune_from=main": "spaa function FILE",
+        "-disasm=main": "spaa annotate FILE FUNCTION --asm",
+        "-weblist=main": "spaa annotate FILE FUNCTION --asm",
+        "-web": "spaa flamegraph FILE",
+        "-callgrind": "no callgrind is written",
+        "-output=x": "spaa flamegraph FILE --output",
+        "-source_path=x": "spaa annotate FILE --source-path",
+    }.items()
 ]
 
 
@@ -57,8 +110,53 @@ def test_what_has_no_equal_is_translated(typed, said):
     assert said in a.err and a.out == "" and len(a.err.splitlines()) == 2
 
 
+PPROF_WORDS = """callgrind comments disasm dot eog evince gif gv kcachegrind list pdf peek png proto ps raw svg tags text top
+topproto traces tree web weblist call_tree compact_labels divide_by drop_negative edgefraction focus hide ignore intel_syntax
+mean nodecount nodefraction noinlines normalize output prune_from relative_percentages sample_index show show_from
+showcolumns source_path tagfocus taghide tagignore tagleaf tagroot tagshow trim trim_path unit functions filefunctions
+files lines addresses cum flat seconds buildid add_comment diff_base base symbolize http no_browser tools
+inuse_space inuse_objects alloc_space alloc_objects total_delay contentions mean_delay""".split()
+
+
+@pytest.mark.parametrize("word", PPROF_WORDS)
+def test_no_word_of_pprof_falls_apart_into_letters(word):
+    """-nodefraction is no -n of "odefraction"."""
+    a = run("-" + word + "=1", HEAP, code=None)
+    assert "has no option -" not in a.err or len(a.err.splitlines()) == 2
+    assert "`spaa help" not in a.err and "takes a number" not in a.err and "no such file" not in a.err.lower()
+
+
+@pytest.mark.parametrize("word", ["focus", "ignore", "hide"])
+def test_an_expression_of_pprof_that_fits_no_function(word):
+    """pprof matches files and binaries, too."""
+    said = "pprof's -%s also matches source files and binaries" % word
+    for value in ("heap\\.go", "nothing"):
+        a = run("-top", "-%s=%s" % (word, value), HEAP, code=1 if word == "focus" else 0)
+        assert said in a.err and "--dso REGEX" in a.err
+        assert said not in run("top", "--" + word, value, HEAP, code=1 if word == "focus" else 0).err
+    assert "pprof's" not in run("-top", "-%s=main" % word, HEAP, code=None).err
+
+
+def test_names_as_perf_has_them(tmp_path):
+    """[kernel.kallsyms] is [kernel] here; parts that compilers set aside are the function."""
+    assert json.loads(run("top", PERF, "--dsos", "[kernel.kallsyms]", "--json").out)["rows"][0]["dso"] == "[kernel]"
+    folded = tmp_path / "a.folded"
+    folded.write_text("main;finish_task_switch 3\nmain;other 1\nmain;finish 1\n")
+    for typed in ("finish_task_switch.isra.0", "finish_task_switch.constprop.1.cold", "finish_task_switch"):
+        rows = json.loads(run("top", str(folded), "-S", typed, "--json").out)["rows"]
+        assert [r["function"] for r in rows] == ["finish_task_switch"]
+
+
+def test_a_setting_does_not_contradict_what_a_word_implies(tmp_path):
+    (tmp_path / ".spaa").write_text("allocators = main\n")
+    a = run("-top", HEAP, cwd=tmp_path, env={"SPAA_NO_CONFIG": None, "HOME": str(tmp_path), "XDG_CONFIG_HOME": ""})
+    assert a.code == 0 and a.out == run("-top", HEAP).out
+    assert "--allocators main" in run("top", HEAP, cwd=tmp_path, env={"SPAA_NO_CONFIG": None, "HOME": str(tmp_path), "XDG_CONFIG_HOME": ""}).out
+
+
 def test_many_keys():
-    assert "address" in run("report", "-i", PERF, "--sort", ",".join(["ip"] * 200), code=2).err
+    typed = run("report", "-i", PERF, "--sort", ",".join(["ip"] * 200))
+    assert typed.out == run("top", PERF, "--by", "address", "--sort", "total").out
 
 
 def test_ours_come_first():
@@ -69,8 +167,9 @@ def test_ours_come_first():
 
 def test_every_word_is_one_that_its_command_can_use():
     table = open(os.path.join(ROOT, "cli/words.def"), encoding="utf-8").read()
-    names = re.findall(r'^WORD\("([^"]+)"', table, re.M)
-    assert len(names) == len(set(names))
+    names = re.findall(r'^WORD_(\w+)\("([^"]+)", ', table, re.M)
+    names = [n for n in names if not n[0].startswith("COMMAND")]
+    assert len(names) > 100 and len(names) == len(set(names))
     options = set(re.findall(r'SPAA_OPT\(\w+, "([^"]+)"', open(os.path.join(ROOT, "src/ask/options.def"), encoding="utf-8").read()))
-    for ours in re.findall(r'^WORD\("[^"]+", (?:FLAG|VALUE|LIST|BY|RANGE), "([^"]+)"', table, re.M):
+    for ours in re.findall(r'^WORD_\w+\("[^"]+", (?:FLAG|VALUE|LIST|BY|RANGE), "([^"]+)"', table, re.M):
         assert ours in options, ours
