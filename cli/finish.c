@@ -1,6 +1,5 @@
 /* How the program ends: what is said on standard error, the error object, the exit code. */
 #include "cli.h"
-#include "words.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -102,7 +101,6 @@ int cli_finish(struct cli *c, int code)
     c->mistaken = (code == EXIT_USAGE || code == EXIT_NO) && !c->answered;
     cli_say(c, c->diags);
     say_unkept(c);
-    cli_words_unmatched(c);
     return code;
 }
 

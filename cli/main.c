@@ -213,6 +213,7 @@ int main(int argc, char **argv)
     struct cli c = {.program = dump ? "sptdump" : "spaa", .json = !dump && asks_for_json(argc, argv)};
     cli_signals();
     int rc = cli_finish(&c, dump ? main_sptdump(&c, argc, argv) : main_run(&c, argc, argv));
+    cli_words_unmatched(&c);
     cli_free(&c);
     return rc;
 }
