@@ -370,8 +370,8 @@ int cli_words_value(struct cli *c, const char **name, const char **value)
     const char *bad = NULL;
     if (w == &sort) {
         char *by = words_keys_as_by(*value, &bad);
-        if (bad) /* nobody's key: the option says what it takes */
-            return EXIT_FINE;
+        if (bad) /* nobody's key: the option says what it takes, perf's what has an equal */
+            return c->words_of == WORDS_PERF ? unknown_key(c, bad) : EXIT_FINE;
         if (!keep(c, by))
             return no_memory(c);
         *name = *by ? "by" : NULL;

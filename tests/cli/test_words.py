@@ -61,6 +61,7 @@ SAID = [
     ([HEAP, "-base", "x"], "spaa diff BASE NEW"),
     ([HEAP, "-cum"], "spaa top FILE --sort total"),
     (["report", "-i", PERF, "-s", "comm,weight"], "a sort key without an equal here: weight"),
+    (["report", "-i", PERF, "--sort", "comm,socket"], "a sort key without an equal here: socket"),
     (["report", "-g", "caller", PERF], "from the root, as caller: spaa tree FILE;"),
     (["report", "--call-graph=caller", PERF], "from the root, as caller: spaa tree FILE;"),
     (["report", "-G", PERF], "is from the root: spaa tree FILE; from the leaves: spaa tree FILE --inverted"),
