@@ -574,3 +574,19 @@ def test_an_address_with_a_name_is_no_frame_above_a_call_chain(tmp_path):
     path.write_text(path.read_text().replace("(/usr/bin/v)\n\n", "(/usr/bin/v)\n               0\n\n").replace("     7f165e047d40 [unknown] (/usr/lib/ld.so)", " "))
     run = spaa("top", path, "--json")
     assert run.stderr == b"" and json.loads(run.stdout)["rows"][0]["self"] == 21, "+phys_addr"
+
+
+def test_text_cut_in_the_indent_of_a_frame_is_cut_off():
+    whole = (
+        b"orders 7/7 1.000000: 250 cycles:\n\t            1418 parse+0x48 (/tmp/mix)\n\t           891f5 main+0x305 (/tmp/mix)\n\n"
+        b"orders 7/7 2.000000: 250 cycles:\n\t            1418 parse+0x48 (/tmp/mix)\n\t           891f5 main+0x305 (/tmp/mix)\n\n"
+    )
+    last = whole.rindex(b"\t") + 1
+    for n in range(last, last + 12):
+        said = spaa("info", "-", stdin=whole[:n]).stderr.decode()
+        assert "SPAA-L301" in said, n
+        assert spaa("info", "-", "--strict", stdin=whole[:n]).returncode == 3
+    below_sample = whole[: whole.rindex(b"cycles:\n") + len(b"cycles:\n")] + b"\t     "
+    assert "SPAA-L301" in spaa("info", "-", stdin=below_sample).stderr.decode()
+    assert "SPAA-L301" not in spaa("info", "-", stdin=whole).stderr.decode()
+    assert "SPAA-L301" not in spaa("info", "-", stdin=whole + b"\t  \n").stderr.decode()

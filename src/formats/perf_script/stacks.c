@@ -235,6 +235,15 @@ static void perf_script_bad_line(struct sp_ps_stacks *st, const char *p, const c
         sp_emit(st->d, SP_L302, SP_AT_LINE(line, offset), "not a frame: \"%.*s\"", n, p);
 }
 
+/* Only blanks, without a line end: the indent of a frame that is cut off. perf ends what it prints by a line
+ * end. */
+static bool perf_script_is_indent(const char *p, const char *end)
+{
+    while (p < end && sp_ps_blank(*p))
+        p++;
+    return p == end;
+}
+
 /* Parses the lines of an entry; lines that are no frames are reported. False: out of memory. */
 static bool perf_script_parse_entry(struct sp_ps_stacks *st, struct sp_ps_text text,
                                     const struct sp_ps_place *at, uint64_t offset, uint64_t line, bool *bad)
@@ -249,7 +258,10 @@ static bool perf_script_parse_entry(struct sp_ps_stacks *st, struct sp_ps_text t
             eol--;
         struct sp_ps_piece piece = {0};
         struct sp_ps_piece *under = st->pieces.n ? &st->pieces.v[st->pieces.n - 1] : NULL;
-        if (under && perf_script_is_srcline(p, eol, trimmed)) {
+        if (!nl && at->at_end && !at->one_line && perf_script_is_indent(p, eol)) {
+            *bad = true;
+            perf_script_bad_line(st, p, eol, at, offset + (uint64_t)(p - text.p), line, true);
+        } else if (under && perf_script_is_srcline(p, eol, trimmed)) {
             under->srcline = perf_script_srcline_of(p, eol);
         } else if (!(under && !under->frame.inlined) && sp_ps_frame_line(p, eol, &piece.frame) &&
                    (piece.frame.dso.p || !st->dso_seen)) {
