@@ -188,3 +188,37 @@ def test_blank_lines_in_the_graph_lose_nothing():
         assert stacks(records) == whole, k
     assert stacks(spaa_of(ALL.replace("\n", "\n\n"))[0]) == whole
     assert stacks(spaa_of(ALL.replace("\n", "\n \t\n"))[0]) == whole
+
+
+TWO = "".join(
+    "Analysis of sampling %s (pid %d) every 1 millisecond\nProcess:         %s [%d]\n\nCall graph:\n    %d Thread_%d\n"
+    "      %d main  (in %s) + 7  [0x107]\n\nBinary Images:\n       0x100 -  0x1ff +%s (0) <> /opt/%s\n\n" % (n, i, n, i, c, i, c, n, n, n)
+    for n, i, c in (("reader", 7, 30), ("writer", 8, 12)))
+
+
+def test_an_analysis_whose_first_line_is_damaged_is_read_and_said():
+    at = TWO.rindex("Analysis of sampling")
+    for k in range(len("Analysis of sampling ")):
+        text = TWO[:at + k] + "~" + TWO[at + k + 1:]
+        records, answer = spaa_of(text)
+        assert sum(stacks(records).values()) == 42, k
+        assert stacks(records)[(8, ("main",))] == 12
+        assert "SPAA-L525" in answer.err
+        again = spaa_of(rendered(text))
+        assert stacks(again[0]) == stacks(records), k
+    assert "SPAA-L" not in spaa_of(TWO)[1].err
+
+
+def test_a_first_line_that_is_cut_is_said():
+    at = TWO.rindex("Analysis of sampling")
+    for k in range(1, len("Analysis of sampling ") + 1):
+        assert "SPAA-L301" in spaa_of(TWO[:at + k])[1].err, k
+    assert "SPAA-L" not in spaa_of(TWO[:at])[1].err
+
+
+def test_threads_outside_of_call_graphs_are_counted():
+    at = TWO.rindex("Analysis of sampling")
+    text = TWO[:at] + TWO[at:].replace("Analysis", "Analyzis").replace("Call graph:", "Call grapf:")
+    records, answer = spaa_of(text)
+    assert sum(stacks(records).values()) == 30
+    assert "SPAA-L302" in answer.err and "Thread_8" in answer.err

@@ -109,6 +109,29 @@ static bool sample_image_line(struct sample_reader *r, struct sp_span line, stru
     return true;
 }
 
+/* The first line of an analysis is damaged, so that all of it stands in the tail of the one before. */
+static spaa_status sample_begin_nameless(struct sample_reader *r, struct sp_span line)
+{
+    static const char title[] = "Analysis of sampling ?";
+    spaa_status st = sample_begin_analysis(r, (struct sp_span){title, sizeof title - 1});
+    sp_emit(r->d, SP_L525, SP_AT_LINE(r->line, (uint64_t)(line.p - r->start)),
+            "a call graph whose `Analysis of sampling` is not there");
+    r->zone = GRAPH;
+    return st;
+}
+
+/* In the tail: what is no part of it. */
+static void sample_say_stray(struct sample_reader *r, struct sp_span line, bool last)
+{
+    static const char begins[] = "Analysis of sampling";
+    struct sp_where at = SP_AT_LINE(r->line, (uint64_t)(line.p - r->start));
+    if (last && line.n && line.n < sizeof begins && memcmp(line.p, begins, line.n) == 0)
+        sp_emit(r->d, SP_L301, at, "in the first line of another analysis: \"%.*s\"", (int)line.n, line.p);
+    else if (sp_sample_is_thread_row(line))
+        sp_emit(r->d, SP_L302, at, "a thread outside of all call graphs: \"%.*s\"",
+                (int)(line.n > 80 ? 80 : line.n), line.p);
+}
+
 /* What stands behind the graph; a row of the graph, or its end, may stand behind a blank line, too. */
 static bool sample_is_heading(struct sp_span line)
 {
@@ -131,6 +154,9 @@ static spaa_status sample_read_line(struct sample_reader *r, struct sp_span line
     bool ok = true;
     if (sp_hang_starts(line, "Analysis of sampling "))
         return sample_begin_analysis(r, line);
+    if ((r->zone == TAIL || r->zone == IMAGES || (r->zone == GRAPH && r->after_blank)) &&
+        sp_hang_starts(line, "Call graph:"))
+        return sample_begin_nameless(r, line);
     switch (r->zone) {
     case BEFORE:
         if (text.n)
@@ -212,6 +238,8 @@ static spaa_status sample_read_lines(struct sample_reader *r)
         spaa_status st = skip ? SPAA_OK : sample_read_line(r, line);
         if (st)
             return st;
+        if (!skip && r->zone == TAIL)
+            sample_say_stray(r, line, !nl);
         if (r->opts->strict && sp_diags_count(r->d, SP_LOSS))
             return SPAA_ERR_INPUT;
         p = next;

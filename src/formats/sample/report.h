@@ -65,6 +65,8 @@ struct sample_reader {
  * rows.c: the graph. False: no memory.
  */
 bool sp_sample_graph_line(struct sample_reader *r, struct sp_span line);
+/* Whether a line is the one of a thread. */
+bool sp_sample_is_thread_row(struct sp_span line);
 /* The row that waits is added: where the graph ends. */
 bool sp_sample_settle_row(struct sample_reader *r);
 

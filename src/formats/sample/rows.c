@@ -60,6 +60,13 @@ static bool row_split(struct sp_span line, struct sp_hang_row *row, struct sp_sp
     return p > digits && p < end && sp_hang_blank(*p) && text->n;
 }
 
+bool sp_sample_is_thread_row(struct sp_span line)
+{
+    struct sp_hang_row row;
+    struct sp_span text;
+    return row_split(line, &row, &text) && sp_hang_starts(text, "Thread_");
+}
+
 /* ---- adding ---- */
 
 static bool row_begin_thread(struct sample_reader *r, const struct sp_sample_report_thread *t, int64_t count,
