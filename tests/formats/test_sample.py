@@ -222,3 +222,12 @@ def test_threads_outside_of_call_graphs_are_counted():
     records, answer = spaa_of(text)
     assert sum(stacks(records).values()) == 30
     assert "SPAA-L302" in answer.err and "Thread_8" in answer.err
+
+
+def test_a_text_that_ends_in_the_line_of_an_image_is_cut_off():
+    begin = TWO.index("Binary Images:\n") + len("Binary Images:\n")
+    path = TWO.index("/opt/reader\n", begin)
+    for n in range(begin + 1, path + 1):
+        assert "SPAA-L301" in spaa_of(TWO[:n])[1].err, TWO[begin:n]
+    for n in (path + len("/opt/reader"), path + len("/opt/reader\n")):
+        assert "SPAA-L" not in spaa_of(TWO[:n])[1].err

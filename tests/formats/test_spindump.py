@@ -763,3 +763,27 @@ def test_many_processes_and_threads_have_each_their_own_rows(tmp_path):
     assert found == set(threads)
     assert run("convert", report, "--to", "spindump", "-o", again).code == 0
     assert again.read_text() == report.read_text()
+
+
+TWO_PROCESSES = "Date/Time:        2026-02-02 23:22:34.999 -0800\nDuration:         1s\nSteps:            9 (10ms sampling interval)\n\n" + "".join(
+    "Process:          %s [%d]\nPath:             /opt/%s\n\n  Thread 0x%d    9 samples (1-9)\n  9  main + 7 (%s + 16) [0x110] (running)\n\n"
+    "  Binary Images:\n           0x100 -              0x1ff  %s (1)  <975AFBACB46B364CBD84A75DAA9E455A>  /opt/%s\n\n" % (n, i, n, i, n, n, n)
+    for n, i in (("reader", 7), ("writer", 8)))
+
+
+def test_a_text_that_ends_in_the_line_of_an_image_is_cut_off():
+    begin = TWO_PROCESSES.index("Binary Images:\n") + len("Binary Images:\n")
+    path = TWO_PROCESSES.index("/opt/reader\n", begin)
+    for n in range(begin + 1, path + 1):
+        assert "SPAA-L301" in Profile(TWO_PROCESSES[:n]).answer.err, TWO_PROCESSES[begin:n]
+    for n in (path + len("/opt/reader"), path + len("/opt/reader\n"), TWO_PROCESSES.index("Process:", begin), len(TWO_PROCESSES)):
+        assert "SPAA-L" not in Profile(TWO_PROCESSES[:n]).answer.err
+    assert "SPAA-L" not in Profile(TWO_PROCESSES + "    ").answer.err
+
+
+@pytest.mark.parametrize("damaged", ["(runni~g)", "hrunning)", "$(running)", "(vunnable)"])
+def test_a_state_that_is_not_known_is_said(damaged):
+    got = Profile(TWO_PROCESSES.replace("(running)", damaged, 1))
+    assert "SPAA-W515" in got.answer.err and damaged[-7:-1] in got.answer.err
+    assert sum(got.stacks().values()) == 18
+    assert "SPAA-W515" not in Profile(TWO_PROCESSES).answer.err

@@ -231,8 +231,11 @@ static spaa_status sample_read_lines(struct sample_reader *r)
         const char *next = nl ? nl + 1 : r->end;
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
             eol--;
-        if (!nl && eol == p) /* the text is cut within the blanks before a row: no blank line */
+        if (!nl && eol == p) { /* the text is cut within the blanks before a row: no blank line */
+            if (r->zone == IMAGES)
+                sp_hang_say_cut_indent(r->start, p, r->line, r->d);
             break;
+        }
         struct sp_span line = {p, (size_t)(eol - p)};
         bool skip = sp_hang_fences_skip(&fences, line) || sample_is_again(r, line);
         spaa_status st = skip ? SPAA_OK : sample_read_line(r, line);
@@ -240,6 +243,8 @@ static spaa_status sample_read_lines(struct sample_reader *r)
             return st;
         if (!skip && r->zone == TAIL)
             sample_say_stray(r, line, !nl);
+        if (!nl && !skip && r->zone == IMAGES)
+            sp_hang_say_cut_image(&r->image, r->d);
         if (r->opts->strict && sp_diags_count(r->d, SP_LOSS))
             return SPAA_ERR_INPUT;
         p = next;

@@ -119,6 +119,9 @@ static bool spindump_learn_state(struct sp_spindump_frames *m, struct sp_span st
     const char *plain = sp_spindump_state_text((struct sp_str){word, (uint32_t)strlen(word)});
     x->state = sp_profile_cstr(m->p, word);
     if (state.p && x->state != SP_STR_FAIL && !(plain && sp_span_is(state, plain))) {
+        if (strcmp(word, "UNKNOWN") == 0 && sp_spindump_state_is_damaged(state))
+            sp_emit(m->d, SP_W515, SP_AT_NOTHING, "what samples did is not known: \"%.*s\"",
+                    (int)(state.n > 80 ? 80 : state.n), state.p);
         x->wait = sp_hang_wait(m->p, sp_pstr(m->p, x->state), state);
         if (x->wait)
             return x->wait != SP_NONE;
@@ -129,6 +132,18 @@ static bool spindump_learn_state(struct sp_spindump_frames *m, struct sp_span st
         x->state_extra = m->buf.failed ? SP_STR_FAIL : sp_profile_str(m->p, m->buf.data, m->buf.len);
     }
     return x->state != SP_STR_FAIL && x->state_extra != SP_STR_FAIL;
+}
+
+/* A row that ends in a state which is not read as one: what stands before it, or around it, is damaged. */
+static void spindump_say_stateless(const struct sp_spindump_frames *m, struct sp_span text,
+                                   const struct sp_spindump_frame *f)
+{
+    static const char *const ends[] = {"running)", "runnable)", "-core)", "suspended)"};
+    for (size_t i = 0; !f->state.p && i < sizeof ends / sizeof *ends; i++)
+        if (sp_hang_ends(text, ends[i]))
+            sp_emit(m->d, SP_W515, SP_AT_NOTHING,
+                    "the state of a row is taken for a part of its name: \"%.*s\"",
+                    (int)(text.n > 80 ? 80 : text.n), text.p);
 }
 
 /* What a text says wherever it stands. False: no memory. */
@@ -163,6 +178,7 @@ bool sp_spindump_bind(struct sp_spindump_frames *m, uint32_t number, uint32_t st
         return true;
     if (!known) {
         sp_spindump_parse_row(text->text, &f);
+        spindump_say_stateless(m, text->text, &f);
         if (!spindump_learn(m, number, &f, text->kernel))
             return false;
     }

@@ -21,6 +21,7 @@ struct sp_spindump_meaning { /* what a text says, beside struct sp_hang_text */
 
 struct sp_spindump_frames {
     struct sp_profile *p;
+    struct sp_diags *d;
     enum sp_granularity frames;
     struct sp_hang_images *images;
     struct sp_hang_texts texts;

@@ -225,8 +225,11 @@ static spaa_status spindump_read_lines(struct spindump_reader *r, struct sp_inpu
         const char *next = nl ? nl + 1 : r->end;
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
             eol--;
-        if (!nl && eol == p) /* the text is cut within the blanks before a row: no blank line */
+        if (!nl && eol == p) { /* the text is cut within the blanks before a row: no blank line */
+            if (r->zone == SPINDUMP_IMAGES)
+                sp_hang_say_cut_indent(r->start, p, r->line, r->d);
             break;
+        }
         struct sp_span line = {p, (size_t)(eol - p)};
         bool skip = sp_hang_fences_skip(&fences, line) || spindump_is_again(r, line);
         if (!skip && spindump_is_second(r, line))
@@ -234,6 +237,8 @@ static spaa_status spindump_read_lines(struct spindump_reader *r, struct sp_inpu
         spaa_status st = skip ? SPAA_OK : spindump_read_line(r, line);
         if (st)
             return st;
+        if (!nl && !skip && r->zone == SPINDUMP_IMAGES)
+            sp_hang_say_cut_image(&r->image, r->d);
         if (r->opts->strict && sp_diags_count(r->d, SP_LOSS))
             return SPAA_ERR_INPUT;
         p = next;
@@ -393,6 +398,7 @@ spaa_status sp_spindump_read(struct sp_input *in, const struct sp_read_opts *opt
         sp_buf_init(bufs[i], 0);
     sp_arena_init(&r.joined, 0);
     r.frames.p = p;
+    r.frames.d = d;
     r.frames.frames = opts->frames == SP_FRAMES_FOREIGN ? SP_FRAMES_ADDRESS : opts->frames;
     r.frames.images = &r.images;
     spaa_status st = sp_input_whole(in, &bytes, &n);

@@ -46,6 +46,8 @@ const char *sp_spindump_row_behind(struct sp_span s);
 /* The word of x_state for a state's text (p NULL: none is stated, which means that it waited); NULL: it has
  * none. */
 const char *sp_spindump_state(struct sp_span text);
+/* Whether it is one of the usual words but for one letter. */
+bool sp_spindump_state_is_damaged(struct sp_span text);
 /* What is written, by ours, of samples of which it is not known whether they ran or waited. */
 #define SP_SPINDUMP_UNSTATED "state not stated"
 /* The text that a word of x_state is written as where the profile has none; NULL: none is written. */

@@ -85,6 +85,22 @@ const char *sp_spindump_state(struct sp_span s)
     return state;
 }
 
+/* Versions have states of their own, which say nothing bad. */
+bool sp_spindump_state_is_damaged(struct sp_span s)
+{
+    static const char *const words[] = {"running", "runnable", "suspended"};
+    const char *comma = s.n ? memchr(s.p, ',', s.n) : NULL;
+    size_t n = comma ? (size_t)(comma - s.p) : s.n;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t other = 0;
+        for (size_t k = 0; k < n && n == strlen(words[i]); k++)
+            other += s.p[k] != words[i][k];
+        if (other == 1)
+            return true;
+    }
+    return false;
+}
+
 const char *sp_spindump_state_text(struct sp_str word)
 {
     static const char *const texts[][2] = {{"RUNNABLE", "running"},

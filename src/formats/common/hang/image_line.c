@@ -147,3 +147,23 @@ bool sp_hang_image_join(struct sp_hang_image_line *w, struct sp_span line, struc
     w->text = (struct sp_span){copy, b->len};
     return copy;
 }
+
+/* ---- texts that are cut off ---- */
+
+void sp_hang_say_cut_indent(const char *start, const char *p, uint64_t line, struct sp_diags *d)
+{
+    const char *end = p > start ? p - 1 : p; /* of the line above: behind an empty one blanks say nothing */
+    end -= end > start && end[-1] == '\r';
+    if (end > start && end[-1] != '\n')
+        sp_emit(d, SP_L301, SP_AT_LINE(line, (uint64_t)(p - start)), "before a line of `Binary Images`");
+}
+
+/* Its path stands last, which may be missing: what ends before a path may be whole in a part that was pasted,
+ * but reports end in a line end. */
+void sp_hang_say_cut_image(const struct sp_hang_image_line *w, struct sp_diags *d)
+{
+    struct sp_hang_image x;
+    if (w->text.n && !(sp_hang_parse_image(w->text, &x) && x.path.n))
+        sp_emit(d, SP_L301, w->at, "in a line of `Binary Images`: \"%.*s\"",
+                (int)(w->text.n > 80 ? 80 : w->text.n), w->text.p);
+}

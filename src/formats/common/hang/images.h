@@ -72,6 +72,12 @@ bool sp_hang_image_begins(struct sp_span text);
 bool sp_hang_image_join(struct sp_hang_image_line *w, struct sp_span line, struct sp_span text,
                         struct sp_buf *b, struct sp_arena *texts, struct sp_diags *d, bool *taken);
 /*
+ * Where the text ends without a line end: in the blanks before the line of an image (p is where they begin),
+ * or within that line, as far as that shows.
+ */
+void sp_hang_say_cut_indent(const char *start, const char *p, uint64_t line, struct sp_diags *d);
+void sp_hang_say_cut_image(const struct sp_hang_image_line *w, struct sp_diags *d);
+/*
  * The image that a frame means by `name` (or "<UUID>") in the process with this stamp, best the one that
  * holds the address; SP_NONE: there is none, or no memory (*ok false).
  */
