@@ -280,3 +280,27 @@ def test_what_is_made_of_real_profiles_is_valid(tmp_path):
 def test_changes_in_windows_may_be_negative(tmp_path):
     for path in profiles_below(os.path.join(FIXTURES, "heaptrack")):
         check_written(path, tmp_path / "out.spaa", "--windows", "10")
+
+
+def many_metrics(n):
+    frames = [{"type": "dso", "id": 0, "name": "d", "is_kernel": False}, {"type": "frame", "id": 0, "dso": 0, "func": "f", "kind": "user"}]
+    def stack(i, metrics):
+        weights = [{"metric": m, "value": 7} for m in metrics]
+        return {"type": "stack", "id": i, "frames": [0], "stack_type": "unified", "context": {"event": "cycles", "pid": 1, "tid": 1, "comm": "c"},
+                "weights": weights, "exclusive": {"frame": 0, "weights": weights}}
+    rows = [HEADER, *frames, stack(0, ["period"]), stack(1, ["period"] + ["x_%d" % i for i in range(n - 1)])]
+    return "".join(json.dumps(r) + "\n" for r in rows).encode()
+
+
+def test_more_metrics_than_readers_have_room_for():
+    for n, fits in ((256, True), (257, False), (301, False)):
+        data = many_metrics(n)
+        for jobs in ("1", "4"):
+            code, answer = validate("--jobs", jobs, "-", stdin=data)
+            codes = [f["code"] for f in answer["findings"]]
+            assert (code == 0) == fits and ("SPAA-E007" in codes) != fits, (n, answer)
+        read = subprocess.run([SPAA, "convert", "-", "--to", "folded", "-o", "-"], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=120, check=False)
+        said = read.stderr.decode()
+        assert read.returncode == 0 and read.stdout == (b"c;f 14\n" if fits else b"c;f 7\n")
+        assert ("SPAA-L300" in said and "256 metrics" in said) != fits and "SPAA-E100" not in said

@@ -83,6 +83,7 @@ struct reader {
     spaa_status st;        /* why a function failed: no memory; */
     const char *fault;     /* or what is wrong with the line, a literal, and where */
     const char *fault_at;
+    bool fault_limit; /* nothing is: it asks for more than there is room for */
     bool header_seen, deferred_pass;
     bool unended; /* at the last line, which has no newline */
     struct idmap dsos, frames;
@@ -119,6 +120,7 @@ struct reader {
 struct sp_where sp_here(const struct reader *r, const char *field);
 bool sp_no_memory(struct reader *r);                                  /* false, and says so in r->st */
 bool sp_fault(struct reader *r, const char *literal, const char *at); /* false, and says so */
+bool sp_fault_limit(struct reader *r, const char *literal); /* false: the record at hand is left out */
 
 /* extra.c */
 /* Reports keys that stand twice and values of a wrong type in the line. */

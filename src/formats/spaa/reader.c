@@ -149,7 +149,12 @@ static spaa_status reader_take_decoded(struct reader *r)
         return reader_defer(r);
     r->record = names[t];
     r->fault = NULL;
+    r->fault_limit = false;
     spaa_status st = reader_take_record(r);
+    if (!st && r->fault_limit) {
+        sp_emit(r->d, SP_L300, sp_here(r, NULL), "%s", r->fault);
+        return r->opts->strict ? SPAA_ERR_INPUT : SPAA_OK;
+    }
     if (!st && r->fault)
         return reader_skip_line(r, r->fault, (size_t)(r->fault_at - r->l->p));
     return st == SPAA_ERR_NOT_FOUND ? reader_defer(r) : st;

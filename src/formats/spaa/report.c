@@ -19,3 +19,10 @@ bool sp_fault(struct reader *r, const char *literal, const char *at)
     r->fault_at = at;
     return false;
 }
+
+bool sp_fault_limit(struct reader *r, const char *literal)
+{
+    r->fault = literal;
+    r->fault_limit = true;
+    return false;
+}

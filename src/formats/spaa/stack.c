@@ -176,7 +176,7 @@ bool sp_metric_named(struct reader *r, const struct sp_token *name, uint32_t *ou
     if (*out != SP_NONE)
         return true;
     return s.p && r->p->metrics.n >= SP_METRICS_MAX
-               ? sp_fault(r, "more than 256 metrics", name->p + name->n + 1)
+               ? sp_fault_limit(r, "more than 256 metrics: what names a further one is left out")
                : sp_no_memory(r);
 }
 
@@ -285,7 +285,7 @@ bool sp_push_values(struct reader *r, const weight_values *values, uint32_t *fir
     struct sp_profile *p = r->p;
     *first = (uint32_t)p->values.n;
     if (p->values.n + values->n >= SP_NONE)
-        return sp_fault(r, "too many weights", r->l->p + r->l->n);
+        return sp_fault_limit(r, "too many weights: what has further ones is left out");
     for (size_t i = 0; i < values->n; i++)
         if (!sp_vec_push(&p->values, values->v[i]))
             return sp_no_memory(r);

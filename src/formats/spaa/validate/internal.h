@@ -104,6 +104,7 @@ struct sp_known {
     bool records_before; /* a record came before this line */
     struct sp_header_known header;
     struct sp_ids dsos, frames, threads, stacks, windows, links;
+    struct sp_ids metrics;                     /* one more than there may be, at most */
     SP_VEC(struct sp_fp) odd_metrics;          /* reported once each */
     struct sp_originals *originals;            /* its x_original records; NULL: none */
     uint64_t originals_line, originals_offset; /* of the first of them */

@@ -433,8 +433,8 @@ static void validator_free(struct sp_validator *v)
 
 static void known_free(struct sp_known *k)
 {
-    struct sp_ids *ids[] = {&k->header.event_ids, &k->header.other_ids, &k->dsos,    &k->frames,
-                            &k->threads,          &k->stacks,           &k->windows, &k->links};
+    struct sp_ids *ids[] = {&k->header.event_ids, &k->header.other_ids, &k->dsos,  &k->frames, &k->threads,
+                            &k->stacks,           &k->windows,          &k->links, &k->metrics};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         sp_ids_free(ids[i]);
     sp_buf_free(&k->header.range);

@@ -33,11 +33,34 @@ static unsigned weights_classes(struct sp_span name)
     return name.n > 2 && name.p[0] == 'x' && name.p[1] == '_' ? SP_METRIC_ALLOCATION : 0;
 }
 
+/* Readers have room for so many, and leave out stacks and windows that name others. */
+static void weights_count_metric(struct sp_validator *v, struct sp_fp fp)
+{
+    struct sp_known *k = v->known;
+    bool added;
+    if (k->metrics.n > SP_METRICS_MAX || sp_ids_find(&k->metrics, fp) != SP_ID_NONE)
+        return;
+    if (v->notes) { /* who is alone counts it */
+        v->notes->unsure = true;
+        return;
+    }
+    if (sp_ids_get_fp(&k->metrics, fp, &added) == SP_ID_NONE)
+        sp_out_of_memory(v);
+    if (k->metrics.n <= SP_METRICS_MAX)
+        return;
+    k->limited = true;
+    sp_emit_hint(k->d, SP_E007, SP_AT_LINE(v->line, v->offset),
+                 "the file may be as it was meant; merge or rename metrics that are many of one kind",
+                 "more than %u metrics: readers leave out what names a further one", SP_METRICS_MAX);
+}
+
 unsigned sp_metric_classes(struct sp_validator *v, struct sp_fp fp, struct sp_span name)
 {
     struct sp_metric_seen *m = &v->metrics[fp.a % SP_METRICS_SEEN];
-    if (!sp_fp_equal(m->fp, fp))
+    if (!sp_fp_equal(m->fp, fp)) {
         *m = (struct sp_metric_seen){fp, weights_classes(name)};
+        weights_count_metric(v, fp);
+    }
     return m->classes;
 }
 
