@@ -67,3 +67,15 @@ def test_the_event_is_the_one_of_views(to, tmp_path):
     answer = run("convert", str(path), "--to", to, "-o", str(out), code=0)
     assert set(shares(str(out))) == set(shares(str(path))) == {"g"}
     assert "one event: many, not few" in answer.err
+
+
+@pytest.mark.parametrize("to, most", [("firefox", 2**62 - 10), ("speedscope", 2**62 - 10), ("sample", 10**18 - 65), ("spindump", 10**18 - 65)])
+@pytest.mark.parametrize("lines", ["a;b 9223372036854775808\na;c 5\n", "a;b 1e308\na;c 1e308\n",
+                                   "a;b 9223372036854775807\na;c 9223372036854775807\n", "a;b 10000000000000000000\n"])
+def test_weights_that_are_too_large_are_refused_not_lost(to, most, lines, tmp_path):
+    out = tmp_path / "out"
+    done = run("convert", "-", "--from", "folded", "--to", to, "-o", out, stdin=lines, code=3)
+    assert "SPAA-E036" in done.err and not out.exists()
+    fits = "a;b %d\na;c 5\n" % (most // 1024 * 1024 - 1024)
+    run("convert", "-", "--from", "folded", "--to", to, "-o", out, stdin=fits, code=0)
+    assert sorted(run("convert", out, "--from", to, "--to", "folded", "-o", "-", code=0).out.splitlines()) == fits.splitlines()

@@ -79,6 +79,9 @@ void sp_hang_put_fields(struct sp_hang_writer *w, struct sp_span fields, size_t 
     }
 }
 
+/* Counts of 18 digits, as they are read; those of callers are sums. */
+#define MOST_COUNTED INT64_C(999999999999999999)
+
 /* The event and the weight that views show, if nothing else was asked for; reported where there is none. */
 static spaa_status hang_choose_event(struct sp_hang_writer *w, const struct sp_write_opts *o)
 {
@@ -94,7 +97,8 @@ static spaa_status hang_choose_event(struct sp_hang_writer *w, const struct sp_w
         return st;
     w->metric = sp_one_counted(w->p, o, w->event, w->d);
     w->counts = w->metric != SP_NONE && sp_one_counts(w->p, o, w->metric, w->d);
-    return w->metric == SP_NONE ? SPAA_ERR_UNSUPPORTED : SPAA_OK;
+    return w->metric == SP_NONE ? SPAA_ERR_UNSUPPORTED
+                                : sp_one_fits(w->p, w->event, w->metric, MOST_COUNTED, "a report", w->d);
 }
 
 /* A weight as a whole number; a decimal is rounded, which is told. */

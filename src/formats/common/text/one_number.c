@@ -1,6 +1,9 @@
 #include "formats/common/text/one_number.h"
 
 #include "model/events.h"
+#include "model/order.h"
+
+#include <math.h>
 
 uint32_t sp_one_event(const struct sp_profile *p, const struct sp_write_opts *o)
 {
@@ -58,4 +61,22 @@ bool sp_one_counts(const struct sp_profile *p, const struct sp_write_opts *o, ui
     if (!counts && o->metric == SP_NONE)
         sp_emit(d, SP_W478, SP_AT_NOTHING, "%s", sp_pstr(p, p->metrics.v[metric].name).p);
     return counts;
+}
+
+spaa_status sp_one_fits(const struct sp_profile *p, uint32_t event, uint32_t metric, int64_t most,
+                        const char *what, struct sp_diags *d)
+{
+    double all = 0, largest = 0;
+    for (uint32_t s = 0; metric != SP_NONE && s < p->stacks.n; s++) {
+        if (p->contexts.v[p->stacks.v[s].context].event != event || sp_weight(p, s, metric) == SP_ABSENT)
+            continue;
+        double w = fabs(sp_weight_double(p, s, metric));
+        all += w;
+        largest = w > largest ? w : largest;
+    }
+    if (!(all > (double)most))
+        return SPAA_OK;
+    sp_emit_hint(d, SP_E036, SP_AT_NOTHING, "SPAA and folded stacks hold them; another weight with --metric",
+                 "the largest weight is %.3g: %s holds less than %.3g in all", largest, what, (double)most);
+    return SPAA_ERR_UNSUPPORTED;
 }

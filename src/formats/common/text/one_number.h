@@ -24,5 +24,11 @@ uint32_t sp_one_counted(const struct sp_profile *p, const struct sp_write_opts *
 /* Whether the weight is a count, by its unit; for formats whose numbers are samples, which are told else. */
 bool sp_one_counts(const struct sp_profile *p, const struct sp_write_opts *o, uint32_t metric,
                    struct sp_diags *d);
+/*
+ * Refuses weights that what is written could not tell: where all of them together are more than `most`. So
+ * that none of them, and no sum of some, is lost or wrapped. what: "a report".
+ */
+spaa_status sp_one_fits(const struct sp_profile *p, uint32_t event, uint32_t metric, int64_t most,
+                        const char *what, struct sp_diags *d);
 
 #endif

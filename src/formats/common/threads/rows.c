@@ -17,7 +17,9 @@ spaa_status sp_rows_init(struct sp_rows *r, struct sp_profile *p, const struct s
         return SPAA_OK;
     r->metric = sp_one_metric(p, opts, r->event, d);
     r->unit = r->metric == SP_NONE ? r->unit : sp_rows_find_unit(r);
-    spaa_status st = sp_say_events_left(p, opts, r->event, what, d);
+    int64_t ns = sp_rows_unit_ns(r->unit);
+    spaa_status st = sp_one_fits(p, r->event, r->metric, SP_ROWS_MOST / (ns ? ns : 1), what, d);
+    st = st ? st : sp_say_events_left(p, opts, r->event, what, d);
     return st ? st : sp_say_states_added(p, opts, r->event, d);
 }
 

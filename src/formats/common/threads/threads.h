@@ -16,6 +16,9 @@
 
 #include "formats/format.h"
 
+#define SP_ROWS_MOST                                                                                         \
+    (INT64_MAX / 2 - 1) /* what rows may add up to; of time, in nanoseconds: readers take more for damage */
+
 struct sp_row_thread {
     int64_t pid, tid;
     uint32_t comm; /* SP_STR_NONE: not known */
@@ -42,7 +45,8 @@ struct sp_rows {
     SP_VEC(uint32_t) entries;
 };
 
-/* Chooses event and metric, and says what is left out. what: "a speedscope file". Free it in any case. */
+/* Chooses event and metric, refuses what does not fit, and says what is left out. what: "a speedscope file".
+ * Free it in any case. */
 spaa_status sp_rows_init(struct sp_rows *r, struct sp_profile *p, const struct sp_write_opts *opts,
                          struct sp_diags *d, const char *what);
 /* Whether a record is a row of its own: of the event, with a weight, and not the kernel's part of another. */
