@@ -105,6 +105,14 @@ struct spaa_run_options {
      * diagnostics have it, as if the profile had been read now. NULL: for none.
      */
     const struct spaa_diagnostics *const *said;
+    /*
+     * Opens a source file for reading, whose path a profile or the option `source-path` names, and which need
+     * not be there: a descriptor, which is closed by the callee, or -1 where there is none or it is not to be
+     * shown. NULL: whatever the process may read. Files of debuginfod's servers and text that the profile
+     * carries are not asked about.
+     */
+    int (*open_source)(void *arg, const char *path);
+    void *open_source_arg;
 };
 
 /* How it went, beside the status. */

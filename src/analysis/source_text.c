@@ -26,6 +26,7 @@ static char *source_copy(const char *s)
 
 struct search {
     const struct sp_source_place *at;
+    const struct sp_source_opts *how;
     struct sp_diags *d;
     struct sp_source_text *out;
     struct sp_buf b;
@@ -39,8 +40,10 @@ static spaa_status source_try(struct search *x, enum sp_source_from from)
     struct sp_source_text *t = x->out;
     if (t->from || !x->b.len || x->b.failed) /* too long for a path */
         return SPAA_OK;
+    static const struct sp_file_gate none = {NULL, NULL};
+    const struct sp_file_gate *gate = from == SP_SOURCE_SERVER ? &none : &x->how->gate;
     const char *path = sp_buf_cstr(&x->b);
-    spaa_status st = sp_file_slurp(path, SOURCE_MAX, x->d, &t->data, &t->n);
+    spaa_status st = sp_file_slurp_through(gate, path, SOURCE_MAX, x->d, &t->data, &t->n);
     if (st)
         return sp_file_fatal(st);
     t->from = from;
@@ -263,7 +266,7 @@ static spaa_status source_whole_or_kept(struct search *x, const struct sp_source
 spaa_status sp_source_read(const struct sp_source_place *at, const struct sp_source_opts *how,
                            struct sp_diags *d, struct sp_source_text *out)
 {
-    struct search x = {.at = at, .d = d, .out = out, .name = at->path ? at->path : at->file.p};
+    struct search x = {.at = at, .how = how, .d = d, .out = out, .name = at->path ? at->path : at->file.p};
     x.n = at->path ? strlen(at->path) : at->file.n;
     *out = (struct sp_source_text){0};
     sp_buf_init(&x.b, PATH_MAX);

@@ -13,11 +13,13 @@
 
 #include "analysis/places.h"
 #include "base/sha256.h"
+#include "io/file.h"
 
 struct sp_source_opts {
     const char *const *paths; /* DIR or FROM=TO; lent */
     size_t npaths;
     const char *symfs; /* NULL: none */
+    struct sp_file_gate gate;
 };
 
 enum sp_source_from {

@@ -198,6 +198,7 @@ static spaa_status api_run_begin(struct sp_run *run, const struct spaa_run_optio
     run->answering_arg = o->answering_arg;
     run->temporary = o->temporary;
     run->temporary_arg = o->temporary_arg;
+    run->v.source_gate = (struct sp_file_gate){o->open_source, o->open_source_arg};
     return st;
 }
 

@@ -13,7 +13,7 @@ static spaa_status annotate_answer(struct sp_annotate *x)
     const struct sp_options *o = asked->q->options;
     struct sp_symbol_opts symbols = sp_symbol_options(o);
     const struct sp_source_opts how = {
-        .paths = o->source_paths.v, .npaths = o->source_paths.n, .symfs = o->symfs};
+        .paths = o->source_paths.v, .npaths = o->source_paths.n, .symfs = o->symfs, .gate = o->source_gate};
     spaa_status st = sp_annotate(&asked->s, &x->lookup, &symbols, asked->q->diags, &x->a);
     if (!st)
         st = sp_annotate_sources(x, &how, asked->q->diags);

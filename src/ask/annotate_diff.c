@@ -81,11 +81,11 @@ static spaa_status diff_select(struct sp_annotate_diff *d)
 static spaa_status diff_sources(struct sp_annotate_diff *d)
 {
     const struct sp_options *o = d->x->asked.q->options;
-    struct sp_source_opts how = {o->base_paths.v, o->base_paths.n, o->symfs};
+    struct sp_source_opts how = {o->base_paths.v, o->base_paths.n, o->symfs, o->source_gate};
     spaa_status st = sp_annotate_sources(&d->base, &how, d->x->asked.q->diags);
     if (o->base_paths.n)
         return st;
-    how = (struct sp_source_opts){o->source_paths.v, o->source_paths.n, o->symfs};
+    how = (struct sp_source_opts){o->source_paths.v, o->source_paths.n, o->symfs, o->source_gate};
     for (size_t g = 0; !st && o->source_paths.n && g < d->base.texts.n; g++)
         if (!d->base.texts.v[g].from && d->base.a.files.v[g].file.n)
             st = sp_source_read(&d->base.a.files.v[g], &how, d->x->asked.q->diags, &d->base.texts.v[g]);

@@ -7,6 +7,7 @@
 #define SP_OPTIONS_H
 
 #include "base/vec.h"
+#include "io/file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +47,7 @@ struct sp_options {
         const char **v;
         size_t n, cap;
     } params, withs, ratios, maps, labels, source_paths, redacts, base_paths, wheres[2];
+    struct sp_file_gate source_gate; /* who opens source files: spaa_run_options.open_source */
 };
 
 /* Whether each value that is given counts, not only the last. */

@@ -159,6 +159,21 @@ spaa_status sp_file_slurp_own(const char *path, size_t max, bool any, struct sp_
     return st;
 }
 
+spaa_status sp_file_slurp_through(const struct sp_file_gate *gate, const char *path, size_t max,
+                                  struct sp_diags *d, char **data, size_t *n)
+{
+    char name[32];
+    if (!gate->open)
+        return sp_file_slurp(path, max, d, data, n);
+    int fd = gate->open(gate->arg, path);
+    if (fd < 0)
+        return SPAA_ERR_NOT_FOUND;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd); /* what was opened, whatever has that path by now */
+    spaa_status st = sp_file_slurp(name, max, d, data, n);
+    close(fd);
+    return st;
+}
+
 spaa_status sp_file_slurp(const char *path, size_t max, struct sp_diags *d, char **data, size_t *n)
 {
     return sp_file_slurp_own(path, max, true, d, data, n);

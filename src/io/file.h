@@ -30,6 +30,17 @@ static inline spaa_status sp_file_fatal(spaa_status st)
  * it cannot be opened, SPAA_ERR_IO (reported), SPAA_ERR_LIMIT when it is larger than max, SPAA_ERR_NOMEM.
  */
 spaa_status sp_file_slurp(const char *path, size_t max, struct sp_diags *d, char **data, size_t *n);
+/*
+ * Who opens files that a stranger may have named: a descriptor of a regular file, which the asker closes, or
+ * -1. open NULL: whatever the user may read.
+ */
+struct sp_file_gate {
+    int (*open)(void *arg, const char *path);
+    void *arg;
+};
+/* The same of a file behind a gate. */
+spaa_status sp_file_slurp_through(const struct sp_file_gate *gate, const char *path, size_t max,
+                                  struct sp_diags *d, char **data, size_t *n);
 /* The same of a file that root or the one who runs this owns, unless `any` does: SPAA_ERR_USAGE of another's.
  */
 spaa_status sp_file_slurp_own(const char *path, size_t max, bool any, struct sp_diags *d, char **data,

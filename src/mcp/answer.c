@@ -106,6 +106,18 @@ static struct sp_mcp_words answer_words(const struct answering *x)
     return (struct sp_mcp_words){&x->s->tools, x->call->tool, x->books, x->taken ? x->args.profiles.n : 0};
 }
 
+/* Profiles name source files, whoever made them: those are shown that lie where profiles do. */
+static int answer_source(void *arg, const char *path)
+{
+    struct answering *x = arg;
+    char real[PATH_MAX];
+    struct sp_buf why;
+    sp_buf_init(&why, 0);
+    int fd = sp_mcp_roots_open(&x->s->roots, path, false, real, &why);
+    sp_buf_free(&why);
+    return fd;
+}
+
 /* The command of the tool, once, with one more option (name NULL: none). */
 static void answer_run(struct answering *x, struct spaa_ask_option more, struct ran *r)
 {
@@ -137,7 +149,9 @@ static void answer_run(struct answering *x, struct spaa_ask_option more, struct 
                                  .options = x->args.options.v,
                                  .option_count = x->args.options.n - !more.name,
                                  .form = x->args.json ? "json" : "table",
-                                 .watch = &x->call->watch};
+                                 .watch = &x->call->watch,
+                                 .open_source = answer_source,
+                                 .open_source_arg = x};
     if (tool->command.writes) {
         o.temporary = x->s->options->temporary;
         o.temporary_arg = x->s->options->temporary_arg;

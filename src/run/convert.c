@@ -115,9 +115,10 @@ static void say_embedded(struct sp_run *run, const struct sp_embedded *e)
 static spaa_status embed(struct sp_run *run, bool only)
 {
     const struct sp_symbol_opts symbols = sp_symbol_options(&run->v);
-    struct sp_embed_opts how = {.sources = {run->v.source_paths.v, run->v.source_paths.n, run->v.symfs},
-                                .max_bytes = EMBED_MAX,
-                                .only = only};
+    struct sp_embed_opts how = {
+        .sources = {run->v.source_paths.v, run->v.source_paths.n, run->v.symfs, run->v.source_gate},
+        .max_bytes = EMBED_MAX,
+        .only = only};
     struct sp_embedded e;
     long context;
     if (!sp_option_number(run->diags, "embed-source", run->v.embed_source, 0, 1000000, 0, &context))

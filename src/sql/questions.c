@@ -237,6 +237,8 @@ static spaa_status question_options(struct asked_cursor *c, const struct asked_t
             return sp_nomem(t->q->diags);
     }
     c->options.limit = "0";
+    if (t->q->options)
+        c->options.source_gate = t->q->options->source_gate;
     return sp_options_parse(&c->options, text, groups, &c->words, t->question->argument ? argument : NULL,
                             t->q->diags);
 }

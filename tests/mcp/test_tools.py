@@ -230,6 +230,36 @@ def test_roots(app, tmp_path):
         assert s.refused("top", profile=str(app))
 
 
+def test_sources_are_shown_from_the_roots_alone(tmp_path):
+    """A profile names source files, whoever made it: one in the roots made the tool tell any file of the machine."""
+    inside, outside, out = tmp_path / "in", tmp_path / "other", tmp_path / "out"
+    for folder in (inside, outside, out):
+        folder.mkdir()
+        (folder / "a.c").write_text(f"text of {folder.name}\n")
+    (inside / "link.c").symlink_to(outside / "a.c")
+    rows = [{"type": "header", "format": "spaa", "version": "1.0", "source_tool": "x", "frame_order": "leaf_to_root", "stack_id_mode": "local",
+             "events": [{"name": "c", "kind": "hardware", "sampling": {"mode": "period", "primary_metric": "s"}}]},
+            {"type": "dso", "id": 1, "name": "/d", "is_kernel": False}]
+    files = [outside / "a.c", inside / "link.c", "a.c", "../other/a.c", f"/proc/self/root{outside}/a.c", inside / "a.c"]
+    for i, file in enumerate(files):
+        rows += [{"type": "frame", "id": i, "func": f"f{i}", "dso": 1, "ip": hex(16 + i), "srcline": f"{file}:1", "kind": "user"},
+                 {"type": "stack", "id": i, "frames": [i], "context": {"event": "c"}, "weights": [{"metric": "s", "value": 1}]}]
+    (inside / "x.spaa").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    with Server("--root", inside, "--out", out, cwd=inside) as s:
+        for path in (None, str(outside), str(inside), f"{inside}={outside}", f"/={outside}"):
+            for i in range(len(files)):
+                said = json.dumps(s.call("annotate", profile="x.spaa", function=f"f{i}", **({"source_path": [path]} if path else {})))
+                assert "text of other" not in said, (path, files[i])
+                assert ("text of in" in said) or i != 5
+            sql = json.dumps(s.call("query", profile="x.spaa", sql=f"SELECT * FROM ask_annotate('f0 --source-path {path or inside}')"))
+            assert "text of other" not in sql and ("columns" in sql or "line" in sql)
+        s.text("convert", profile="x.spaa", name="e.spaa", embed_source="3")
+        kept = (out / "e.spaa").read_text()
+        assert "text of in" in kept and "text of other" not in kept
+    with Server(cwd=inside) as s:
+        assert "text of other" in s.text("annotate", profile="x.spaa", function="f0")
+
+
 def test_roots_of_a_client(alone, app, tmp_path):
     """Older clients list theirs when they are asked: nothing is opened before, and nothing elsewhere after."""
     folder = tmp_path / "a folder"
