@@ -178,10 +178,9 @@ void sp_annotate_say_source(struct sp_annotate *x, const char *before, const str
     sp_buf_clear(b);
     bool doubtful = at->module && sp_module_is_doubtful(at->module);
     if (doubtful)
-        sp_answer_line(
-            x->asked.out,
-            "! the binary was written after the recording, which has no build-id of it: names, lines "
-            "and text may be another build's");
+        sp_answer_line(x->asked.out, "! the binary was replaced, or written after the recording, which has "
+                                     "no build-id of it: names, lines "
+                                     "and text may be another build's");
     if (t->newer)
         sp_answer_line(x->asked.out, "! the source was written after the binary: lines may be others");
     if (t->other)

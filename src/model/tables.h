@@ -66,7 +66,7 @@ enum sp_text_symbol { SP_TEXT_UNTOLD, SP_TEXT_TEXT, SP_TEXT_STEXT }; /* what of 
 struct sp_dso {
     uint32_t name, build_id, extra_json;
     bool is_kernel;
-    bool doubtful;   /* its names are of a file that was written after the recording: maybe another build */
+    bool doubtful;   /* the file that names it, or would, was replaced or written after the recording */
     uint8_t zero[2]; /* padding, kept zero so that DSOs hash as bytes */
     struct sp_dso_place place;
 };

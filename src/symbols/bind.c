@@ -117,7 +117,7 @@ static bool object_equals(const struct sp_object *a, const struct sp_object *b)
     return a->kind == b->kind && a->is_kernel == b->is_kernel && a->memfd == b->memfd && a->pid == b->pid &&
            a->kernel_text == b->kernel_text && a->start == b->start && a->place.base == b->place.base &&
            a->place.text == b->place.text && a->place.ips == b->place.ips &&
-           a->place.symbol == b->place.symbol && a->doubtful == b->doubtful &&
+           a->place.symbol == b->place.symbol && a->doubtful == b->doubtful && a->replaced == b->replaced &&
            a->extra_json == b->extra_json && a->origin == b->origin && object_text_equals(a->path, b->path) &&
            object_text_equals(a->name, b->name) && object_text_equals(a->build_id, b->build_id);
 }
@@ -202,6 +202,7 @@ static bool module_key(struct sp_binder *b, const struct sp_object *o, struct sp
     case SP_OBJECT_FILE:
         key->kind = SP_MODULE_FILE;
         key->doubtful = o->doubtful;
+        key->replaced = o->replaced;
         return true;
     case SP_OBJECT_SPECIAL:
         key->kind = SP_MODULE_FILE;
@@ -294,10 +295,17 @@ static struct sp_dso_place dso_place(const struct sp_binder *b, const struct obj
     return at;
 }
 
+/* One that was replaced stays so for who looks later, unless it was found elsewhere. */
+static bool dso_is_doubtful(const struct object *o, const struct sp_module *file)
+{
+    return o->is.doubtful || (file && sp_module_is_doubtful(file)) ||
+           (o->is.replaced && !(file && sp_module_found(file)));
+}
+
 static uint32_t dso_make(struct sp_binder *b, const struct object *o, const char *name)
 {
     const struct sp_module *file = o->is.kind == SP_OBJECT_FILE ? o->module : NULL;
-    bool doubtful = o->is.doubtful || (file && sp_module_is_doubtful(file));
+    bool doubtful = dso_is_doubtful(o, file);
     const char *id = o->is.build_id.n    ? o->is.build_id.p
                      : file && !doubtful ? sp_module_build_id(file)
                                          : NULL;

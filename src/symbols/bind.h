@@ -36,6 +36,7 @@ struct sp_object {
     enum sp_object_kind kind;
     bool is_kernel;
     bool doubtful; /* FILE: as sp_dso */
+    bool replaced; /* FILE: as sp_module_key */
     bool memfd;    /* FILE: a program, or code that its process has a map or dump of */
     struct sp_str
         path; /* as recorded; of BPF and PATCH the name of the function; of KMOD with brackets or not */

@@ -51,6 +51,7 @@ static void doubt_file(struct sp_module *m)
 {
     struct timespec recorded = m->owner->recorded;
     struct stat sb;
+    m->doubtful |= m->key.replaced && !m->key.build_id;
     if (m->key.build_id || m->is_pe || m->elf.macho || !recorded.tv_sec || stat(m->file, &sb))
         return;
     if (!recorded.tv_nsec || !sb.st_mtim.tv_nsec) /* archives know no more than seconds */

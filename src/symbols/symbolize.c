@@ -93,7 +93,7 @@ static void symbolize_classify(struct symbolizer *z, uint32_t number)
     o->object = (struct sp_object){
         .kind = kind,
         .is_kernel = dso->is_kernel,
-        .doubtful = dso->doubtful,
+        .replaced = dso->doubtful && kind == SP_OBJECT_FILE,
         .memfd = kind == SP_OBJECT_FILE && dso->place.base && name.n >= 6 && !memcmp(name.p, "memfd:", 6),
         .path = name,
         .name = name,
@@ -128,6 +128,15 @@ static uint32_t object_of(struct symbolizer *z, uint32_t dso, int64_t pid)
 static bool has_name(const struct sp_frame *f)
 {
     return !(f->flags & SP_FRAME_UNRESOLVED);
+}
+
+/* Names that are there already are of the file that is doubtful, whichever is found now. */
+static void doubt_named(struct symbolizer *z)
+{
+    for (uint32_t i = 0; i < z->frames.n; i++) {
+        struct sp_object *o = &z->origins[dso_of_frame(z, i)].object;
+        o->doubtful |= o->replaced && has_name(&z->frames.v[i]);
+    }
 }
 
 /* Whether a frame may gain something; leaf is what stands leafward of it, or NULL. */
@@ -525,6 +534,7 @@ static spaa_status symbolize_run(struct symbolizer *z, unsigned jobs)
     memset(z->moved, 0xff, (z->frames.n + 1) * sizeof *z->moved);
     for (uint32_t i = 0; i < z->dsos.n; i++)
         symbolize_classify(z, i);
+    doubt_named(z);
     if (!z->kernel_text && counts_from_text(z))
         z->kernel_text = SOME_TEXT;
     for (size_t i = 0; i < z->dsos.n; i++) {

@@ -103,7 +103,7 @@ static bool same_text(const char *a, const char *b)
 static bool same_key(const struct sp_module_key *a, const struct sp_module_key *b)
 {
     return a->kind == b->kind && a->pid == b->pid && a->kernel_text == b->kernel_text &&
-           same_text(a->path, b->path) && same_text(a->build_id, b->build_id);
+           a->replaced == b->replaced && same_text(a->path, b->path) && same_text(a->build_id, b->build_id);
 }
 
 static spaa_status symbols_open_module(struct sp_module *m)

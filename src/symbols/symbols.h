@@ -102,6 +102,7 @@ struct sp_module_key {
     uint64_t kernel_text;   /* KERNEL, KMOD: address of _text in the recording; 0: unknown */
     const char *kernel_ref; /* the symbol there, "_text" or "_stext", if the recording says so; a literal */
     bool doubtful;          /* FILE: names were taken of it when it was; no part of the key */
+    bool replaced;          /* FILE: what its path names now is known to be another one */
 };
 
 /*
@@ -171,8 +172,8 @@ const struct sp_module_key *sp_module_key(const struct sp_module *m);
 /* FILE: the build-id read from the file itself, lower-case hex, or NULL. */
 const char *sp_module_build_id(const struct sp_module *m);
 /*
- * FILE: whether it may be another build: it was written after the recording, which has no build-id of it. Not
- * of one below symfs: whoever put it there says that it is the one.
+ * FILE: whether it may be another build: it was replaced, or written after the recording, which has no
+ * build-id of it. Not of one below symfs: whoever put it there says that it is the one.
  */
 bool sp_module_is_doubtful(const struct sp_module *m);
 /* FILE: where the ELF file and its separate debug file were found; NULL where they were not (yet). */

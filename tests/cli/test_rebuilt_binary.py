@@ -1,15 +1,19 @@
 """A binary without a recorded build-id that was written after the recording: it may be another build, and that is said."""
 
+import fcntl
 import json
 import os
 import subprocess
+import sys
 
 import pytest
-from conftest import ask, run
+from conftest import ROOT, ask, run
 from test_annotate import SOURCE, needs_tools
 from test_annotate_diff import NEW
 
-import profiles
+sys.path.insert(0, os.path.join(ROOT, "tests", "formats"))
+import perf_data_files as files  # noqa: E402
+import profiles  # noqa: E402
 
 HOUR = 3600
 
@@ -61,7 +65,7 @@ def test_a_later_binary_names_but_that_is_said(tmp_path, id_):
     answer = ask("annotate", profile, "sum")
     assert answer["files"][0]["newer"] is None and answer["files"][0]["source"] == "recorded" and answer["ranges"][0]["text"]
     text = said(profile, "sum")
-    assert "! the binary was written after the recording, which has no build-id of it" in text and "is a copy" not in text
+    assert "! the binary was replaced, or written after the recording, which has no build-id of it" in text and "is a copy" not in text
 
 
 @needs_tools
@@ -131,3 +135,111 @@ def test_embedded_text_of_it_has_no_date(tmp_path):
     pieces = [r for r in map(json.loads, (tmp_path / "kept.spaa").read_text().splitlines()) if r["type"] == "x_spaa_source"]
     assert pieces and not any("newer" in r or "older" in r for r in pieces)
     assert dso(tmp_path / "kept.spaa")["x_spaa"] == {"doubtful": True}
+
+
+def perf_data(folder, file=None, deleted=True, host=None, build_id=b"", table=()):
+    """A recording of sum by its addresses, of which perf tells the path, and perhaps the inode."""
+    out = subprocess.run(["nm", "-S", folder / "shop"], capture_output=True, text=True, check=True).stdout
+    start, size = next((int(f[0], 16), int(f[1], 16)) for f in map(str.split, out.splitlines()) if len(f) == 4 and "sum" in f[3])
+    load = subprocess.run(["readelf", "-lW", folder / "shop"], capture_output=True, text=True, check=True).stdout
+    at = next(line.split() for line in load.splitlines() if "LOAD" in line and " E " in line)
+    offset, vaddr, length = (int(at[i], 16) for i in (1, 2, 4))
+    r = files.Recording([(1, 0, files.IP | files.TID | files.TIME, {})])
+    path = os.fsencode(folder / "shop")
+    r.mmap2(10, 0x400000, length, offset, path + (b" (deleted)" if deleted else b""), 5, build_id, file=file or (0, 0, 0, 0))
+    for i in range(size):
+        r.sample(ip=0x400000 + start + i - vaddr, time=10 + i)
+    if table:
+        name = files.pad8(table[0] + b"\0")
+        r.features[2] = r.pack("IHHi20sI", 36 + len(name), 0, 2, 10, table[1], 0) + name
+    if host:
+        r.features[3] = r.text(host)
+    (folder / "perf.data").write_bytes(r.bytes())
+    at = os.stat(folder / "perf.data").st_mtime - HOUR
+    os.utime(folder / "shop", (at, at))
+    return folder / "perf.data"
+
+
+def names(path):
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    return {r["func"] for r in records if r["type"] == "frame" and r.get("func_resolved", True)}
+
+
+def converted(path, *more):
+    out = path.parent / "out.spaa"
+    return out, run("convert", path, "-o", out, *more, code=0).err
+
+
+@needs_tools
+def test_a_binary_that_was_deleted_while_it_ran_is_another_one(tmp_path):
+    """The file at its path is older than the recording: it was moved there."""
+    compiled(tmp_path, "sha1")
+    data = perf_data(tmp_path)
+    profile, err = converted(data)
+    assert err.count("SPAA-W809") == 1 and "build_id" not in dso(profile) and dso(profile)["x_spaa"] == {"doubtful": True}
+    assert "replaced" in ask("annotate", data, "sum", "--asm")["no_instructions"]
+    bare, err = converted(data, "--no-symbols")
+    assert "W809" not in err and dso(bare)["x_spaa"]["doubtful"]
+    named_, err = named(bare)
+    assert err.count("SPAA-W809") == 1 and named_.read_bytes() == converted(data)[0].read_bytes()
+
+
+@needs_tools
+def test_the_binary_that_was_deleted_is_believed_where_it_was_kept(tmp_path):
+    compiled(tmp_path, "none")
+    data = perf_data(tmp_path)
+    copy = tmp_path / "root" / str(tmp_path / "shop").lstrip("/")
+    copy.parent.mkdir(parents=True)
+    os.rename(tmp_path / "shop", copy)
+    for path in (data, converted(data, "--no-symbols")[0].rename(tmp_path / "bare.spaa")):
+        profile, err = (converted if path == data else named)(path, "--symfs", tmp_path / "root")
+        assert "W809" not in err and "x_spaa" not in dso(profile) and names(profile)
+
+
+@needs_tools
+def test_the_binary_that_was_deleted_is_believed_by_its_build_id(tmp_path):
+    compiled(tmp_path, "0x" + "ab" * 20)
+    profile, err = converted(perf_data(tmp_path, build_id=b"\xab" * 20))
+    assert "W809" not in err and dso(profile)["build_id"] == "ab" * 20 and names(profile)
+    profile, err = converted(perf_data(tmp_path, build_id=b"\xcd" * 20))
+    assert "W312" in err and not names(profile)
+
+
+@needs_tools
+def test_the_build_id_of_what_came_after_is_not_that_of_the_deleted_binary(tmp_path):
+    """Both ran; perf stores the build-id of the one that is there."""
+    compiled(tmp_path, "0x" + "ab" * 20)
+    profile, err = converted(perf_data(tmp_path, table=(os.fsencode(tmp_path / "shop"), b"\xab" * 20)))
+    assert err.count("SPAA-W809") == 1 and "build_id" not in dso(profile)
+
+
+@needs_tools
+@pytest.mark.parametrize("change, doubtful", (("", False), ("inode", True), ("inode device", False), ("inode host", False),
+                                              ("inode no host", False)))
+def test_another_inode_on_the_device_of_the_recording_is_another_binary(tmp_path, change, doubtful):
+    compiled(tmp_path, "none")
+    st = os.stat(tmp_path / "shop")
+    file = (os.major(st.st_dev) + ("device" in change), os.minor(st.st_dev), st.st_ino + ("inode" in change), 0)
+    host = None if "no host" in change else os.uname().nodename.encode() + (b"x" if "host" in change else b"")
+    profile, err = converted(perf_data(tmp_path, file, False, host))
+    assert names(profile) and ("W809" in err, "x_spaa" in dso(profile)) == (doubtful, doubtful)
+
+
+def generation(path):
+    with open(path, "rb") as f:
+        try:
+            return int.from_bytes(fcntl.ioctl(f, 0x80087601, bytes(8))[:4], sys.byteorder)
+        except OSError:
+            return 0
+
+
+@needs_tools
+@pytest.mark.parametrize("more", (0, 1))
+def test_an_inode_that_was_used_again_is_another_binary(tmp_path, more):
+    compiled(tmp_path, "none")
+    st, now = os.stat(tmp_path / "shop"), generation(tmp_path / "shop")
+    if not now:
+        pytest.skip("the file system has no generations")
+    file = (os.major(st.st_dev), os.minor(st.st_dev), st.st_ino, now + more)
+    _, err = converted(perf_data(tmp_path, file, False, os.uname().nodename.encode()))
+    assert ("W809" in err) == bool(more)

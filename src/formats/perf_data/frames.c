@@ -110,10 +110,11 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
     char hex[2 * 20 + 1];
     const char *id = m->build_id ? sp_pd_hex(m->build_id, m->build_id_size, hex)
                                  : sp_pd_build_id_of(f->pd, m->path.p, m->path.n);
-    if (!id)
-        id = sp_pd_build_id_of(f->pd, path.p, path.n);
-    if (!id && o.kind == SP_OBJECT_FILE && sp_pd_mapped_id(f->pd, m, &id))
+    /* Of a file that was deleted while it ran: its path has another one, whose the table's build-id is. */
+    bool other = path.n < m->path.n && !o.memfd;
+    if (!id && !other && o.kind == SP_OBJECT_FILE && sp_pd_mapped_id(f->pd, m, &id, &other))
         return SP_NONE;
+    o.replaced = !id && other && o.kind == SP_OBJECT_FILE;
     o.build_id = pd_frames_cstr(id);
     uint32_t number = sp_binder_object(f->binder, &o);
     if (number != SP_NONE && !m->data && o.kind == SP_OBJECT_FILE)

@@ -5,6 +5,9 @@
  * It is when device, inode and (where the map tells it) generation are the same, and it was neither written
  * nor replaced since: its times are not later than those of the recording, whose file is as old as its end,
  * or younger, if it is a copy. With --symfs files of another place are meant, of which nothing is known.
+ *
+ * It is another one when the device is the same and the inode or its generation is not, on the machine that
+ * recorded: elsewhere the numbers say nothing.
  */
 #include "base/hash.h"
 #include "dwarf/elf.h"
@@ -15,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 static bool pd_mapped_later(struct timespec a, struct timespec b)
@@ -22,29 +26,42 @@ static bool pd_mapped_later(struct timespec a, struct timespec b)
     return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
+enum pd_generation { PD_GENERATION_UNTOLD, PD_GENERATION_SAME, PD_GENERATION_OTHER };
+
 /* A map that was read from /proc does not tell the generation; nor do some file systems have one. */
-static bool pd_mapped_generation(int fd, uint64_t recorded)
+static enum pd_generation pd_mapped_generation(int fd, uint64_t recorded)
 {
     int now = 0;
-    if (!recorded)
-        return true;
-    return ioctl(fd, FS_IOC_GETVERSION, &now) == 0 && (uint32_t)now == recorded;
+    if (!recorded || ioctl(fd, FS_IOC_GETVERSION, &now) != 0)
+        return PD_GENERATION_UNTOLD;
+    return (uint32_t)now == recorded ? PD_GENERATION_SAME : PD_GENERATION_OTHER;
 }
 
-static bool pd_mapped_is_same(const struct sp_pd *pd, const struct sp_pd_mapped_file *x)
+/* Numbers of devices and inodes are those of one machine. */
+static bool pd_mapped_is_here(const struct sp_pd *pd)
+{
+    struct utsname host;
+    size_t n = pd->hostname.n;
+    return pd->hostname.p && !uname(&host) && n == strlen(host.nodename) &&
+           memcmp(pd->hostname.p, host.nodename, n) == 0;
+}
+
+/* Whether the file is the one that was mapped; x->other: whether it is another one. */
+static bool pd_mapped_is_same(const struct sp_pd *pd, struct sp_pd_mapped_file *x)
 {
     struct timespec recorded;
     struct stat sb;
-    bool told = x->inode && sp_input_written(pd->in, &recorded);
-    int fd = told ? open(x->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+    bool dated = sp_input_written(pd->in, &recorded);
+    int fd = x->inode ? open(x->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
     if (fd < 0)
         return false;
-    bool same = fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) && sb.st_ino == x->inode &&
-                major(sb.st_dev) == x->major && minor(sb.st_dev) == x->minor &&
-                !pd_mapped_later(sb.st_mtim, recorded) && !pd_mapped_later(sb.st_ctim, recorded) &&
-                pd_mapped_generation(fd, x->generation);
+    bool there = fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) && major(sb.st_dev) == x->major &&
+                 minor(sb.st_dev) == x->minor;
+    enum pd_generation generation = pd_mapped_generation(fd, x->generation);
+    x->other = there && (sb.st_ino != x->inode || generation == PD_GENERATION_OTHER) && pd_mapped_is_here(pd);
     close(fd);
-    return same;
+    return there && dated && sb.st_ino == x->inode && !pd_mapped_later(sb.st_mtim, recorded) &&
+           !pd_mapped_later(sb.st_ctim, recorded) && (generation == PD_GENERATION_SAME || !x->generation);
 }
 
 static bool pd_mapped_equals(const struct sp_pd_mapped_file *x, const struct sp_pd_mmap *m)
@@ -65,11 +82,11 @@ static spaa_status pd_mapped_read(struct sp_pd *pd, struct sp_pd_mapped_file *x)
     return st == SPAA_ERR_NOMEM ? sp_nomem(pd->d) : SPAA_OK;
 }
 
-spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const char **id)
+spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const char **id, bool *other)
 {
     *id = NULL;
-    if (!m->inode || m->data || m->path.p[0] != '/' || pd->opts->symbols.no_symbols ||
-        pd->opts->symbols.symfs)
+    *other = false;
+    if (!m->inode || m->data || m->path.p[0] != '/' || pd->opts->symbols.no_symbols)
         return SPAA_OK;
     struct sp_probe at = sp_map_probe(&pd->mapped_file_map, sp_hash_key(m->path.p, m->path.n) ^ m->inode);
     uint32_t i;
@@ -90,6 +107,8 @@ spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const 
             !sp_map_add_at(&pd->mapped_file_map, &at, i))
             return sp_nomem(pd->d);
     }
-    *id = *pd->mapped_files.v[i].build_id ? pd->mapped_files.v[i].build_id : NULL;
+    const struct sp_pd_mapped_file *x = &pd->mapped_files.v[i];
+    *id = *x->build_id && !pd->opts->symbols.symfs ? x->build_id : NULL;
+    *other = x->other;
     return SPAA_OK;
 }

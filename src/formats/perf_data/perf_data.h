@@ -284,12 +284,13 @@ struct sp_pd_part {
     struct sp_pd_unpack *unpack;
 };
 
-/* A file as a map tells it, and the build-id of what is there now, if that is shown to be the same. */
+/* A file as a map tells it, and what is there now: its build-id, if that is shown to be the same. */
 struct sp_pd_mapped_file {
     const char *path;
     uint32_t major, minor;
     uint64_t inode, generation;
     char build_id[2 * 20 + 1]; /* "": not shown, or it has none */
+    bool other;                /* it is shown to be another one */
 };
 
 struct sp_pd {
@@ -512,9 +513,10 @@ bool sp_pd_is_fork(const struct sp_pd *pd, const unsigned char *rec, uint64_t ti
 /*
  * mapped.c: the build-id of a file whose map has none, in hex, where the file at its path is shown to be the
  * one that was mapped: by device, inode and generation, and by its times, which are not later than the
- * recording. *id NULL: it is not. SPAA_OK, or a failure that was reported.
+ * recording. *id NULL: it is not. *other: it is shown to be another one. SPAA_OK, or a failure that was
+ * reported.
  */
-spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const char **id);
+spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const char **id, bool *other);
 
 /* tracepoints.c */
 spaa_status sp_pd_trace_read(struct sp_pd *pd, const unsigned char *p, size_t n);
