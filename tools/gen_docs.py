@@ -159,8 +159,10 @@ Formats that spell out every stack, sample or level can make gigabytes of a kilo
 name that stands in a stack ten thousand times. More than 64 MiB, before compression, that are also a hundred times
 what the profile holds – each name, stack and sample once – are only written with `--expand`; `convert`, `merge`
 and `symbolize` have it. Without it they end with SPAA-E036, and nothing is written: no file, nothing on standard output but where the
-text only turns out to be so long when much of it has gone there. SPAA is never concerned, nor is an original
-that is given back. The names of one stack may have 512 MiB together in such formats, `--expand` or not (SPAA-E007).
+text only turns out to be so long when much of it has gone there. An original that is given back is not concerned. SPAA says each stack
+once, and a name once for each of its rows. A file in which names that frames, stacks and labels share would take more than 512 MiB and
+a hundred times what it holds where each row has its own is not read (SPAA-E007), nor are more than 256 MiB of source lines made of a file and
+its lines (SPAA-L300). The names of one stack may have 512 MiB together in such formats, `--expand` or not (SPAA-E007).
 """
 
 ORIGINALS = """

@@ -48,9 +48,9 @@ How far it goes:
 - Weights may be negative (SPAA-W210 is not said) where they are differences: in windows, which say what changed, and in
   stacks of the source tools pprof (delta profiles), folded, dtrace and bpftrace (sums).
 - Memory grows with ids, not with samples: about 45 bytes for each DSO, frame, thread, stack and window, and for
-  each pair of linked stacks. Past 16 million ids of one kind, a line of 256 MiB, a nesting of 131,072 levels, a million
-  keys in the objects of a line, or a million frames in a stack, the report says that it is incomplete (SPAA-E007),
-  and the exit code is 3.
+  each pair of linked stacks. Past 16 million ids of one kind, 256 metrics (readers leave out what names further ones),
+  a line of 256 MiB, a nesting of 131,072 levels, a million keys in the objects of a line, or a million frames in a
+  stack, the report says that it is incomplete (SPAA-E007), and the exit code is 3.
 - A file cannot show whether a build id was available, how a stack id was hashed, or whether a derivation is valid:
   that is not judged.
 
