@@ -176,7 +176,8 @@ void sp_annotate_say_source(struct sp_annotate *x, const char *before, const str
         sp_buf_printf(b, ", read from %s", t->found);
     sp_answer_line_buf(x->asked.out, b);
     sp_buf_clear(b);
-    bool doubtful = at->module && sp_module_is_doubtful(at->module);
+    bool own = t->from == SP_SOURCE_KEPT && !t->undated; /* nothing is taken of the binary */
+    bool doubtful = !own && at->module && sp_module_is_doubtful(at->module);
     if (doubtful)
         sp_answer_line(x->asked.out, "! the binary was replaced, or written after the recording, which has "
                                      "no build-id of it: names, lines "

@@ -243,3 +243,20 @@ def test_an_inode_that_was_used_again_is_another_binary(tmp_path, more):
     file = (os.major(st.st_dev), os.minor(st.st_dev), st.st_ino, now + more)
     _, err = converted(perf_data(tmp_path, file, False, os.uname().nodename.encode()))
     assert ("W809" in err) == bool(more)
+
+
+@needs_tools
+def test_text_that_the_profile_carries_stays_its_own_when_the_binary_is_rebuilt(tmp_path):
+    compiled(tmp_path, "none")
+    profile, _ = named(recorded(tmp_path, -HOUR))
+    kept = tmp_path / "kept.spaa"
+    run("convert", profile, "--embed-source", "1", "-o", kept, code=0)
+    at = os.stat(kept).st_mtime + HOUR
+    os.utime(tmp_path / "shop", (at, at))
+    os.unlink(tmp_path / "src" / "shop.cpp")
+    answer = ask("annotate", kept, "sum")
+    assert answer["files"][0]["newer"] is False and answer["ranges"][0]["text"]
+    text = said(kept, "sum")
+    assert "another build's" not in text and "was not known" not in text
+    assert not ask("annotate", kept, "sum", "--diff", kept)["diff"]["by_number"]
+    assert ask("annotate", kept, "sum", "--asm")["no_instructions"]
