@@ -77,7 +77,7 @@ static spaa_status pd_mapped_read(struct sp_pd *pd, struct sp_pd_mapped_file *x)
         return SPAA_OK;
     spaa_status st = sp_elf_read(x->path, pd->d, &e, NULL);
     if (st == SPAA_OK && strlen(e.build_id) < sizeof x->build_id)
-        strcpy(x->build_id, e.build_id);
+        memcpy(x->build_id, e.build_id, strlen(e.build_id) + 1);
     sp_elf_free(&e);
     return st == SPAA_ERR_NOMEM ? sp_nomem(pd->d) : SPAA_OK;
 }
