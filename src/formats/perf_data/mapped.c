@@ -7,7 +7,7 @@
  * or younger, if it is a copy. With --symfs files of another place are meant, of which nothing is known.
  *
  * It is another one when the device is the same and the inode or its generation is not, on the machine that
- * recorded: elsewhere the numbers say nothing.
+ * recorded: elsewhere the numbers say nothing. Whoever looks names up later is to know that, too.
  */
 #include "base/hash.h"
 #include "dwarf/elf.h"
@@ -73,7 +73,7 @@ static bool pd_mapped_equals(const struct sp_pd_mapped_file *x, const struct sp_
 static spaa_status pd_mapped_read(struct sp_pd *pd, struct sp_pd_mapped_file *x)
 {
     struct sp_elf e = {0};
-    if (!pd_mapped_is_same(pd, x))
+    if (!pd_mapped_is_same(pd, x) || pd->opts->symbols.no_symbols)
         return SPAA_OK;
     spaa_status st = sp_elf_read(x->path, pd->d, &e, NULL);
     if (st == SPAA_OK && strlen(e.build_id) < sizeof x->build_id)
@@ -86,7 +86,7 @@ spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const 
 {
     *id = NULL;
     *other = false;
-    if (!m->inode || m->data || m->path.p[0] != '/' || pd->opts->symbols.no_symbols)
+    if (!m->inode || m->data || m->path.p[0] != '/')
         return SPAA_OK;
     struct sp_probe at = sp_map_probe(&pd->mapped_file_map, sp_hash_key(m->path.p, m->path.n) ^ m->inode);
     uint32_t i;
