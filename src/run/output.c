@@ -6,6 +6,15 @@
 #include "run/run.h"
 
 #include <signal.h>
+#include <sys/stat.h>
+
+/* Devices and pipes are written directly: there is no file to tell of, and opening one may wait for a reader.
+ */
+static bool is_written_beside(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) != 0 || S_ISREG(st.st_mode);
+}
 
 spaa_status sp_run_output_open(struct sp_run *run, const char *path, struct sp_output **out)
 {
@@ -15,7 +24,10 @@ spaa_status sp_run_output_open(struct sp_run *run, const char *path, struct sp_o
         *out = run->out;
         return run->out ? SPAA_OK : run->status;
     }
-    sigfillset(&all);
+    if (is_written_beside(path))
+        sigfillset(&all);
+    else
+        sigemptyset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     spaa_status st = sp_output_open(path, run->diags, out);
     const char *name = st ? NULL : sp_output_temporary(*out);

@@ -132,6 +132,23 @@ def test_the_file_that_was_there_stays(large, tmp_path):
     assert os.listdir(target.parent) == ["real.spaa.gz"] and target.read_bytes() == before
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_pipe_that_nobody_reads_is_left_at_the_first_signal(tmp_path, number):
+    fifo = tmp_path / "out.spaa"
+    os.mkfifo(fifo)
+    (tmp_path / "in.folded").write_text("main;work 3\n")
+    p = subprocess.Popen([BIN, "convert", tmp_path / "in.folded", "-o", fifo], stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(0.5)
+        assert p.poll() is None  # it waits
+        p.send_signal(number)
+        assert p.wait(timeout=20) == -number
+    finally:
+        p.kill()
+        p.wait()
+    assert sorted(os.listdir(tmp_path)) == ["in.folded", "out.spaa"]
+
+
 def test_ignored_signals_stay_ignored(tmp_path):
     """As under nohup."""
     fifo, out = str(tmp_path / "fifo"), tmp_path / "out.spaa"
