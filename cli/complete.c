@@ -140,10 +140,11 @@ int cli_complete(struct cli *c, int argc, char **argv)
     if (!c->options || !c->files)
         return EXIT_FINE;
     x.word = argv[at + 1];
-    cli_print(c, complete_word(&x, argc - 1, argv + 1, at));
-    cli_print(c, "\n");
-    if (x.text)
-        cli_print(c, x.text);
+    int rc = cli_print(c, complete_word(&x, argc - 1, argv + 1, at));
+    if (!rc)
+        rc = cli_print(c, "\n");
+    if (!rc && x.text)
+        rc = cli_print(c, x.text);
     free(x.text);
-    return EXIT_FINE;
+    return rc;
 }

@@ -284,3 +284,9 @@ def test_fish(place):
         done = subprocess.run(["fish", "--no-config", "-c", ask, f"spaa {line}"], cwd=work, env=env, capture_output=True, text=True, timeout=60)
         assert done.stderr == ""
         assert words[-1] in [x.split("\t")[0].rstrip("/") for x in done.stdout.splitlines()], line
+
+
+def test_a_full_output_is_an_error():
+    with open("/dev/full", "wb") as full:
+        p = subprocess.run([BIN, "__complete", "0", "to"], stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert p.returncode == 3 and b"No space left" in p.stderr
