@@ -93,3 +93,18 @@ def test_a_map_of_somebody_else_is_believed_when_told_so(tmp_path, perf_map):
 def test_a_pipe_where_a_map_may_be_is_not_waited_for(tmp_path, perf_map):
     os.mkfifo(perf_map)
     assert "jitted" not in spaa("convert", recording(tmp_path), "--to", "folded", "-o", "-").stdout
+
+
+@root_only
+def test_a_link_of_somebody_else_to_a_map_is_not_believed(tmp_path, perf_map):
+    """Whose name it is counts, not only whose file: /tmp/perf-PID.map may lead anywhere."""
+    real = tmp_path / "names"
+    real.write_text("5000 100 jitted\n")
+    path = recording(tmp_path)
+    os.symlink(real, perf_map)
+    done = spaa("convert", path, "--to", "folded", "-o", "-")
+    assert "jitted" in done.stdout and "SPAA-W807" not in done.stderr
+    os.chown(perf_map, 12345, 12345, follow_symlinks=False)
+    done = spaa("convert", path, "--to", "folded", "-o", "-")
+    assert "jitted" not in done.stdout and "SPAA-W807" in done.stderr and perf_map in done.stderr
+    assert "jitted" in spaa("convert", path, "--to", "folded", "-o", "-", "--trust-maps").stdout

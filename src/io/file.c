@@ -132,10 +132,17 @@ static spaa_status slurp(int fd, uint64_t size, size_t max, const char *path, st
     return SPAA_OK;
 }
 
-static bool is_own(int fd)
+static bool is_ours(const struct stat *st)
 {
-    struct stat st;
-    return !fstat(fd, &st) && (st.st_uid == 0 || st.st_uid == geteuid());
+    return st->st_uid == 0 || st->st_uid == geteuid();
+}
+
+/* The file, and the name: in /tmp anybody's link may lead to a file of root. Of what is called so in a folder
+ * like /tmp nobody but its owner can make something else. */
+static bool is_own(int fd, const char *path)
+{
+    struct stat name, file;
+    return !lstat(path, &name) && is_ours(&name) && !fstat(fd, &file) && is_ours(&file);
 }
 
 spaa_status sp_file_slurp_own(const char *path, size_t max, bool any, struct sp_diags *d, char **data,
@@ -146,7 +153,7 @@ spaa_status sp_file_slurp_own(const char *path, size_t max, bool any, struct sp_
     int fd = sp_file_open(path, &size);
     if (fd < 0)
         return SPAA_ERR_NOT_FOUND;
-    spaa_status st = any || is_own(fd) ? SPAA_OK : SPAA_ERR_USAGE;
+    spaa_status st = any || is_own(fd, path) ? SPAA_OK : SPAA_ERR_USAGE;
     if (!st)
         st = slurp(fd, size, max, path, d, &p, n);
     if (!st)

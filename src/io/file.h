@@ -41,7 +41,9 @@ struct sp_file_gate {
 /* The same of a file behind a gate. */
 spaa_status sp_file_slurp_through(const struct sp_file_gate *gate, const char *path, size_t max,
                                   struct sp_diags *d, char **data, size_t *n);
-/* The same of a file that root or the one who runs this owns, unless `any` does: SPAA_ERR_USAGE of another's.
+/*
+ * The same of a file that root or the one who runs this owns, as well as a link that leads to it, unless
+ * `any` does: SPAA_ERR_USAGE of another's.
  */
 spaa_status sp_file_slurp_own(const char *path, size_t max, bool any, struct sp_diags *d, char **data,
                               size_t *n);
