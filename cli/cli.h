@@ -30,7 +30,7 @@ struct cli {
     size_t nmade;
     enum words_of words_of;
     const char *words_percentage; /* perf's --percentage; NULL: not given */
-    bool words_no_leaks;          /* heaptrack_print's -l 0 */
+    unsigned words_lists;         /* heaptrack_print's, as it was told: words.c */
     bool words_names;             /* pprof's -focus=, -ignore= or -hide= */
     bool has_split;               /* of two lists of files: there was a `--`, after `split` */
     size_t split;

@@ -267,6 +267,34 @@ static bool chains_none(int argc, char **argv, int *i)
     return false;
 }
 
+/*
+ * What heaptrack_print shows unless it is told otherwise: all lists but that of leaks. Here it is one; the
+ * first that is left where some were switched off.
+ */
+static const char *const words_track_lists[] = {"peak", "calls", "temporary"};
+enum { TRACK_LISTS = 3, LEAKS_ON = 1 << TRACK_LISTS, LEAKS_OFF = 2 << TRACK_LISTS };
+
+static unsigned words_list_told(const struct word *w, bool off)
+{
+    if (w->what == WORD_COMMAND)
+        return off ? LEAKS_OFF : LEAKS_ON;
+    for (unsigned k = 0; off && w->value && k < TRACK_LISTS; k++)
+        if (strcmp(words_track_lists[k], w->value) == 0)
+            return 1u << k;
+    return 0;
+}
+
+/* NULL: leaks. */
+static const char *words_list_left(unsigned told)
+{
+    unsigned k = 0;
+    if (!told || told & LEAKS_ON)
+        return NULL;
+    while (k < TRACK_LISTS && told >> k & 1)
+        k++;
+    return k < TRACK_LISTS ? words_track_lists[k] : NULL;
+}
+
 static int word_flag(struct cli *c, const struct word *w, int argc, char **argv, int *i)
 {
     const char *eq = strchr(argv[*i], '=');
@@ -275,8 +303,8 @@ static int word_flag(struct cli *c, const struct word *w, int argc, char **argv,
     if (pprof && (strcmp(eq + 1, "false") == 0 || strcmp(eq + 1, "0") == 0))
         return word_is_false(c, w, argv[*i]);
     *i += behind;
-    if (off && w->what == WORD_COMMAND)
-        c->words_no_leaks = true;
+    if (w->of == WORDS_TRACK)
+        c->words_lists |= words_list_told(w, off);
     return off || w->what != WORD_FLAG ? EXIT_FINE : word_add(c, w, w->ours, w->value);
 }
 
@@ -327,8 +355,9 @@ int cli_words_end(struct cli *c)
     if (c->words_of == WORDS_PPROF && strcmp(now, "leaks") != 0 && !cli_option(c, "own") &&
         !cli_option(c, "allocators"))
         words_imply(c, "keep-allocators", NULL);
-    if (c->words_no_leaks && strcmp(now, "leaks") == 0)
-        words_imply(c, "metric", "peak");
+    const char *list = words_list_left(c->words_lists);
+    if (list && strcmp(now, "leaks") == 0)
+        words_imply(c, "metric", list);
     return c->words_percentage ? words_percentage(c) : EXIT_FINE;
 }
 

@@ -48,6 +48,11 @@ EQUAL = [
     (["heaptrack_print", "--print-leaks", "1", "--print-peaks=0", TRACK], ["leaks", TRACK]),
     (["heaptrack_print", "-l", "0", "-a", "1", TRACK], ["leaks", TRACK, "--metric", "calls"]),
     (["heaptrack_print", "-l", "0", TRACK], ["leaks", TRACK, "--metric", "peak"]),
+    (["heaptrack_print", "-a", "0", "-p", "0", TRACK], ["leaks", TRACK, "--metric", "temporary"]),
+    (["heaptrack_print", "-p0", "-T", "0", TRACK], ["leaks", TRACK, "--metric", "calls"]),
+    (["heaptrack_print", "--print-allocators=0", TRACK], ["leaks", TRACK, "--metric", "peak"]),
+    (["heaptrack_print", "-l", "0", "-a", "0", "-p", "0", TRACK], ["leaks", TRACK, "--metric", "temporary"]),
+    (["heaptrack_print", "-a", "0", "-p", "0", "-l", "1", TRACK], ["leaks", TRACK]),
     (["heaptrack_print", "-m", "-t", TRACK], ["leaks", TRACK]),
 ]
 SAID = [
