@@ -216,7 +216,7 @@ static spaa_status perf_script_sample(struct reader *r, struct sp_ps_sample *s, 
     uint32_t lines = 0;
     bool chain_below = below < end && (*below == '\t' || (s->rest.n && !r->stacks.dso_seen && *below != ' ' &&
                                                           perf_script_trimmed_frame_at(r, below, end)));
-    bool chain = perf_script_chain_at(below, end);
+    bool chain = s->rest.n && perf_script_chain_at(below, end);
     bool branches = !chain && perf_script_cut_frame(r, s, chain_below);
     if (branches || (!chain && perf_script_frame_on_line(r, s, chain_below))) {
         stop = perf_script_source_below(r, below, end);
