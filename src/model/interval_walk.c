@@ -389,6 +389,21 @@ int64_t sp_walk_ran_at(const struct sp_walk *w, uint32_t thread, int64_t t, int3
     return seen == SP_ABSENT || (last != SP_ABSENT && seen < last) ? t : seen;
 }
 
+/* Woken when it had come back unseen: what ended before it came was not ended by that, but what follows may
+ * be, as of one that is woken while it still runs. */
+static struct sp_walk_now woken_while_on(struct sp_walk_now *n, int64_t came)
+{
+    struct sp_walk_now early = {.early = SP_ABSENT, .early_waker = SP_NONE, .early_stack = SP_NONE};
+    if (n->where == SP_WALK_OFF && n->woken != SP_ABSENT && n->woken > came) {
+        early.early = n->woken;
+        early.early_waker = n->waker;
+        early.early_stack = n->waker_stack;
+        n->woken = SP_ABSENT;
+        n->waker = n->waker_stack = SP_NONE;
+    }
+    return early;
+}
+
 /*
  * A thread leaves a CPU and was not seen to come onto it: it ran at the latest when something was sampled in
  * it, else that it ran at t is all that is known. What ran first on a CPU ran there since the recording
@@ -403,6 +418,7 @@ static bool came_unseen(struct sp_walk *w, uint32_t thread, int64_t t, int32_t c
                  (!c || c->idle_leaves || !w->switches);
     int64_t start = sp_walk_ran_at(w, thread, t, cpu);
     unsigned flags = SP_INTERVAL_BEFORE;
+    struct sp_walk_now woken = woken_while_on(n, start);
     bool ok = true;
     if (first && th->start == SP_ABSENT)
         start = w->out->begin;
@@ -412,6 +428,9 @@ static bool came_unseen(struct sp_walk *w, uint32_t thread, int64_t t, int32_t c
         ok = push_off(w, thread, start, cpu,
                       SP_INTERVAL_AT_MOST | (w->out->all_threads ? SP_INTERVAL_UNSURE : 0u));
     *n = fresh(n, SP_WALK_ON, start, cpu);
+    n->early = woken.early;
+    n->early_waker = woken.early_waker;
+    n->early_stack = woken.early_stack;
     return ok && push_running(w, thread, t, flags);
 }
 

@@ -79,6 +79,14 @@ def test_woken_while_it_leaves(tmp_path):
     assert ("runnable", 100, 300) in got and not [r for r in got if r[0] == "blocked" and r[1] == 100]
 
 
+def test_woken_while_it_runs_again_unseen(tmp_path):
+    """That it came again was lost, but by 200 it ran: 9's waking of 250 is of the next wait, not of the last."""
+    t = idle_first().switch(50, 1, 0, "R", 9).switch(100, 0, 7, "S", 0).wakes(200, 0, 7, 6).wakes(250, 1, 9, 7)
+    got = t.switch(260, 0, 7, "D", 0).switch(300, 0, 0, "R", 7).switch(400, 0, 7, "S", 0).rows(tmp_path, 7)
+    assert ("blocked", 100, 200, "at_most", "unsure") in got and ("runnable", 260, 300) in got
+    assert not [r for r in got if r[0] == "blocked" and r[1] > 200 and r[2] <= 300]
+
+
 def test_a_waking_that_came_to_nothing_does_not_end_a_later_wait(tmp_path):
     """It was woken as it was about to sleep, and went on; much later it sleeps, and is woken again."""
     t = idle_first().switch(25, 1, 0, "R", 9).wakes(30, 1, 9, 7).switch(100, 0, 7, "S", 8).wakes(250, 1, 9, 7)

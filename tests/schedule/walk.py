@@ -131,6 +131,16 @@ def wakes(x: Thread, t: int, waker: int, new: bool, begin: int) -> None:
         x.woken, x.waker = t, waker
 
 
+def does(x: Thread, t: int, cpu: int) -> None:
+    """An event of its own, of a thread that left its CPU: it came again before t, which is not recorded."""
+    if x.last == "out":
+        split(x, t)
+    else:
+        x.unsure += t - x.since
+    x.last, x.since, x.cpu = "in", t, cpu
+    x.woken = x.waker = x.early = None
+
+
 def ends(x: Thread, end: int, gaps: int) -> None:
     if gaps and x.last == "out" and (x.ready or x.woken is not None):
         if not x.ready:
@@ -199,6 +209,9 @@ def walk(path: str, alone: bool = False) -> Walk:
                 w.idle[cpu] += t - since[cpu]
             since[cpu], now[cpu] = t, nxt
             continue
+        own = w.threads.get(int(m["tid"]))
+        if own and own.tid and own.last in ("out", "lost"):
+            does(own, t, cpu)
         woken = WOKEN.match(m["rest"])
         new = event == "sched_wakeup_new"
         if woken and (new or event == "sched_waking" or event == "sched_wakeup" and not waking) and int(woken[2]):
