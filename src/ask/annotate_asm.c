@@ -33,7 +33,21 @@ static spaa_status assembly_take(struct sp_asm *z, uint32_t number)
     return SPAA_OK;
 }
 
-static spaa_status assembly_part(struct sp_asm *z, struct sp_module *m, uint64_t at)
+/*
+ * Addresses of a file at which instructions begin: those that ran when they were sampled, and those that
+ * calls return to.
+ */
+static spaa_status assembly_starts(struct sp_asm *z, uint32_t dso)
+{
+    const struct sp_annotation *a = &z->x->a; /* its code is by DSO and address */
+    z->starts.n = 0;
+    for (size_t i = 0; i < a->code.n; i++)
+        if (a->code.v[i].dso == dso && !sp_vec_push(&z->starts, a->code.v[i].at))
+            return sp_nomem(z->x->asked.q->diags);
+    return SPAA_OK;
+}
+
+static spaa_status assembly_part(struct sp_asm *z, struct sp_module *m, uint32_t dso, uint64_t at)
 {
     struct sp_asm_part part = {.module = m};
     if (sp_module_is_doubtful(m)) { /* weights at instructions of others would be wrong */
@@ -51,8 +65,11 @@ static spaa_status assembly_part(struct sp_asm *z, struct sp_module *m, uint64_t
             return SPAA_OK;
         }
     }
-    const char *why, *hint;
-    spaa_status st = sp_disassemble(m, part.start, part.end, &part.text, &why, &hint);
+    const char *why = NULL, *hint = NULL;
+    spaa_status st = assembly_starts(z, dso);
+    struct sp_known_starts known = {z->starts.v, z->starts.n};
+    if (!st)
+        st = sp_disassemble(m, part.start, part.end, &known, &part.text, &why, &hint);
     if (!st && why) {
         z->why = why;
         z->hint = hint;
@@ -82,7 +99,7 @@ static spaa_status assembly_weigh(struct sp_asm *z)
         uint64_t at = c->at - c->call;
         st = sp_places_module(z->x->a.places, c->dso, &m);
         if (!st && m && !part_at(z, m, at))
-            st = assembly_part(z, m, at);
+            st = assembly_part(z, m, c->dso, at);
         const struct sp_asm_part *part = !st && m ? part_at(z, m, at) : NULL;
         struct sp_asm_insn *in = part ? sp_asm_insn_at(z, part, at) : NULL;
         if (!in) {
@@ -216,6 +233,25 @@ static void say_blocks(struct sp_asm *z)
         sp_answer_line(out, "! %lld runs of branch stacks do not fit these instructions", (long long)x->odd);
 }
 
+/* Bytes that could not be decoded, of the function's own code. */
+static void say_unknown(struct sp_asm *z)
+{
+    struct sp_answer *out = z->x->asked.out;
+    int64_t bytes = 0;
+    bool lacks = false;
+    for (size_t i = 0; i < z->insns.n; i++) {
+        const struct sp_insn *in = sp_asm_insn(z, &z->insns.v[i]);
+        bytes += in->unknown ? in->size : 0;
+        lacks |= in->unknown && z->parts.v[z->insns.v[i].part].text.lacks_zydis;
+    }
+    sp_fact_count(out, "bytes_not_decoded", bytes);
+    if (bytes)
+        sp_answer_line(
+            out, "! %lld bytes are shown as .byte: instructions that are not known here, or data%s",
+            (long long)bytes,
+            lacks ? "; for AVX-512 and newer ones install libzydis4.0 (spaa must be built with it)" : "");
+}
+
 static void assembly_say(struct sp_asm *z)
 {
     struct sp_answer *out = z->x->asked.out;
@@ -257,6 +293,7 @@ static void assembly_say(struct sp_asm *z)
     if (!z->x->asked.q->options->whole && z->around < (size_t)z->x->context * 2)
         sp_answer_line(out, "--budget has room for %zu around each of them, not %zu", z->around,
                        (size_t)z->x->context * 2);
+    say_unknown(z);
     say_blocks(z);
 }
 
@@ -267,6 +304,7 @@ static void assembly_free(struct sp_asm *z)
     sp_annotate_lbr_free(&z->lbr);
     sp_vec_free(&z->parts);
     sp_vec_free(&z->insns);
+    sp_vec_free(&z->starts);
 }
 
 spaa_status sp_annotate_asm(struct sp_annotate *x)

@@ -1,10 +1,13 @@
 /*
- * What cannot be decoded, data among code, is passed over in steps of the machine's unit and shown as bytes.
+ * What cannot be decoded, data among code, is shown as bytes. Where the machine has units, the next one is
+ * tried; of x86 nobody knows where the next instruction begins, and what is decoded somewhere within one is
+ * made up: the bytes up to the next address where one is known to begin are shown.
  * Where a jump leads is read from its operands' text: that of all machines ends with the address.
  */
 #include "symbols/disasm.h"
 
 #include "base/library.h"
+#include "symbols/disasm_evex.h"
 #include "symbols/internal.h"
 
 #include <elf.h>
@@ -37,6 +40,10 @@ struct capstone {
     __typeof__(&cs_insn_group) group;
     __typeof__(&cs_free) free;
     __typeof__(&cs_close) close;
+    csh h;
+    cs_insn *in;
+    struct sp_zydis *zydis; /* opened when it is first wanted; NULL: not, or it cannot be used */
+    bool opened, x86, wide, asked_zydis;
 };
 
 static bool capstone_load(struct capstone *c)
@@ -97,45 +104,131 @@ static uint64_t target_of(const char *operands)
     return to && !*end ? to : 0;
 }
 
-static bool add_insn(struct sp_code_text *out, const struct capstone *c, csh h, const cs_insn *in)
+static bool add_insn(struct sp_code_text *out, struct sp_insn x, const char *name, const char *operands)
 {
-    size_t name = strlen(in->mnemonic), operands = strlen(in->op_str);
-    struct sp_insn x = {.addr = in->address, .size = (uint8_t)in->size, .text = (uint32_t)out->texts.n};
-    if (in->id) { /* 0: what could not be decoded */
-        x.call = c->group(h, in, CS_GRP_CALL);
-        x.jump = c->group(h, in, CS_GRP_JUMP) && !x.call;
-        x.target = x.call || x.jump ? target_of(in->op_str) : 0;
-    }
-    if (!sp_vec_reserve(&out->texts, out->texts.n + name + operands + 2) || !sp_vec_push(&out->insns, x))
+    size_t n = strlen(name), m = strlen(operands);
+    x.text = (uint32_t)out->texts.n;
+    if (!sp_vec_reserve(&out->texts, out->texts.n + n + m + 2) || !sp_vec_push(&out->insns, x))
         return false;
     char *to = out->texts.v + out->texts.n;
-    memcpy(to, in->mnemonic, name);
-    to[name] = ' ';
-    memcpy(to + name + 1, in->op_str, operands);
-    to[name + (operands ? 1 + operands : 0)] = '\0';
-    out->texts.n += name + operands + 2;
+    memcpy(to, name, n);
+    to[n] = ' ';
+    memcpy(to + n + 1, operands, m);
+    to[n + (m ? 1 + m : 0)] = '\0';
+    out->texts.n += n + m + 2;
+    out->unknown += x.unknown ? x.size : 0;
     return true;
 }
 
-static bool decode(const struct capstone *c, csh h, const unsigned char *bytes, size_t n, uint64_t addr,
+/* A function's bytes, from where it is decoded next. */
+struct code {
+    const unsigned char *bytes;
+    size_t n;
+    uint64_t addr;
+};
+
+static void code_pass(struct code *x, size_t n)
+{
+    x->bytes += n;
+    x->n -= n;
+    x->addr += n;
+}
+
+static bool add_decoded(struct sp_code_text *out, const struct capstone *c, const cs_insn *in)
+{
+    struct sp_insn x = {.addr = in->address, .size = in->size, .unknown = !in->id};
+    if (in->id) { /* 0: what could not be decoded */
+        x.call = c->group(c->h, in, CS_GRP_CALL);
+        x.jump = c->group(c->h, in, CS_GRP_JUMP) && !x.call;
+        x.target = x.call || x.jump ? target_of(in->op_str) : 0;
+    }
+    return add_insn(out, x, in->mnemonic, in->op_str);
+}
+
+/* Bytes up to where the next instruction is known to begin. */
+static bool add_unknown(struct sp_code_text *out, struct code *x, const struct sp_known_starts *known)
+{
+    enum { SHOWN = 16 };
+    char text[SHOWN * 6 + 40] = "";
+    size_t n = x->n, at = 0;
+    for (size_t i = 0; i < known->n && n == x->n; i++)
+        if (known->at[i] > x->addr && known->at[i] - x->addr < n)
+            n = (size_t)(known->at[i] - x->addr);
+    for (size_t i = 0; i < n && i < SHOWN; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s0x%02x", i ? ", " : "", x->bytes[i]);
+    if (n > SHOWN)
+        snprintf(text + at, sizeof text - at, ", … %zu bytes in all", n);
+    struct sp_insn in = {.addr = x->addr, .size = (uint32_t)n, .unknown = true};
+    code_pass(x, n);
+    return add_insn(out, in, ".byte", text);
+}
+
+/* The next of x86: by capstone, or by Zydis where capstone knows it wrongly or not at all. */
+static bool decode_x86(struct capstone *c, struct code *x, const struct sp_known_starts *known,
+                       struct sp_code_text *out)
+{
+    char text[256];
+    bool evex = sp_is_evex(x->bytes, x->n, c->wide);
+    struct code behind = *x;
+    if (!evex && c->next(c->h, &behind.bytes, &behind.n, &behind.addr, c->in)) {
+        *x = behind;
+        return add_decoded(out, c, c->in);
+    }
+    if (!c->asked_zydis && !sp_zydis_open(c->wide, &c->zydis))
+        return false;
+    c->asked_zydis = true;
+    size_t n = c->zydis ? sp_zydis_decode(c->zydis, x->bytes, x->n, text, sizeof text) : 0;
+    out->lacks_zydis |= !c->zydis;
+    if (!n)
+        return add_unknown(out, x, known);
+    struct sp_insn in = {.addr = x->addr, .size = (uint32_t)n};
+    code_pass(x, n);
+    return add_insn(out, in, text, "");
+}
+
+static bool decode(struct capstone *c, struct code x, const struct sp_known_starts *known,
                    struct sp_code_text *out)
 {
-    cs_insn *in = c->malloc(h);
-    bool ok = in != NULL;
-    while (ok && n && c->next(h, &bytes, &n, &addr, in))
-        ok = add_insn(out, c, h, in);
-    if (in)
-        c->free(in, 1);
+    bool ok = true;
+    while (ok && x.n && c->x86)
+        ok = decode_x86(c, &x, known, out);
+    while (ok && x.n && c->next(c->h, &x.bytes, &x.n, &x.addr, c->in))
+        ok = add_decoded(out, c, c->in);
     return ok;
 }
 
-spaa_status sp_disassemble(struct sp_module *m, uint64_t start, uint64_t end, struct sp_code_text *out,
-                           const char **why, const char **hint)
+/* NULL, or why it cannot be used. */
+static const char *capstone_prepare(struct capstone *c, cs_arch arch, cs_mode mode)
+{
+    if (!capstone_load(c) || c->open(arch, mode, &c->h) != CS_ERR_OK)
+        return LIBRARY " cannot be used";
+    c->opened = true;
+    c->x86 = arch == CS_ARCH_X86;
+    c->wide = mode == CS_MODE_64;
+    c->option(c->h, CS_OPT_SKIPDATA, c->x86 ? CS_OPT_OFF : CS_OPT_ON);
+    c->option(c->h, CS_OPT_DETAIL, CS_OPT_ON);
+    if (c->x86)
+        c->option(c->h, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT); /* as perf and objdump show it */
+    return NULL;
+}
+
+static void capstone_end(struct capstone *c)
+{
+    if (c->in)
+        c->free(c->in, 1);
+    if (c->opened)
+        c->close(&c->h);
+    sp_zydis_close(c->zydis);
+    sp_library_close(c->library);
+}
+
+spaa_status sp_disassemble(struct sp_module *m, uint64_t start, uint64_t end,
+                           const struct sp_known_starts *known, struct sp_code_text *out, const char **why,
+                           const char **hint)
 {
     struct capstone c = {0};
     cs_arch arch;
     cs_mode mode;
-    csh h;
     size_t size = end - start < CODE_MAX ? (size_t)(end - start) : (size_t)CODE_MAX;
     *why = *hint = NULL;
     if (!machine_of(&m->elf, &arch, &mode)) {
@@ -147,30 +240,27 @@ spaa_status sp_disassemble(struct sp_module *m, uint64_t start, uint64_t end, st
     spaa_status st = bytes ? SPAA_OK : sp_nomem(m->owner->d);
     if (!st && !n) {
         *why = "the bytes of its code are not at hand";
-    } else if (!st && (!capstone_load(&c) || c.open(arch, mode, &h) != CS_ERR_OK)) {
-        *why = LIBRARY " cannot be used";
+    } else if (!st && (*why = capstone_prepare(&c, arch, mode))) {
         *hint = sp_library_hint("install libcapstone4");
     } else if (!st) {
-        c.option(h, CS_OPT_SKIPDATA, CS_OPT_ON);
-        c.option(h, CS_OPT_DETAIL, CS_OPT_ON);
-        if (arch == CS_ARCH_X86)
-            c.option(h, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT); /* as perf and objdump show it */
-        st = decode(&c, h, bytes, n, start, out) ? SPAA_OK : sp_nomem(m->owner->d);
-        c.close(&h);
+        c.in = c.malloc(c.h);
+        st = c.in && decode(&c, (struct code){bytes, n, start}, known, out) ? SPAA_OK : sp_nomem(m->owner->d);
     }
-    sp_library_close(c.library);
+    capstone_end(&c);
     free(bytes);
     return st;
 }
 
 #else
 
-spaa_status sp_disassemble(struct sp_module *m, uint64_t start, uint64_t end, struct sp_code_text *out,
-                           const char **why, const char **hint)
+spaa_status sp_disassemble(struct sp_module *m, uint64_t start, uint64_t end,
+                           const struct sp_known_starts *known, struct sp_code_text *out, const char **why,
+                           const char **hint)
 {
     (void)m;
     (void)start;
     (void)end;
+    (void)known;
     (void)out;
     *why = "this spaa was built without capstone";
     *hint = "install libcapstone-dev and libcapstone4, and build spaa again";
