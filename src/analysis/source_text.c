@@ -192,16 +192,31 @@ static spaa_status source_kept(const struct sp_source_place *at, struct sp_sourc
     return ok ? SPAA_OK : SPAA_ERR_NOMEM;
 }
 
-static bool source_split(struct sp_source_text *t)
+/* A carriage return alone ends a line for gcc and clang, as in most languages; for those of Go and Rust not.
+ */
+static bool ends_lines_alone(struct sp_str name)
+{
+    return !(name.n > 3 &&
+             (memcmp(name.p + name.n - 3, ".go", 3) == 0 || memcmp(name.p + name.n - 3, ".rs", 3) == 0));
+}
+
+/* Where the next line begins. */
+static size_t next_line(const struct sp_source_text *t, size_t i, bool lone)
+{
+    while (i < t->n && t->data[i] != '\n' &&
+           !(lone && t->data[i] == '\r' && i + 1 < t->n && t->data[i + 1] != '\n'))
+        i++;
+    return i < t->n ? i + 1 : i;
+}
+
+static bool source_split(struct sp_source_text *t, struct sp_str name)
 {
     if (t->from == SP_SOURCE_KEPT)
         return true;
-    for (size_t i = 0; i < t->n;) {
-        const char *end = memchr(t->data + i, '\n', t->n - i);
+    bool lone = ends_lines_alone(name);
+    for (size_t i = 0; i < t->n; i = next_line(t, i, lone))
         if (!sp_vec_push(&t->lines, i))
             return false;
-        i = end ? (size_t)(end - t->data) + 1 : t->n;
-    }
     t->total = t->lines.n < UINT32_MAX ? (uint32_t)t->lines.n : UINT32_MAX;
     if (t->from)
         source_digest(t);
@@ -283,7 +298,7 @@ spaa_status sp_source_read(const struct sp_source_place *at, const struct sp_sou
         st = source_where_recorded(&x, how);
     if (!st)
         st = source_of_server(&x);
-    if (!st && (x.b.nomem || !source_split(out)))
+    if (!st && (x.b.nomem || !source_split(out, (struct sp_str){x.name, (uint32_t)x.n})))
         st = SPAA_ERR_NOMEM;
     sp_buf_free(&x.b);
     out->several = at->kept.several;

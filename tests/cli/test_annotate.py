@@ -174,6 +174,20 @@ def test_a_source_that_is_newer_is_said(tmp_path):
     assert "written after the binary" in run("annotate", profile, "sum", code=0).out
 
 
+@needs_tools
+def test_a_lone_carriage_return_ends_a_line_as_for_the_compiler(tmp_path):
+    """gcc counts it, and one before a newline with that."""
+    build(tmp_path)
+    source = b"// one\r// two\r\n" + SOURCE.replace("<cmath>\n", "<cmath>\r").encode()
+    (tmp_path / "src" / "shop.cpp").write_bytes(source)
+    subprocess.run(["g++", "-O2", "-g", "-Wl,--build-id", "-o", "shop", "src/shop.cpp"], cwd=tmp_path, check=True)
+    profile, *_ = record(tmp_path)
+    best = ask("annotate", profile, "sum")["ranges"][0]
+    assert 15 in range(best["first"], best["last"] + 1)
+    assert best["text"].split("\n") == ["// one", "// two", *SOURCE.split("\n")][best["first"] - 1:best["last"]]
+    assert ask("annotate", profile, "sum")["files"][0]["read"] == str(tmp_path / "src" / "shop.cpp")
+
+
 @pytest.mark.skipif(not shutil.which("clang++"), reason="needs clang")
 def test_sources_of_the_debug_information(tmp_path):
     profile, _, _ = build(tmp_path, "clang++", "-gdwarf-5", "-gembed-source")
