@@ -420,8 +420,13 @@ void sp_warn_idle_filters(const struct sp_profile *p, const struct sp_select_opt
 {
     filters_no_match(p, "ignore", SP_W611, o->ignore, false, d);
     filters_no_match(p, "hide", SP_W611, o->hide, false, d);
-    filters_no_match(p, "allocators", SP_W611, o->allocators, false, d);
     warn_of_states(p, o->state, d);
+}
+
+spaa_status sp_select_no_allocators(const struct sp_profile *p, const char *allocators, struct sp_diags *d)
+{
+    filters_no_match(p, "allocators", SP_E032, allocators, false, d);
+    return SPAA_ERR_NOT_FOUND;
 }
 
 static bool any_kind(const struct sp_profile *p, bool kernel)

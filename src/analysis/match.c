@@ -45,6 +45,15 @@ static spaa_status matcher_new(const char *pattern, struct sp_diags *d, struct m
     return SPAA_OK;
 }
 
+spaa_status sp_match_check(const char *pattern, struct sp_diags *d)
+{
+    struct matcher m;
+    spaa_status st = matcher_new(pattern, d, &m);
+    if (!st)
+        matcher_free(&m);
+    return st;
+}
+
 static bool match_matches(const struct matcher *m, struct sp_str s)
 {
     return pcre2_match(m->code, (PCRE2_SPTR)s.p, s.n, 0, 0, m->data, m->limits) >= 0;

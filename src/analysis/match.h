@@ -13,6 +13,8 @@ spaa_status sp_match_functions(const struct sp_profile *p, const char *pattern, 
                                unsigned char **out);
 spaa_status sp_match_dsos(const struct sp_profile *p, const char *pattern, struct sp_diags *d,
                           unsigned char **out);
+/* Whether it is an expression; what is wrong with it is reported, SPAA_ERR_USAGE. */
+spaa_status sp_match_check(const char *pattern, struct sp_diags *d);
 /* The same for any strings: *out[i] is of items[i], of which SP_STR_NONE never matches; NULL: of string i. */
 spaa_status sp_match_strings(const struct sp_strtab *strs, const uint32_t *items, size_t n,
                              const char *pattern, struct sp_diags *d, unsigned char **out);

@@ -85,8 +85,8 @@ static void judge_by_lines(struct owner_judge *x)
             x->kinds[i] = SP_CONTAINER;
 }
 
-static spaa_status add_allocators(const struct sp_profile *p, const char *pattern, struct sp_diags *d,
-                                  unsigned char *kinds)
+static spaa_status add_allocators(const struct sp_profile *p, const char *pattern, bool *any,
+                                  struct sp_diags *d, unsigned char *kinds)
 {
     unsigned char *hits;
     spaa_status st = sp_match_functions(p, pattern, d, &hits);
@@ -94,11 +94,12 @@ static spaa_status add_allocators(const struct sp_profile *p, const char *patter
         return st;
     for (uint32_t i = 0; i < p->functions.n; i++)
         kinds[i] = hits[i] ? SP_ALLOCATOR : kinds[i];
+    *any = memchr(hits, 1, p->functions.n) != NULL;
     free(hits);
     return SPAA_OK;
 }
 
-spaa_status sp_owner_kinds(const struct sp_profile *p, const char *more, struct sp_diags *d,
+spaa_status sp_owner_kinds(const struct sp_profile *p, const char *more, bool *any, struct sp_diags *d,
                            unsigned char **out)
 {
     size_t functions = p->functions.n + 1, dsos = p->dsos.n + 1;
@@ -120,7 +121,7 @@ spaa_status sp_owner_kinds(const struct sp_profile *p, const char *more, struct 
     sp_owner_names_free(x.names);
     free(room);
     free(rooms);
-    spaa_status st = !ok ? sp_nomem(d) : more ? add_allocators(p, more, d, kinds) : SPAA_OK;
+    spaa_status st = !ok ? sp_nomem(d) : more ? add_allocators(p, more, any, d, kinds) : SPAA_OK;
     if (st)
         free(kinds);
     else

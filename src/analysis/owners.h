@@ -19,10 +19,10 @@ enum sp_owner_kind { SP_MAY_OWN, SP_ALLOCATOR, SP_CONTAINER, SP_RUNTIME };
 
 /*
  * Of each function its enum sp_owner_kind, to be freed. `more`: a regular expression (PCRE2); functions of
- * these names are allocators as well; NULL: none. SPAA_ERR_USAGE for a bad expression, SPAA_ERR_NOMEM;
- * reported.
+ * these names are allocators as well, *any: there are some; NULL: none. SPAA_ERR_USAGE for a bad expression,
+ * SPAA_ERR_NOMEM; reported.
  */
-spaa_status sp_owner_kinds(const struct sp_profile *p, const char *more, struct sp_diags *d,
+spaa_status sp_owner_kinds(const struct sp_profile *p, const char *more, bool *any, struct sp_diags *d,
                            unsigned char **out);
 /*
  * How many frames, leaf first, stand between the memory and its owner: less than n, but for n 0.

@@ -452,6 +452,20 @@ static spaa_status select_times(const struct sp_profile *p, const struct sp_at *
     return st;
 }
 
+/* Of one profile, an expression for allocators that fits none is a slip. */
+static spaa_status select_owners(struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
+{
+    bool any = false;
+    spaa_status st = sp_owner_kinds(s->profile, o->allocators, &any, d, &s->owners);
+    if (st)
+        return st;
+    s->allocators = o->allocators;
+    s->lacks_allocators = o->allocators && !any;
+    return s->lacks_allocators && !o->allocators_elsewhere
+               ? sp_select_no_allocators(s->profile, o->allocators, d)
+               : SPAA_OK;
+}
+
 spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *opts, struct sp_diags *d,
                       struct sp_selection *out)
 {
@@ -473,10 +487,9 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
     if (!st)
         st = select_choose(&s, o, timed ? &times : NULL, until, d);
     if (!st && o->by_owner && sp_is_of_memory(p, s.metric)) /* after the filters, which see whole stacks */
-        st = sp_owner_kinds(p, o->allocators, d, &s.owners);
+        st = select_owners(&s, o, d);
     if (!st) {
         s.plain = s.plain && !s.owners;
-        s.allocators = s.owners ? o->allocators : NULL;
         sp_note_filters(&s, o);
         s.unit = find_unit(&s);
         s.cannot_add = s.cannot_add && !(sp_metric_adds(p, s.event, s.metric) && sp_of_one_source(&s));

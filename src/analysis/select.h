@@ -48,6 +48,9 @@ struct sp_select_opts {
     /* With by_owner, a regular expression: functions that hand out memory as well. It outlives the selection.
      */
     const char *allocators;
+    /* They may be in another of the profiles that are asked about: who has the selection looks at
+     * lacks_allocators. */
+    bool allocators_elsewhere;
 };
 
 struct sp_selected {
@@ -90,6 +93,7 @@ struct sp_selection {
     uint32_t root;           /* one of these functions, to name */
     unsigned char *owners;   /* per function: enum sp_owner_kind; NULL: stacks have their leaves */
     const char *allocators;  /* sp_select_opts.allocators, where there are owners; lent */
+    bool lacks_allocators;   /* no function is one of these */
     uint32_t samples_metric; /* SP_NONE: there is none */
     bool no_inlined;
     /* Each row is one record as it stands, and has frames. */
@@ -108,6 +112,8 @@ struct sp_selection {
 spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *opts, struct sp_diags *d,
                       struct sp_selection *out);
 void sp_selection_free(struct sp_selection *s);
+/* None of the profiles has what --allocators names: says what there is in this one, SPAA_ERR_NOT_FOUND. */
+spaa_status sp_select_no_allocators(const struct sp_profile *p, const char *allocators, struct sp_diags *d);
 /* All rows are of one input: peaks of several were not at one time, and are no parts of one total. */
 bool sp_of_one_source(const struct sp_selection *s);
 /* Something narrower than a view was asked for: an event without weight in a view is an answer, not a slip.

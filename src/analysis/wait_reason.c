@@ -47,7 +47,7 @@ static spaa_status wait_classes_new(const struct sp_profile *p, const struct sp_
     x->rule = calloc(p->functions.n + 1, sizeof *x->rule);
     x->done = calloc(p->functions.n + 1, sizeof *x->done);
     sp_buf_init(&x->scratch, 0);
-    return x->rule && x->done ? sp_owner_kinds(p, NULL, d, &x->owners) : sp_nomem(d);
+    return x->rule && x->done ? sp_owner_kinds(p, NULL, NULL, d, &x->owners) : sp_nomem(d);
 }
 
 static void wait_classes_free(struct wait_classes *x)

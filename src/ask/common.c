@@ -5,6 +5,7 @@
 #include "analysis/at.h"
 #include "analysis/chains.h"
 #include "analysis/idle_places.h"
+#include "analysis/match.h"
 #include "analysis/places.h"
 #include "analysis/wait_reason.h"
 #include "model/builds.h"
@@ -45,6 +46,8 @@ bool sp_ask_select_opts(const struct sp_ask *q, struct sp_select_opts *out)
         sp_usage(q->diags, "drop one of them", "--keep-allocators and --allocators exclude each other");
         return false;
     }
+    if (v->allocators && sp_match_check(v->allocators, q->diags)) /* also where nothing is of memory */
+        return false;
     if (!sp_option_choice(q->diags, "view", v->view, views, 0, &view))
         return false;
     if (v->view && v->state) {

@@ -127,6 +127,7 @@ static spaa_status select_run(struct diff_answer *a, struct sp_profile *p, const
     bool off = run_is_off_cpu(p, how.event, how.metric);
     if (!given && !off) /* which has all of it by default, but for what is idle */
         how.view = a->words.side[SP_BASE].view;
+    how.allocators_elsewhere = true; /* the other side may have lost or got them */
     how.user_only = how.user_only || (off && !how.kernel_only && any_user_frames(p));
     return sp_ask_select(&one, &how, out);
 }
@@ -162,6 +163,15 @@ static void note_bounds(struct diff_answer *a, const struct sp_selection *s, uns
     a->missing[side] = s->chains->of > 0 ? (double)s->chains->broken / (double)s->chains->of : NAN;
 }
 
+/* Allocators that no run has are a slip. */
+static spaa_status check_allocators(struct diff_answer *a, size_t i, const struct sp_selection *s)
+{
+    a->has_allocators = a->has_allocators || !s->lacks_allocators;
+    return i + 1 == a->q->nnames && !a->has_allocators
+               ? sp_select_no_allocators(s->profile, s->allocators, a->q->diags)
+               : SPAA_OK;
+}
+
 static spaa_status add_run(struct diff_answer *a, size_t i, struct sp_profile *p, const struct sp_options *v)
 {
     struct sp_selection s, whole;
@@ -173,6 +183,8 @@ static spaa_status add_run(struct diff_answer *a, size_t i, struct sp_profile *p
     st = select_whole(a, p, v, &a->where[side], &whole, &narrowed);
     if (!st)
         st = check_words(a, i, &s);
+    if (!st)
+        st = check_allocators(a, i, &s);
     if (!st && !check_rate(a, &s))
         st = sp_nomem(a->q->diags);
     if (!st)

@@ -44,6 +44,7 @@ struct diff_answer {
     struct sp_side_where where[SP_SIDES];
     size_t limit;
     bool compact;               /* JSON where nobody says how many rows: numbers of each that say most */
+    bool has_allocators;        /* some run has what --allocators names, or was not asked */
     bool bounds[SP_SIDES];      /* it was said that totals of this side are bounds */
     bool has_waits;             /* weights are time off the CPU */
     bool at_least[SP_SIDES];    /* of which some is longer than what was seen */

@@ -39,6 +39,7 @@ static spaa_status choose(struct sp_series *s, struct sp_profile *p, struct sp_s
         return SPAA_ERR_USAGE;
     if (!of_memory(p) && strcmp(s->q->question->name, "timeline") == 0)
         return sp_usage(s->q->diags, "ask each", "timeline takes one profile, or several dumps of memory");
+    how->allocators_elsewhere = true;
     how->may_be_empty = true; /* what is asked for may come later */
     return sp_leaks_choose(p, how, s->q->diags);
 }
@@ -150,7 +151,10 @@ static spaa_status add_dump(struct sp_series *s, struct sp_profile *p, size_t i,
         st = select_of_dump(s, p, &how, &of);
     if (st)
         return st;
+    s->has_allocators = s->has_allocators || !of.lacks_allocators;
     st = take_metric(s, &of, i);
+    if (!st && i + 1 == s->q->nprofiles && !s->has_allocators)
+        st = sp_select_no_allocators(p, of.allocators, s->q->diags);
     if (!st)
         st = check_event(s, &of, i, event);
     if (!st)

@@ -20,6 +20,7 @@ struct sp_series {
     struct sp_asked x;        /* of it: has its selection */
     bool asked;
     size_t rooted, owned; /* dumps that have what --root-at and --own name */
+    bool has_allocators;  /* some dump has what --allocators names, or was not asked */
     bool runs; /* they are recordings of a process each, whatever the order: nothing grows from one to the
                   next */
     double fastest;                /* rate that is shown, per second or dump */

@@ -62,6 +62,8 @@ static spaa_status base_select(struct sp_run *run, struct sp_flame_base *x, cons
     sp_diags_source(run->diags, run->v.diff, NULL);
     spaa_status st = sp_run_select(run, &x->s);
     x->selected = !st;
+    if (!st && x->s.lacks_allocators && drawn->lacks_allocators)
+        st = sp_select_no_allocators(x->profile, x->s.allocators, run->diags);
     if (!st && x->s.cannot_add)
         st = sp_flame_cannot_add(run);
     if (!st)

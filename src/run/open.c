@@ -243,8 +243,10 @@ bool sp_run_select_opts(struct sp_run *run, struct sp_select_opts *out)
 spaa_status sp_run_select(struct sp_run *run, struct sp_selection *out)
 {
     struct sp_select_opts o;
-    spaa_status st =
-        sp_run_select_opts(run, &o) ? sp_select(run->profile, &o, run->diags, out) : SPAA_ERR_USAGE;
+    if (!sp_run_select_opts(run, &o))
+        return SPAA_ERR_USAGE;
+    o.allocators_elsewhere = run->v.diff != NULL; /* as the base, or what is compared with it */
+    spaa_status st = sp_select(run->profile, &o, run->diags, out);
     if (st)
         return st;
     st = sp_chains_before(out, &o, run->diags);

@@ -78,6 +78,7 @@ def test_mistakes_name_the_line(place, text, said):
     ("own", "(", 'own: missing closing parenthesis at character 2 of "("'),
     ("own", "^nobody::", "own: --own ^nobody::"),
     ("allocators", "[", "allocators: missing terminating ]"),
+    ("allocators", "nosuch", "allocators: --allocators nosuch"),
 ])
 def test_an_expression_that_is_none_or_fits_nothing_names_the_line(place, key, value, said):
     place.own.write_text(f"\n{key} = {value}\n")
@@ -89,6 +90,44 @@ def test_an_expression_that_is_none_or_fits_nothing_names_the_line(place, key, v
     assert where in error["message"] and error["code"] in ("SPAA-E032", "SPAA-E035")
     given = run(*command, f"--{key}", value, cwd=place.cwd, env=place.env)  # it is who typed it that is mistaken
     assert given.code == a.code and ".spaa" not in given.err
+
+
+TRACK = os.path.join(ROOT, "tests/fixtures/heaptrack/raw.heaptrack")
+
+
+@pytest.mark.parametrize("command", [
+    ("top", PERF), ("summary", PERF), ("tree", PERF), ("stacks", PERF), ("timeline", PERF), ("diff", PERF, PERF),
+    ("flamegraph", PERF, "-o", "x.svg"), ("top", TRACK), ("leaks", TRACK, TRACK), ("diff", TRACK, TRACK)], ids=" ".join)
+def test_a_broken_expression_for_allocators_is_no_answer_with_an_error_behind(place, command):
+    place.own.write_text("\nallocators = (\n")
+    a = place.run(*command, code=2)
+    assert a.out == "" and f"{place.own}:2: allocators: missing closing parenthesis" in a.err
+    assert not (place.cwd / "x.svg").exists()
+
+
+def test_allocators_that_nothing_has(place):
+    """Where memory is asked about by owner: of time, nothing is handed out."""
+    place.own.write_text("allocators = nosuch\n")
+    for command in ("top", TRACK), ("leaks", TRACK), ("leaks", TRACK, TRACK), ("diff", TRACK, TRACK), \
+            ("flamegraph", TRACK, "--diff", TRACK, "-o", "x.svg"), ("timeline", TRACK, TRACK):
+        a = place.run(*command, code=1)
+        assert a.out == "" and f"{place.own}:1: allocators: --allocators nosuch" in a.err
+    for command in ("top", PERF), ("diff", PERF, PERF), ("leaks", TRACK, "--keep-allocators"):
+        a = place.run(*command, code=None)
+        assert a.code == 0 and "allocators nosuch" not in a.out + a.err
+
+
+def test_allocators_that_one_side_or_dump_has(place, tmp_path):
+    """A wrapper that is new, or gone, is no slip."""
+    place.own.write_text("allocators = xmalloc\n")
+    one, other = tmp_path / "1.heap", tmp_path / "2.heap"
+    text = "heap profile: 1: 100 [ 1: 100] @ heapprofile\n"
+    for path, name in (one, "xmalloc"), (other, "build"):
+        path.write_text("--- symbol\nbinary=/app\n0x10 %s\n0x20 main\n---\n--- heap\n%s 1: 100 [ 1: 100] @ 0x10 0x20\n" % (name, text))
+    for pair in (one, other), (other, one):
+        place.run("diff", *map(str, pair), code=0)
+        place.run("leaks", *map(str, pair), code=0)
+        place.run("flamegraph", str(pair[0]), "--diff", str(pair[1]), "-o", "x.svg", code=0)
 
 
 def test_a_key_that_stands_twice(place):

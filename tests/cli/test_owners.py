@@ -119,8 +119,8 @@ def test_more_allocators(shop):
     assert owners(shop, "--allocators", "^Pool::|^fill") == {"render()": 300, "main": 700}
     assert ask("top", shop, "--allocators", "^Pool::")["profile"]["allocators"] == "^Pool::"
     assert "by owner, --allocators ^Pool::" in run("top", shop, "--allocators", "^Pool::", code=0).out
-    nothing = run("top", shop, "--allocators", "nosuch", code=0)
-    assert "SPAA-W611" in nothing.out and "fits nothing: --allocators nosuch" in nothing.out
+    nothing = run("top", shop, "--allocators", "nosuch", code=1)
+    assert "nothing matches the filters: --allocators nosuch [SPAA-E032]" in nothing.err and nothing.out == ""
     assert run("top", shop, "--allocators", "(", code=2)
     assert "exclude each other" in run("top", shop, "--allocators", "x", "--keep-allocators", code=2).err
 
