@@ -179,8 +179,6 @@ static int main_run(struct cli *c, int argc, char **argv)
         }
     }
     bool config = strcmp(c->command.name, "config") == 0;
-    if (config && argc > skip && strcmp(argv[skip], "--show") == 0)
-        skip++; /* which is all that it does */
     int rc = cli_parse(c, argc > skip ? argc - skip : 0, argv + skip);
     if (rc)
         return rc;

@@ -41,6 +41,15 @@ def test_where_each_value_comes_from(place):
     assert place.settings()["symfs"] == (str(home / "symbols"), "config", 2)
 
 
+def test_show_stands_anywhere(place):
+    place.own.write_text("own = 0x\n")
+    json, text = place.run("config", "--json").out, place.run("config").out
+    for args in ("--show", "--json"), ("--json", "--show"), ("--format=json", "-q", "--show"):
+        assert place.run("config", *args).out == json
+    assert place.run("config", "--color", "never", "--show").out == place.run("config", "--show").out == text
+    assert "--show" in run("help", "config").out
+
+
 def test_a_setting_is_as_if_it_was_given(place):
     place.own.write_text("pools = no\n")
     a = place.run("top", PERF, "--by", "thread").out
