@@ -24,6 +24,7 @@ struct complete {
     struct cli *c;
     const char *word;                  /* what is there of it: of --option=A,B, "B" */
     size_t before;                     /* so much of the whole word stands before it */
+    size_t listed;                     /* so much before it are values of the same list, with commas */
     struct spaa_command_option option; /* that it is a value of; name NULL: none */
     char *text;                        /* the answer; malloced */
     size_t n, room, offered;

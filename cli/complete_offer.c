@@ -30,10 +30,19 @@ static bool complete_is_safe(const char *text)
     return same;
 }
 
+static bool complete_is_listed(const struct complete *x, const char *candidate)
+{
+    size_t n = strlen(candidate);
+    for (const char *p = x->word - x->listed; p < x->word; p += strcspn(p, ",") + 1)
+        if (strcspn(p, ",") == n && memcmp(p, candidate, n) == 0)
+            return true;
+    return false;
+}
+
 void complete_offer(struct complete *x, const char *candidate, const char *title)
 {
     if (strncmp(candidate, x->word, strlen(x->word)) != 0 || x->offered == OFFERED_MAX ||
-        !complete_is_safe(candidate))
+        complete_is_listed(x, candidate) || !complete_is_safe(candidate))
         return;
     x->offered++;
     complete_add(x, x->word - x->before, x->before);
@@ -50,4 +59,5 @@ void complete_after_comma(struct complete *x)
     size_t n = comma ? (size_t)(comma + 1 - x->word) : 0;
     x->word += n;
     x->before += n;
+    x->listed = n;
 }

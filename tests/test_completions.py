@@ -65,6 +65,18 @@ def test_rules_of_redact():
     rules = {"paths", "files", "host", "command", "threads", "functions", "labels", "all"}
     assert set(complete("convert", "--redact", "")[1]) == rules == set(complete("flamegraph", "--redact", "")[1])
     assert set(complete("convert", "--redact", "host,p")[1]) == {"host,paths"}
+    left = {"host,paths," + rule for rule in rules - {"host", "paths"}}
+    assert set(complete("convert", "--redact", "host,paths,")[1]) == left
+    assert set(complete("convert", "--redact=host,paths,")[1]) == {"--redact=" + rule for rule in left}
+    assert set(complete("convert", "--redact", "host,paths,host")[1]) == set()
+
+
+def test_a_process_is_offered_once():
+    """Whatever its threads are called; by the name of its main thread, else that of one of them."""
+    answer = run("__complete", 3, "top", DEMO, "--pid", "", code=0, env=UNHURRIED).out.splitlines()
+    assert len(answer) == 2 and re.fullmatch(r"\d+\t(pricer|reader|writer|orders)", answer[1])
+    big = os.path.join(ROOT, "tests/fixtures/perf_data/big.perf.data")
+    assert run("__complete", 3, "top", big, "--pid", "", code=0, env=UNHURRIED).out == "none\n10\tmain prog\n"
 
 
 def test_every_list_of_words_in_the_tables():
