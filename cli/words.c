@@ -8,6 +8,7 @@
 enum word_do {
     WORD_NOTHING,
     WORD_FLAG,
+    WORD_UNLESS, /* the option where its value is 0 */
     WORD_VALUE,
     WORD_FILE,
     WORD_LIST,
@@ -269,30 +270,46 @@ static bool chains_none(int argc, char **argv, int *i)
 
 /*
  * What heaptrack_print shows unless it is told otherwise: all lists but that of leaks. Here it is one; the
- * first that is left where some were switched off.
+ * first that is left where some were switched off. A bit each of cli.words_lists says that a list was
+ * switched off, and one TRACK_ON higher that it was switched on.
  */
 static const char *const words_track_lists[] = {"peak", "calls", "temporary"};
-enum { TRACK_LISTS = 3, LEAKS_ON = 1 << TRACK_LISTS, LEAKS_OFF = 2 << TRACK_LISTS };
+enum { TRACK_LISTS = 3, TRACK_LEAKS = TRACK_LISTS, TRACK_ON = TRACK_LISTS + 1 };
 
 static unsigned words_list_told(const struct word *w, bool off)
 {
+    unsigned k = 0, on = off ? 0 : TRACK_ON;
     if (w->what == WORD_COMMAND)
-        return off ? LEAKS_OFF : LEAKS_ON;
-    for (unsigned k = 0; off && w->value && k < TRACK_LISTS; k++)
-        if (strcmp(words_track_lists[k], w->value) == 0)
-            return 1u << k;
-    return 0;
+        return 1u << (TRACK_LEAKS + on);
+    while (k < TRACK_LISTS && !(w->value && strcmp(words_track_lists[k], w->value) == 0))
+        k++;
+    return k < TRACK_LISTS ? 1u << (k + on) : 0;
 }
 
 /* NULL: leaks. */
 static const char *words_list_left(unsigned told)
 {
     unsigned k = 0;
-    if (!told || told & LEAKS_ON)
+    if (!told || told >> TRACK_ON & 1u << TRACK_LEAKS)
         return NULL;
     while (k < TRACK_LISTS && told >> k & 1)
         k++;
     return k < TRACK_LISTS ? words_track_lists[k] : NULL;
+}
+
+/* Several that were switched on are a command each. */
+static int words_lists_asked(struct cli *c)
+{
+    char hint[200];
+    size_t n = 0, lists = 0;
+    for (unsigned k = 0; k <= TRACK_LEAKS; k++) {
+        if (!(c->words_lists >> (TRACK_ON + k) & 1))
+            continue;
+        n += (size_t)snprintf(hint + n, sizeof hint - n, "%sspaa leaks FILE%s%s", lists++ ? "; " : "",
+                              k < TRACK_LISTS ? " --metric " : "",
+                              k < TRACK_LISTS ? words_track_lists[k] : "");
+    }
+    return lists > 1 ? cli_usage(c, hint, "an answer is one list, and %zu were asked for", lists) : EXIT_FINE;
 }
 
 static int word_flag(struct cli *c, const struct word *w, int argc, char **argv, int *i)
@@ -305,7 +322,8 @@ static int word_flag(struct cli *c, const struct word *w, int argc, char **argv,
     *i += behind;
     if (w->of == WORDS_TRACK)
         c->words_lists |= words_list_told(w, off);
-    return off || w->what != WORD_FLAG ? EXIT_FINE : word_add(c, w, w->ours, w->value);
+    bool does = w->what == (off ? WORD_UNLESS : WORD_FLAG);
+    return does ? word_add(c, w, w->ours, w->value) : EXIT_FINE;
 }
 
 bool cli_words_option(struct cli *c, int argc, char **argv, int *i, int *rc)
@@ -355,6 +373,9 @@ int cli_words_end(struct cli *c)
     if (c->words_of == WORDS_PPROF && strcmp(now, "leaks") != 0 && !cli_option(c, "own") &&
         !cli_option(c, "allocators"))
         words_imply(c, "keep-allocators", NULL);
+    int rc = words_lists_asked(c);
+    if (rc)
+        return rc;
     const char *list = words_list_left(c->words_lists);
     if (list && strcmp(now, "leaks") == 0)
         words_imply(c, "metric", list);

@@ -54,6 +54,11 @@ EQUAL = [
     (["heaptrack_print", "-l", "0", "-a", "0", "-p", "0", TRACK], ["leaks", TRACK, "--metric", "temporary"]),
     (["heaptrack_print", "-a", "0", "-p", "0", "-l", "1", TRACK], ["leaks", TRACK]),
     (["heaptrack_print", "-m", "-t", TRACK], ["leaks", TRACK]),
+    (["heaptrack_print", "-m", "1", "--shorten-templates=1", TRACK], ["leaks", TRACK]),
+    (["heaptrack_print", "-m", "0", TRACK], ["leaks", TRACK, "--by", "stack"]),
+    (["heaptrack_print", "--merge-backtraces=0", TRACK], ["leaks", TRACK, "--by", "stack"]),
+    (["heaptrack_print", "-t0", TRACK], ["leaks", TRACK, "--names", "full"]),
+    (["heaptrack_print", "-a", "1", "-l", "0", "-T", "0", TRACK], ["leaks", TRACK, "--metric", "calls"]),
 ]
 SAID = [
     (["record", "-g", "ls"], "perf record -g -- COMMAND"),
@@ -80,6 +85,9 @@ SAID = [
     (["heaptrack_print", "-F", "out", TRACK], "--to folded"),
     (["heaptrack_print", "-d", "OLD", TRACK], "spaa diff OLD NEW"),
     (["heaptrack_print", "-s", "3", TRACK], "--by stack"),
+    (["heaptrack_print", "-a", "1", "-l", "1", TRACK], "spaa leaks FILE --metric calls; spaa leaks FILE\n"),
+    (["heaptrack_print", "-T", "--print-peaks", TRACK], "spaa leaks FILE --metric peak; spaa leaks FILE --metric temporary\n"),
+    ([TRACK, "-l", "-p", "-a", "-T"], "spaa leaks FILE --metric peak; spaa leaks FILE --metric calls; spaa leaks FILE --metric temporary; spaa leaks FILE\n"),
     (["-top", "-relative_percentages=false", HEAP], "of what filters keep"),
     (["-top", "-cum=false", HEAP], "leave it out"),
 ] + [
@@ -177,5 +185,5 @@ def test_every_word_is_one_that_its_command_can_use():
     names = [n for n in names if not n[0].startswith("COMMAND")]
     assert len(names) > 100 and len(names) == len(set(names))
     options = set(re.findall(r'SPAA_OPT\(\w+, "([^"]+)"', open(os.path.join(ROOT, "src/ask/options.def"), encoding="utf-8").read()))
-    for ours in re.findall(r'^WORD_\w+\("[^"]+", (?:FLAG|VALUE|LIST|BY|RANGE), "([^"]+)"', table, re.M):
+    for ours in re.findall(r'^WORD_\w+\("[^"]+", (?:FLAG|UNLESS|VALUE|LIST|BY|RANGE), "([^"]+)"', table, re.M):
         assert ours in options, ours
