@@ -206,6 +206,8 @@ static int word_with_value(struct cli *c, const struct word *w, const char *valu
 {
     const char *bad = NULL, *made = value;
     if (w->what == WORD_PERCENTAGE) {
+        if (strcmp(value, "absolute") != 0 && strcmp(value, "relative") != 0)
+            return cli_usage(c, "one of: absolute, relative", "--%s has no value \"%s\"", w->name, value);
         c->words_percentage = value;
         return EXIT_FINE;
     }

@@ -88,6 +88,8 @@ SAID = [
     (["heaptrack_print", "-a", "1", "-l", "1", TRACK], "spaa leaks FILE --metric calls; spaa leaks FILE\n"),
     (["heaptrack_print", "-T", "--print-peaks", TRACK], "spaa leaks FILE --metric peak; spaa leaks FILE --metric temporary\n"),
     ([TRACK, "-l", "-p", "-a", "-T"], "spaa leaks FILE --metric peak; spaa leaks FILE --metric calls; spaa leaks FILE --metric temporary; spaa leaks FILE\n"),
+    (["report", "-i", PERF, "--percentage", "foo"], "one of: absolute, relative"),
+    (["report", "-i", PERF, "--percentage=rel"], "one of: absolute, relative"),
     (["-top", "-relative_percentages=false", HEAP], "of what filters keep"),
     (["-top", "-cum=false", HEAP], "leave it out"),
 ] + [
