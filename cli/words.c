@@ -119,11 +119,28 @@ static bool has_option(const struct cli *c, const char *name)
     return false;
 }
 
-/* heaptrack_print's 0 and 1, beside the option, in it, or behind it. */
+/* pprof's flags, as Go reads them: NULL is true. */
+static bool word_as_bool(const char *value, bool *out)
+{
+    static const char *const spelled[2][6] = {{"0", "f", "F", "false", "FALSE", "False"},
+                                              {"1", "t", "T", "true", "TRUE", "True"}};
+    *out = !value;
+    for (size_t k = 0; value && k < 12; k++)
+        if (strcmp(value, spelled[k / 6][k % 6]) == 0) {
+            *out = k >= 6;
+            return true;
+        }
+    return !value;
+}
+
+/* heaptrack_print's 0 and 1, beside the option, in it, or behind it; pprof's false in it. */
 static bool word_is_off(const struct word *w, int argc, char **argv, int i, bool *behind)
 {
     const char *eq = strchr(argv[i], '='), *value = eq ? eq + 1 : NULL;
+    bool on;
     *behind = false;
+    if (w->of == WORDS_PPROF)
+        return word_as_bool(value, &on) && !on;
     if (w->of != WORDS_TRACK)
         return false;
     if (!value && !w->name[1] && argv[i][2])
@@ -202,6 +219,12 @@ static int word_add(struct cli *c, const struct word *w, const char *option, con
     return cli_usage(c, hint, "%s has no option %s%s", c->command.name, w->name[1] ? "--" : "-", w->name);
 }
 
+/* pprof's -sample_index takes a number, too: of the file's own list, which nothing here has. */
+static bool word_is_index(const struct word *w, const char *value)
+{
+    return strcmp(w->name, "sample_index") == 0 && *value && !value[strspn(value, "0123456789")];
+}
+
 static int word_with_value(struct cli *c, const struct word *w, const char *value)
 {
     const char *bad = NULL, *made = value;
@@ -214,6 +237,9 @@ static int word_with_value(struct cli *c, const struct word *w, const char *valu
     if (w->of == WORDS_PPROF &&
         (strcmp(w->ours, "focus") == 0 || strcmp(w->ours, "ignore") == 0 || strcmp(w->ours, "hide") == 0))
         c->words_names = true;
+    if (word_is_index(w, value))
+        return cli_usage(c, "-sample_index=NAME, or --metric NAME, of those that spaa info FILE lists",
+                         "values are named here, not numbered: -sample_index=%s", value);
     if (w->what == WORD_FILE) {
         c->files[c->nfiles++] = value;
         return EXIT_FINE;
@@ -238,16 +264,6 @@ bool cli_words_letter(const struct cli *c, const char *arg)
 {
     const struct word *w = c->words_of == WORDS_TRACK ? word_of(c->words_of, arg) : NULL;
     return w && w->of == c->words_of;
-}
-
-/* pprof's -cum=false. */
-static int word_is_false(struct cli *c, const struct word *w, const char *arg)
-{
-    return cli_usage(c,
-                     strcmp(w->name, "relative_percentages") == 0
-                         ? "shares are of what filters keep, whose share of all the first line says"
-                         : "leave it out",
-                     "%s is no option here", arg);
 }
 
 static bool word_takes_value(const struct word *w)
@@ -318,9 +334,12 @@ static int word_flag(struct cli *c, const struct word *w, int argc, char **argv,
 {
     const char *eq = strchr(argv[*i], '=');
     bool behind, off = word_is_off(w, argc, argv, *i, &behind);
-    bool pprof = w->of == WORDS_PPROF && eq;
-    if (pprof && (strcmp(eq + 1, "false") == 0 || strcmp(eq + 1, "0") == 0))
-        return word_is_false(c, w, argv[*i]);
+    bool on;
+    if (w->of == WORDS_PPROF && !word_as_bool(eq ? eq + 1 : NULL, &on))
+        return cli_usage(c, "one of: true, false", "-%s has no value \"%s\"", w->name, eq + 1);
+    if (w->of == WORDS_PPROF && off && strcmp(w->name, "relative_percentages") == 0)
+        return cli_usage(c, "shares are of what filters keep, whose share of all the first line says",
+                         "%s is no option here", argv[*i]);
     *i += behind;
     if (w->of == WORDS_TRACK)
         c->words_lists |= words_list_told(w, off);

@@ -36,6 +36,11 @@ EQUAL = [
     (["-inuse_space", "-top", HEAP], ["top", HEAP, KEEP, "--metric", "inuse_space"]),
     (["top", HEAP, "-alloc_space"], ["top", HEAP, KEEP, "--metric", "alloc_space"]),
     ([HEAP, "-top", "-cum", "-sample_index=alloc_space", "-nodecount=3"], ["top", HEAP, "--sort", "total", "--metric", "alloc_space", "-n", "3", KEEP]),
+    (["-top", "-cum=false", HEAP], ["top", HEAP, KEEP]),
+    (["-top", "-cum=0", "-lines=F", "-compact_labels=False", HEAP], ["top", HEAP, KEEP]),
+    (["-top", "-cum", "-flat=false", HEAP], ["top", HEAP, "--sort", "total", KEEP]),
+    (["-top", "-cum=T", "-inuse_objects=f", HEAP], ["top", HEAP, "--sort", "total", KEEP]),
+    (["-tree=false", "-traces", HEAP], ["stacks", HEAP, KEEP]),
     (["-top", "-cumulative=true", "-relative_percentages", HEAP], ["top", HEAP, "--sort", "total", KEEP]),
     (["-tree", HEAP], ["tree", HEAP, KEEP]),
     ([HEAP, "--traces"], ["stacks", HEAP, KEEP]),
@@ -91,7 +96,9 @@ SAID = [
     (["report", "-i", PERF, "--percentage", "foo"], "one of: absolute, relative"),
     (["report", "-i", PERF, "--percentage=rel"], "one of: absolute, relative"),
     (["-top", "-relative_percentages=false", HEAP], "of what filters keep"),
-    (["-top", "-cum=false", HEAP], "leave it out"),
+    (["-top", "-cum=maybe", HEAP], "one of: true, false"),
+    (["-top", "-sample_index=1", HEAP], "-sample_index=NAME, or --metric NAME, of those that spaa info FILE lists"),
+    ([HEAP, "-top", "-sample_index", "0"], "-sample_index=NAME, or --metric NAME, of those that spaa info FILE lists"),
 ] + [
     (["-top", word, HEAP], said)
     for word, said in {
