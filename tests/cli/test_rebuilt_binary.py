@@ -260,3 +260,36 @@ def test_text_that_the_profile_carries_stays_its_own_when_the_binary_is_rebuilt(
     assert "another build's" not in text and "was not known" not in text
     assert not ask("annotate", kept, "sum", "--diff", kept)["diff"]["by_number"]
     assert ask("annotate", kept, "sum", "--asm")["no_instructions"]
+
+
+def text_of(folder, deleted):
+    """perf script's words of sum: its own names stay, addresses are looked up in the file at the path."""
+    out = subprocess.run(["nm", folder / "shop"], capture_output=True, text=True, check=True).stdout
+    start = next(int(f[0], 16) for f in map(str.split, out.splitlines()) if len(f) == 3 and "sum" in f[2])
+    path = f"{folder / 'shop'}{' (deleted)' if deleted else ''}"
+    (folder / "t.txt").write_text(f"shop 5/5 1.000001: 1 cycles: \n\t{start + 4:x} [unknown] ({path})\n\t{start + 9:x} other+0x9 ({path})\n\n")
+    later = os.stat(folder / "t.txt").st_mtime - HOUR
+    os.utime(folder / "shop", (later, later))
+    return folder / "t.txt"
+
+
+def heap_of(folder, deleted):
+    """gperftools' heap profile of the process, with its maps."""
+    out = subprocess.run(["nm", folder / "shop"], capture_output=True, text=True, check=True).stdout
+    start = next(int(f[0], 16) for f in map(str.split, out.splitlines()) if len(f) == 3 and "sum" in f[2])
+    path = f"{folder / 'shop'}{' (deleted)' if deleted else ''}"
+    (folder / "t.heap").write_text(f"heap profile:      1:     64 [     1:     64] @ heapprofile\n     1:     64 [     1:     64] @ 0x{0x400000 + start + 4:x}\n\n"
+                                   f"MAPPED_LIBRARIES:\n00400000-00409000 r-xp 00000000 08:01 77 {path}\n")
+    later = os.stat(folder / "t.heap").st_mtime - HOUR
+    os.utime(folder / "shop", (later, later))
+    return folder / "t.heap"
+
+
+@needs_tools
+@pytest.mark.parametrize("made", (text_of, heap_of))
+def test_texts_that_say_deleted_are_believed(tmp_path, made):
+    compiled(tmp_path, "sha1")
+    profile, err = named(converted(made(tmp_path, True), "--no-symbols")[0])
+    assert err.count("SPAA-W809") == 1 and "build_id" not in dso(profile) and dso(profile)["x_spaa"]["doubtful"]
+    profile, err = named(converted(made(tmp_path, False), "--no-symbols")[0])
+    assert "W809" not in err and not dso(profile).get("x_spaa", {}).get("doubtful") and any("sum" in n for n in names(profile))

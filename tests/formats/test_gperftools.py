@@ -298,7 +298,7 @@ def test_a_sampled_heap_keeps_what_was_sampled():
     assert row[1] == {"alloc_count": alloc[0], "alloc_bytes": alloc[1], "live_count": live[0], "live_bytes": live[1],
                       "samples": 7, "x_raw_alloc_bytes": 832, "x_raw_live_count": 5, "x_raw_live_bytes": 896}
     dsos = {r["name"]: r for r in records if r["type"] == "dso"}
-    assert dsos["/opt/my server"]["x_spaa"] == {"ip": "file_offset", "map": {"offset": "0x0", "size": "0x2000"}}
+    assert dsos["/opt/my server"]["x_spaa"] == {"ip": "file_offset", "map": {"offset": "0x0", "size": "0x2000"}, "doubtful": True}  # "(deleted)"
 
 
 def test_samples_without_a_rate_stay_as_they_are():

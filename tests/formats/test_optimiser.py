@@ -159,6 +159,8 @@ def test_offsets_of_perf_scripts_text_are_those_in_the_file(made):
     frames = sorted((dsos[r["dso"]], r["ip"], r["func"]) for r in rows if r["type"] == "frame")
     assert frames == [("/opt/lib.so", "0x100", "0x100"), ("/opt/prog", "0x804", "hot"), ("/opt/prog", "0x804", "tiny"), ("/opt/prog", "0x842", "0x842"),
                       ("[kernel]", "0xffffffff81000100", "entry")]
+    assert convert(made / "t.txt", "autofdo", "--frames", "address")[0] == "0\n1\n804:2\n0\n"  # the deleted one is another build
+    (made / "t.txt").write_text(DSOFF.replace(" (deleted)", ""))
     assert convert(made / "t.txt", "autofdo", "--frames", "address")[0] == "0\n2\n804:2\n842:1\n0\n"
     # with the file they are addresses as linked, and get the names there, for SPT too
     run("convert", made / "t.txt", "--frames", "address", "-o", made / "t.spaa")

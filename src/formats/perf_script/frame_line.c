@@ -206,13 +206,14 @@ bool sp_ps_frame_line(const char *p, const char *end, struct sp_ps_frame *f)
     while (end > p && sp_ps_blank(end[-1]))
         end--;
     f->dso = (struct sp_ps_text){NULL, 0};
-    f->has_symoff = f->has_dsoff = f->inlined = false;
+    f->has_symoff = f->has_dsoff = f->inlined = f->deleted = false;
     const char *group = perf_script_last_group(p, end);
     if (group) {
         f->dso = (struct sp_ps_text){group + 1, (size_t)(end - group - 2)};
         f->inlined = perf_script_span_equals(f->dso, "inlined");
         f->has_dsoff = perf_script_strip_offset(&f->dso, &f->dsoff);
-        if (perf_script_ends_with(f->dso, " (deleted)"))
+        f->deleted = perf_script_ends_with(f->dso, " (deleted)");
+        if (f->deleted)
             f->dso.n -= strlen(" (deleted)");
         end = group;
         while (end > p && sp_ps_blank(end[-1]))

@@ -58,6 +58,7 @@ struct sp_ps_frame {
     struct sp_ps_text symbol; /* n 0: unknown */
     struct sp_ps_text dso;    /* as printed, " (deleted)" and "+0xoff" stripped; p NULL: none printed */
     bool has_symoff, has_dsoff, inlined;
+    bool deleted;           /* " (deleted)": what its path names now is another file */
     uint64_t symoff, dsoff; /* dsoff: of -F +dsoff, the offset in the file */
 };
 

@@ -91,6 +91,7 @@ static bool perf_script_add_frame(struct sp_ps_stacks *st, const struct sp_ps_fr
 {
     struct sp_frame frame = {.inline_depth = depth};
     struct sp_dso d = {.name = sp_profile_str(st->p, dso->name.p, dso->name.n), .is_kernel = dso->kernel};
+    d.doubtful = dso->is_file && f->deleted;
     if (f->has_dsoff)
         d.place.ips = SP_DSO_FILE_OFFSET;
     struct sp_ps_name name = {0};
@@ -157,9 +158,10 @@ static bool perf_script_add_physical(struct sp_ps_stacks *st, const struct sp_ps
     return perf_script_add_frame(st, f, left, dso, f->dso, piece->srcline, 0);
 }
 
-/* Where the offset in the file was printed, it is the address of a whole run of inlined frames. */
-static void perf_script_take_offset(struct sp_ps_frame *f, const struct sp_ps_frame *physical, bool use)
+/* A whole run of inlined frames is of one file; where the offset in it was printed, that is the address. */
+static void perf_script_take_file(struct sp_ps_frame *f, const struct sp_ps_frame *physical, bool use)
 {
+    f->deleted = physical->deleted;
     f->has_dsoff = use;
     if (use)
         f->ip = physical->dsoff;
@@ -184,8 +186,8 @@ static bool perf_script_add_pieces(struct sp_ps_stacks *st)
         sp_ps_classify_dso(physical.frame.dso, outer->frame.ip, &dso);
         bool offsets = dso.is_file && outer->frame.has_dsoff && st->frames == SP_FRAMES_ADDRESS;
         for (size_t k = i; k < end; k++)
-            perf_script_take_offset(&v[k].frame, &physical.frame, offsets);
-        perf_script_take_offset(&physical.frame, &physical.frame, offsets);
+            perf_script_take_file(&v[k].frame, &physical.frame, offsets);
+        perf_script_take_file(&physical.frame, &physical.frame, offsets);
         for (; i + 1 < end; i++)
             if (!perf_script_add_frame(st, &v[i].frame, v[i].frame.symbol, &dso, physical.frame.dso,
                                        v[i].srcline, (uint32_t)(end - 1 - i)))

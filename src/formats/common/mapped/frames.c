@@ -19,6 +19,7 @@ static uint32_t mapped_object_of(struct sp_mapped *m, const struct sp_mapped_ran
                           .path = x->path,
                           .build_id = x->build_id,
                           .place.ips = x->file ? SP_DSO_FILE_OFFSET : SP_DSO_LINKED};
+    o.replaced = x->file && x->deleted && !x->build_id.n;
     if (!x->path.n)
         o.kind = SP_OBJECT_ANONYMOUS;
     x->object = sp_binder_object(m->binder, &o);

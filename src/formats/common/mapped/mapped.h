@@ -48,6 +48,7 @@ struct sp_mapped_module {
     struct sp_str build_id; /* lower-case hex, or empty */
     uint32_t object;        /* of the binder; SP_NONE: not yet */
     bool file;
+    bool deleted; /* what its path names now is another file */
 };
 
 /* A name that the profile itself gives; those of one address follow each other, innermost first. */

@@ -59,7 +59,7 @@ static bool mapped_maps_address(const char **p, const char *end, uint64_t *out)
 struct maps_entry {
     uint64_t start, end, offset;
     struct sp_str path, build_id;
-    bool executable;
+    bool executable, deleted;
 };
 
 /* What follows the range and the rights: "OFFSET MAJ:MIN INODE PATH"; false: another form. */
@@ -115,7 +115,8 @@ static bool mapped_maps_parse_entry(const char *p, const char *end, struct maps_
     if (!mapped_maps_proc_rest(p, end, e))
         mapped_maps_brief_rest(p, end, e);
     size_t suffix = sizeof deleted - 1;
-    if (e->path.n > suffix && memcmp(e->path.p + e->path.n - suffix, deleted, suffix) == 0)
+    e->deleted = e->path.n > suffix && memcmp(e->path.p + e->path.n - suffix, deleted, suffix) == 0;
+    if (e->deleted)
         e->path.n -= (uint32_t)suffix;
     return e->end > e->start;
 }
@@ -186,12 +187,14 @@ static uint32_t mapped_maps_intern_module(struct sp_mapped *m, const struct maps
     uint64_t hash = mapped_maps_module_hash(path, id);
     struct sp_probe at = sp_map_probe(&m->module_map, hash);
     for (uint32_t i; (i = sp_map_next(&m->module_map, &at)) != SP_MAP_NONE;)
-        if (mapped_maps_same(m->modules.v[i].path, path) && mapped_maps_same(m->modules.v[i].build_id, id))
+        if (m->modules.v[i].deleted == e->deleted && mapped_maps_same(m->modules.v[i].path, path) &&
+            mapped_maps_same(m->modules.v[i].build_id, id))
             return i;
     struct sp_mapped_module fresh = {.path = mapped_maps_keep(m, path),
                                      .build_id = mapped_maps_keep(m, id),
                                      .object = SP_NONE,
-                                     .file = path.n && path.p[0] != '['};
+                                     .file = path.n && path.p[0] != '[',
+                                     .deleted = e->deleted};
     if (!fresh.path.p || !fresh.build_id.p || !sp_vec_push(&m->modules, fresh) ||
         !sp_map_add(&m->module_map, hash, (uint32_t)m->modules.n - 1))
         return SP_NONE;
