@@ -100,7 +100,7 @@ static int long_option(struct cli *c, int argc, char **argv, int *i)
     }
     name = o.name;
     rc = value ? cli_words_value(c, &name, &value) : EXIT_FINE;
-    if (!rc && name)
+    if (!rc)
         options_add(c, name, value);
     return rc;
 }

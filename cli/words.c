@@ -248,8 +248,6 @@ static int word_with_value(struct cli *c, const struct word *w, const char *valu
         made = keep(c, words_keys_as_by(value, &bad));
         if (bad)
             return unknown_key(c, bad);
-        if (made && !*made) /* the columns that are always there */
-            return EXIT_FINE;
     } else if (w->what == WORD_LIST) {
         made = keep(c, words_list_as_regex(value, strcmp(w->ours, "comm") == 0));
     } else if (w->what == WORD_RANGE) {
@@ -445,7 +443,7 @@ int cli_words_value(struct cli *c, const char **name, const char **value)
             return c->words_of == WORDS_PERF ? unknown_key(c, bad) : EXIT_FINE;
         if (!keep(c, by))
             return no_memory(c);
-        *name = *by ? "by" : NULL;
+        *name = "by";
         *value = by;
     } else if (strcmp(*name, "time") == 0 && strchr(*value, ',') && !strstr(*value, "..")) {
         *value = keep(c, words_span_as_range(*value));

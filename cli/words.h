@@ -15,8 +15,8 @@ bool cli_words_first(const char *arg);
 bool cli_words_letter(const struct cli *c, const char *arg);
 /* An option that this command has not: true with *rc where it is a word of others. *i: past its value. */
 bool cli_words_option(struct cli *c, int argc, char **argv, int *i, int *rc);
-/* A value that another tool gives to an option of the same name: as ours has it, or as it is. *name NULL: it
- * says nothing that is not so anyway. An exit code. */
+/* A value that another tool gives to an option of the same name: as ours has it, or as it is. An exit code.
+ */
 int cli_words_value(struct cli *c, const char **name, const char **value);
 /* After the last: what the tool does anyway and ours does not. An exit code. */
 int cli_words_end(struct cli *c);

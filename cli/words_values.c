@@ -83,7 +83,7 @@ static bool values_has(const char *list, const char *one)
     return false;
 }
 
-/* perf's pid is "command and tid of the task". */
+/* perf's pid is "command and tid of the task". Of columns that are always there alone it makes one row. */
 char *words_keys_as_by(const char *keys, const char **bad)
 {
     static const struct {
@@ -109,6 +109,8 @@ char *words_keys_as_by(const char *keys, const char **bad)
         if (*known[k].ours && !values_has(out, known[k].ours))
             sprintf(out + strlen(out), "%s%s", *out ? "," : "", known[k].ours);
     }
+    if (out && !*out)
+        sprintf(out, "event"); /* which is one row */
     return out;
 }
 
