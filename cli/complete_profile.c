@@ -23,7 +23,7 @@ static const struct kind {
     {"TID|NAME",
      "SELECT DISTINCT comm a, '' b FROM threads UNION ALL SELECT tid, min(comm) FROM threads GROUP BY tid",
      PLAIN, false},
-    {"PID",
+    {"PID,…",
      "SELECT pid a, coalesce(max(CASE WHEN tid = pid THEN comm END), min(comm)) b FROM threads GROUP BY pid",
      PLAIN, false},
     {"comm", "SELECT DISTINCT comm a, '' b FROM threads", PLAIN, false},

@@ -96,10 +96,9 @@ bool sp_context_fits_but_state(const struct sp_selection *s, const struct sp_sel
                                const unsigned char *who, uint32_t context)
 {
     const struct sp_context *c = &s->profile->contexts.v[context];
-    char t[64];
     if (c->event != s->event)
         return false;
-    if (o->pid && (c->pid == SP_ABSENT || (sp_scaled_text(c->pid, 0, t), strcmp(t, o->pid) != 0)))
+    if (o->pid && (c->pid == SP_ABSENT || !sp_who_lists(o->pid, c->pid)))
         return false;
     return !who || who[context];
 }

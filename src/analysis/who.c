@@ -58,6 +58,24 @@ static bool who_is_text(const struct asked *x, struct sp_str name)
     return sp_str_is(name, x->text);
 }
 
+bool sp_who_lists(const char *list, int64_t number)
+{
+    char text[64];
+    sp_scaled_text(number, 0, text);
+    if (strcmp(list, text) == 0)
+        return true;
+    if (list[strspn(list, "0123456789, ")]) /* a name may have commas */
+        return false;
+    size_t n = strlen(text);
+    for (const char *p = list + strspn(list, ", "); *p; p += strspn(p, ", ")) {
+        size_t m = strcspn(p, ", ");
+        if (m == n && memcmp(p, text, n) == 0)
+            return true;
+        p += m;
+    }
+    return false;
+}
+
 static bool is_itself(struct asked *x, uint32_t context)
 {
     const struct sp_context *c = &x->p->contexts.v[context];
@@ -74,6 +92,12 @@ static bool is_itself(struct asked *x, uint32_t context)
     sp_buf_clear(&x->row);
     sp_thread_name(&x->row, x->p, c);
     return strcmp(tid, x->text) == 0 || strcmp(sp_buf_cstr(&x->row), x->text) == 0;
+}
+
+static bool is_listed(struct asked *x, uint32_t context)
+{
+    int64_t tid = x->p->contexts.v[context].tid;
+    return x->threads && tid != SP_ABSENT && sp_who_lists(x->text, tid);
 }
 
 /* A thread's time before it was named is of its pool, but not of the pool's comm. */
@@ -165,7 +189,8 @@ static spaa_status who_find(const struct sp_profile *p, const char *text, bool t
     sp_buf_init(&x.row, 0);
     if (!hits)
         st = sp_nomem(d);
-    else if (!who_mark(&x, is_itself, hits) && !who_mark(&x, is_pool, hits) && !who_mark(&x, is_glob, hits))
+    else if (!who_mark(&x, is_itself, hits) && !who_mark(&x, is_listed, hits) &&
+             !who_mark(&x, is_pool, hits) && !who_mark(&x, is_glob, hits))
         st = mark_matches(&x, d, hits);
     sp_buf_free(&x.row);
     sp_thread_info_free(&x.info);

@@ -3,6 +3,7 @@
 
 #include "analysis/interval_name.h"
 #include "analysis/select_private.h"
+#include "analysis/who.h"
 #include "base/num.h"
 
 /* Options that choose stacks say nothing of time on a CPU. */
@@ -36,10 +37,8 @@ static bool is_named(const struct sp_profile *p, const struct sp_interval_thread
                      const struct sp_select_opts *asked)
 {
     struct sp_str comm = sp_pstr(p, t->comm);
-    char tid[64];
-    sp_scaled_text(t->tid, 0, tid);
     return (!asked->comm || sp_str_is(comm, asked->comm)) &&
-           (!asked->thread || sp_str_is(comm, asked->thread) || strcmp(tid, asked->thread) == 0);
+           (!asked->thread || sp_str_is(comm, asked->thread) || sp_who_lists(asked->thread, t->tid));
 }
 
 /* Threads some of whose time is of such a name. */
@@ -71,12 +70,10 @@ static spaa_status keep_asked(struct sp_ask *q, struct sp_asked_sched *x, unsign
 
 static bool keep_pid(const struct sp_intervals *v, const char *asked, unsigned char *keep)
 {
-    int64_t pid;
-    size_t n = strlen(asked);
-    if (!n || sp_parse_i64(asked, asked + n, &pid) != n)
+    if (!strpbrk(asked, "0123456789") || asked[strspn(asked, "-0123456789, ")])
         return false;
     for (size_t k = 0; k < v->threads.n; k++)
-        keep[k] = keep[k] && v->threads.v[k].pid == pid;
+        keep[k] = keep[k] && sp_who_lists(asked, v->threads.v[k].pid);
     return true;
 }
 
@@ -92,7 +89,7 @@ spaa_status sp_sched_filter(struct sp_ask *q, struct sp_asked_sched *x)
         return sp_nomem(q->diags);
     memset(keep, 1, v->threads.n);
     if (o->pid && !keep_pid(v, o->pid, keep))
-        st = sp_usage(q->diags, NULL, "--pid needs a number, not \"%s\"", o->pid);
+        st = sp_usage(q->diags, NULL, "--pid needs numbers, not \"%s\"", o->pid);
     if (!st)
         st = keep_asked(q, x, keep);
     bool any = false;

@@ -154,6 +154,9 @@ def test_filters(known):
     assert [x["tid"] for x in ask("sched", known, "--thread", "13")["rows"]] == [13]
     assert {x["tid"] for x in ask("sched", known, "--comm", "*a")["rows"]} == {11, 12, 13}
     assert {x["tid"] for x in ask("sched", known, "--pid", "7")["rows"]} == {11, 12, 13}
+    assert {x["tid"] for x in ask("sched", known, "--pid", "7,99")["rows"]} == {11, 12, 13}
+    assert {x["tid"] for x in ask("sched", known, "--thread", "11,13")["rows"]} == {11, 13}
+    assert "--pid needs numbers" in run("sched", known, "--pid", "7,x", code=2).err
     assert "fits --thread" in run("sched", known, "--thread", "nobody", code=1).err
     for option in ("--dso=x", "--focus=x", "--state=R", "--label=a=b", "--kernel"):
         assert "about threads, not stacks" in run("sched", known, option, code=2).err

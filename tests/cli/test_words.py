@@ -172,6 +172,31 @@ def test_names_as_perf_has_them(tmp_path):
         assert [r["function"] for r in rows] == ["finish_task_switch"]
 
 
+@pytest.fixture
+def processes(tmp_path):
+    path = tmp_path / "processes.txt"
+    path.write_text("".join("app %d/%d [000] %d.0: 10 cycles:\n\t%x f%d (/app)\n\n" % (pid, tid, tid, tid, tid)
+                            for pid, tid in ((1, 1), (1, 11), (2, 2), (2, 12), (10, 10), (112, 112))))
+    return str(path)
+
+
+@pytest.mark.parametrize("option,value,kept", [
+    ("--tid", "1,12", {"f1", "f12"}), ("--tid", "11,99", {"f11"}), ("--tid", "2", {"f2"}), ("--thread", "1, 10,", {"f1", "f10"}),
+    ("--pid", "1,10", {"f1", "f11", "f10"}), ("--pid", "2", {"f2", "f12"}), ("--pid", "99,112", {"f112"})])
+def test_several_processes_or_threads(processes, option, value, kept):
+    rows = json.loads(run("top", processes, option, value, "--json").out)["rows"]
+    assert {r["function"] for r in rows} == kept
+    assert {r["function"] for r in json.loads(run("report", "-i", processes, option, value, "--json").out)["rows"]} == kept
+
+
+def test_a_list_that_nothing_fits(processes, tmp_path):
+    for option, value in ("--tid", "3,4"), ("--pid", "3,4"), ("--pid", "1,x"), ("--tid", "1,x"), ("--pid", ","):
+        assert value in run("top", processes, option, value, code=1).err
+    path = tmp_path / "named.txt"
+    path.write_text("1,2 7/7 [000] 1.0: 10 cycles:\n\t1 named (/app)\n\napp 1/1 [000] 1.0: 10 cycles:\n\t2 f (/app)\n\n")
+    assert [r["function"] for r in json.loads(run("top", str(path), "--thread", "1,2", "--json").out)["rows"]] == ["named"]
+
+
 def test_a_setting_does_not_contradict_what_a_word_implies(tmp_path):
     (tmp_path / ".spaa").write_text("allocators = main\n")
     a = run("-top", HEAP, cwd=tmp_path, env={"SPAA_NO_CONFIG": None, "HOME": str(tmp_path), "XDG_CONFIG_HOME": ""})
