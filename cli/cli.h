@@ -35,6 +35,7 @@ struct cli {
     bool has_split;               /* of two lists of files: there was a `--`, after `split` */
     size_t split;
     bool json;                      /* asked for: errors are answered, too */
+    const char *colour;             /* as --color asks; NULL: it does not */
     bool answered;                  /* standard output has something */
     bool mistaken;                  /* it ends without an answer, for what was asked */
     struct spaa_diagnostics *diags; /* what is to be said */

@@ -52,8 +52,7 @@ int cli_print(struct cli *c, const char *text)
 
 static bool colour_of_errors(const struct cli *c)
 {
-    const char *asked = cli_option(c, "color");
-    return cli_takes_colour(2) && !(asked && strcmp(asked, "never") == 0);
+    return cli_takes_colour(2) && !(c->colour && strcmp(c->colour, "never") == 0);
 }
 
 /*

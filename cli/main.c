@@ -41,15 +41,26 @@ static int option_first(struct cli *c, const char *word)
     return cli_usage(c, hint, "a command comes before the options");
 }
 
-/* Errors found before or while the options are parsed answer in JSON too. */
-static bool asks_for_json(int argc, char **argv)
+/* The last value that the line seems to give to an option; NULL: none. */
+static const char *main_seems(int argc, char **argv, const char *option)
 {
     bool diff = argc > 1 && strcmp(argv[1], "diff") == 0; /* its `--` is no end of the options */
+    size_t n = strlen(option);
+    const char *found = NULL;
     for (int i = 1; i < argc && (diff || strcmp(argv[i], "--") != 0); i++)
-        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--format=json") == 0 ||
-            (strcmp(argv[i], "--format") == 0 && i + 1 < argc && strcmp(argv[i + 1], "json") == 0))
-            return true;
-    return false;
+        if (strncmp(argv[i], option, n) == 0 && argv[i][n] == '=')
+            found = argv[i] + n + 1;
+        else if (strcmp(argv[i], option) == 0)
+            found = i + 1 < argc ? argv[i + 1] : "";
+    return found;
+}
+
+/* Errors found before or while the options are parsed answer in JSON too, and in no colour. */
+static void main_guess(struct cli *c, int argc, char **argv)
+{
+    const char *format = main_seems(argc, argv, "--format");
+    c->json = main_seems(argc, argv, "--json") || (format && strcmp(format, "json") == 0);
+    c->colour = main_seems(argc, argv, "--color");
 }
 
 /* From now on standard output is the answer's. */
@@ -208,7 +219,9 @@ static int main_sptdump(struct cli *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
     bool dump = is_sptdump(argv[0]);
-    struct cli c = {.program = dump ? "sptdump" : "spaa", .json = !dump && asks_for_json(argc, argv)};
+    struct cli c = {.program = dump ? "sptdump" : "spaa"};
+    if (!dump)
+        main_guess(&c, argc, argv);
     cli_signals();
     int rc = cli_finish(&c, dump ? main_sptdump(&c, argc, argv) : main_run(&c, argc, argv));
     cli_words_unmatched(&c);

@@ -170,5 +170,6 @@ int cli_parse(struct cli *c, int argc, char **argv)
         return rc;
     const char *format = cli_option(c, "format");
     c->json = cli_option(c, "json") || (format && strcmp(format, "json") == 0);
+    c->colour = cli_option(c, "color");
     return EXIT_FINE;
 }

@@ -337,6 +337,19 @@ def test_an_empty_no_color_takes_no_colours_away(spaa, value, colour):
     assert code == 0 and ("\x1b[" in out) == colour
 
 
+@pytest.mark.parametrize("typed", [["nosuch"], ["top", "--nosuch"], ["--nosuch"], ["list"], ["record"], ["top", "x", "--by=nosuch"],
+                                   ["diff", "a", "--", "b", "--nosuch"], ["report", "--percentage", "foo"]], ids=" ".join)
+def test_errors_before_the_options_obey_them(typed):
+    env = {**os.environ, "TERM": "xterm", "SPAA_NO_CONFIG": "1", "NO_COLOR": ""}
+    for never in ["--color", "never"], ["--color=never"]:
+        for args in typed + never, typed[:1] + never + typed[1:]:
+            out, code = at_terminal(*args, env=env)
+            assert code and "error" in out and "\x1b" not in out, args
+    assert "\x1b[" in at_terminal(*typed, env=env)[0]
+    assert "\x1b[" in at_terminal(*typed, "--color", "never", "--color=auto", env=env)[0]
+    assert "\x1b" not in at_terminal(*typed, env={**env, "NO_COLOR": "1"})[0]
+
+
 @pytest.mark.parametrize("command", ["top", "tree", "formats"])
 def test_a_closed_pipe_ends_quietly(command, tmp_path):
     path = tmp_path / "wide.folded"
