@@ -108,7 +108,11 @@ size_t sp_parse_hex(const char *p, const char *end, uint64_t *out)
 
 bool sp_parse_0x(const char *p, size_t n, uint64_t *out)
 {
-    return n > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && sp_parse_hex(p + 2, p + n, out) == n - 2;
+    uint64_t v;
+    if (n <= 2 || p[0] != '0' || (p[1] != 'x' && p[1] != 'X') || sp_parse_hex(p + 2, p + n, &v) != n - 2)
+        return false;
+    *out = v;
+    return true;
 }
 
 size_t sp_double_text(double v, char out[static 32])

@@ -16,7 +16,7 @@ size_t sp_hex_text(uint64_t v, char out[static 16]); /* lower-case hex digits, n
 size_t sp_parse_u64(const char *p, const char *end, uint64_t *out);
 size_t sp_parse_i64(const char *p, const char *end, int64_t *out);
 size_t sp_parse_hex(const char *p, const char *end, uint64_t *out); /* no prefix */
-/* "0x1f" as a whole; false if anything else stands there. */
+/* "0x1f" as a whole; false, and *out as it was, if anything else stands there. */
 bool sp_parse_0x(const char *p, size_t n, uint64_t *out);
 
 /* The shortest decimal text that reads back to the same double; finite values only, NUL-terminated. */

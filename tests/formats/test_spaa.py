@@ -392,6 +392,15 @@ def combined(combine):
     return "".join(json.dumps(r) + "\n" for r in records)
 
 
+def test_an_address_that_is_none_does_not_order_frames():
+    """Of `0x7..f0x1` the first part is a number: it is no address, and what is written reads back to itself."""
+    frame = {"func": "0x10", "func_resolved": False, "kind": "user", "dso": "/opt/app"}
+    made = profiles.text([([{**frame, "ip": "0x7f0x10"}], 1, {"pid": 1, "tid": 1, "comm": "a"}),
+                          ([{**frame, "ip": "0x10"}], 2, {"pid": 1, "tid": 1, "comm": "a"})])
+    out = convert(made)
+    assert '"x_odd_ip":"0x7f0x10"' in out and convert(out) == out
+
+
 def test_how_metrics_combine_is_kept_and_decides_what_is_added():
     out = convert(combined({"x_b": "max", "x_a": "none", "x_c": "sum"}))
     assert json.loads(out.splitlines()[0])["x_spaa"]["combine"] == {"x_a": "none", "x_b": "max"}
