@@ -5,7 +5,9 @@
  * records, each with its kind, size and time. The magic tells the byte order. Used: CODE_LOAD,
  * CODE_MOVE (the function goes on elsewhere under its name), CODE_DEBUG_INFO (stands before the load it is
  * of; a file name "\377" repeats the one before). Others are stepped over; a record cut off ends the file.
- * Records are in order of time but for what threads wrote at once, so loads are sorted by it.
+ * The program may have ended while it wrote the last one, or write still. What cannot be used is counted;
+ * code without a size or a name is no damage. Records are in order of time but for what threads wrote at
+ * once, so loads are sorted by it.
  *
  * Most code stays where it was loaded. What other code was written over, and that code, is kept in an
  * interval tree as well, to find what stood at an address at a time.
@@ -18,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO };
+enum { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDING_INFO };
 #define MAGIC           0x4A695444u
 #define HEADER_BYTES    40u
 #define RECORD_BYTES    16u
@@ -47,7 +49,18 @@ struct dump {
     SP_VEC(struct place) places;
     struct sp_map place_map;
     struct load pending; /* lines of a load to come */
+    size_t at;           /* where the record stands that is being read */
 };
+
+/* The record, or a part of it, is left out. */
+static void jitdump_damaged(struct dump *d, const char *why)
+{
+    struct sp_jit_damage *damage = &d->jit->damage;
+    if (!damage->n++) {
+        damage->first = d->at;
+        damage->why = why;
+    }
+}
 
 static uint32_t jitdump_u32(const struct dump *d, const unsigned char *p)
 {
@@ -91,8 +104,10 @@ static bool add_load(struct dump *d, const struct load *l)
 /* The body of a CODE_LOAD: pid, tid, vma, address, size, index, name, code. */
 static bool take_load(struct dump *d, uint64_t time, const unsigned char *p, size_t n)
 {
-    if (n < 41 || !memchr(p + 40, 0, n - 40))
+    if (n < 41 || !memchr(p + 40, 0, n - 40)) {
+        jitdump_damaged(d, "code with no name that ends");
         return true;
+    }
     struct load l = {.time = time,
                      .addr = u64(d, p + 16),
                      .size = u64(d, p + 24),
@@ -105,17 +120,23 @@ static bool take_load(struct dump *d, uint64_t time, const unsigned char *p, siz
         l.lines_at = l.addr;
     }
     d->pending.n = 0;
+    if (l.size && l.addr + (l.size - 1) < l.addr)
+        jitdump_damaged(d, "code beyond the last address");
     return !*l.name || !l.size || add_load(d, &l);
 }
 
 /* pid, tid, vma, old address, new address, size, index. */
 static bool take_move(struct dump *d, uint64_t time, const unsigned char *p, size_t n)
 {
-    if (n < 48)
+    if (n < 48) {
+        jitdump_damaged(d, "too short for code that moves");
         return true;
+    }
     struct place *from = place_of(d, u64(d, p + 40), u64(d, p + 16), false);
-    if (!from)
+    if (!from) {
+        jitdump_damaged(d, "code moves that was not loaded there");
         return true;
+    }
     struct load l = d->loads.v[from->load];
     l.time = time;
     l.addr = u64(d, p + 24);
@@ -132,9 +153,11 @@ static int jitdump_by_addr(const void *a, const void *b)
 /* address, count, then (address, line, discriminator, file) each. */
 static bool take_lines(struct dump *d, const unsigned char *p, size_t n)
 {
-    const char *file = NULL;
-    if (n < 16)
+    const char *file = NULL, *why = NULL;
+    if (n < 16) {
+        jitdump_damaged(d, "too short for lines of code");
         return true;
+    }
     uint64_t count = u64(d, p + 8);
     d->pending = (struct load){.addr = u64(d, p), .first = d->jit->lines.n};
     for (size_t at = 16; count && n - at > 16; count--) {
@@ -147,8 +170,12 @@ static bool take_lines(struct dump *d, const unsigned char *p, size_t n)
         struct sp_jit_line line = {u64(d, p + at), file, jitdump_u32(d, p + at + 8)};
         if (file && !sp_vec_push(&d->jit->lines, line))
             return false;
+        if (!file)
+            why = "a line whose file is that of none before it";
         at = (size_t)(nul - p) + 1;
     }
+    if (why || count)
+        jitdump_damaged(d, why ? why : "fewer lines of code than it says");
     d->pending.n = d->jit->lines.n - d->pending.first;
     if (d->pending.n)
         qsort(d->jit->lines.v + d->pending.first, d->pending.n, sizeof *d->jit->lines.v, jitdump_by_addr);
@@ -158,11 +185,16 @@ static bool take_lines(struct dump *d, const unsigned char *p, size_t n)
 static bool take_records(struct dump *d, size_t at)
 {
     bool ok = true;
-    while (ok && d->n - at >= RECORD_BYTES) {
+    while (ok && at < d->n) {
         const unsigned char *r = d->p + at;
-        uint32_t kind = jitdump_u32(d, r), size = jitdump_u32(d, r + 4);
-        if (size < RECORD_BYTES || size > d->n - at)
+        bool head = d->n - at >= RECORD_BYTES;
+        uint32_t kind = head ? jitdump_u32(d, r) : 0, size = head ? jitdump_u32(d, r + 4) : RECORD_BYTES;
+        d->at = at;
+        if (size < RECORD_BYTES || size > d->n - at) {
+            jitdump_damaged(d, size < RECORD_BYTES ? "its size is none, and nothing behind it can be read"
+                                                   : "cut off");
             break;
+        }
         size_t body = size - RECORD_BYTES;
         if (kind == CODE_LOAD)
             ok = take_load(d, u64(d, r + 8), r + RECORD_BYTES, body);
@@ -170,6 +202,8 @@ static bool take_records(struct dump *d, size_t at)
             ok = take_move(d, u64(d, r + 8), r + RECORD_BYTES, body);
         else if (kind == CODE_DEBUG_INFO)
             ok = take_lines(d, r + RECORD_BYTES, body);
+        else if (kind != CODE_CLOSE && kind != CODE_UNWINDING_INFO)
+            jitdump_damaged(d, "of an unknown kind");
         at += size;
     }
     return ok;
@@ -277,14 +311,24 @@ bool sp_jitdump_parse(const unsigned char *data, size_t n, struct sp_symtab *out
                       bool *is_one)
 {
     struct dump d = {.p = data, .n = n, .jit = jit};
+    jit->damage = (struct sp_jit_damage){0};
     *is_one = n >= HEADER_BYTES &&
               (jitdump_u32(&d, data) == MAGIC || jitdump_u32(&d, data) == __builtin_bswap32(MAGIC));
-    if (!*is_one)
+    if (!*is_one) {
+        if (n)
+            jitdump_damaged(&d, "no header of a jitdump");
         return true;
+    }
     d.swap = jitdump_u32(&d, data) != MAGIC;
     jit->arch_times = u64(&d, data + 32) & FLAG_ARCH_TIMES;
     size_t header = jitdump_u32(&d, data + 8);
-    bool ok = header < HEADER_BYTES || header > n || take_records(&d, header);
+    bool ok = true;
+    if (header >= HEADER_BYTES && header <= n) {
+        ok = take_records(&d, header);
+    } else {
+        d.at = 8;
+        jitdump_damaged(&d, "the size of the header");
+    }
     ok = ok && add_loads(&d, out) && find_shared(jit) && sp_symtab_finish(out, SP_RULES_JIT);
     sp_vec_free(&d.loads);
     sp_vec_free(&d.places);

@@ -24,16 +24,24 @@ struct sp_jit_node {
     uint64_t most;  /* the largest end among the nodes below and this one */
     uint32_t order; /* number in `codes` */
 };
+/* Records, or the header, that could not be used, or not all of them. */
+struct sp_jit_damage {
+    size_t n;
+    uint64_t first;  /* where in the file */
+    const char *why; /* of the first; a literal */
+};
 struct sp_jitdump {
     SP_VEC(struct sp_jit_line) lines;
     SP_VEC(struct sp_jit_code) codes; /* by time: the symbols' order (struct sp_sym) */
     SP_VEC(struct sp_jit_node) nodes; /* what is shared, by start; the root is in the middle of its range */
     bool arch_times;                  /* times count the processor's cycles */
+    struct sp_jit_damage damage;
 };
 
 /*
  * Reads data[0..n), which must live as long as both. The table is finished: of functions at one address
- * the latest by time. *is_one says whether it is a jitdump at all. False: out of memory.
+ * the latest by time. *is_one says whether it is a jitdump at all. What is damaged is left out and counted.
+ * False: out of memory.
  */
 bool sp_jitdump_parse(const unsigned char *data, size_t n, struct sp_symtab *out, struct sp_jitdump *jit,
                       bool *is_one);

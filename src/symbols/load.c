@@ -176,9 +176,38 @@ static spaa_status not_believed(struct sp_module *m, const char *path, spaa_stat
     return sp_file_fatal(st);
 }
 
+/* Code of a process that is in no mapping at all is another module, which has the same files. */
+static bool is_second_of_process(const struct sp_module *m)
+{
+    const struct sp_symbols *s = m->owner;
+    for (size_t i = 0; i < s->modules.n; i++)
+        if (s->modules.v[i]->key.kind == SP_MODULE_JIT && s->modules.v[i]->key.pid == m->key.pid)
+            return s->modules.v[i] != m;
+    return false;
+}
+
+static void tell_skipped(const struct sp_module *m, const struct sp_map_skipped *skipped)
+{
+    if (skipped->n && !is_second_of_process(m))
+        sp_emit(m->owner->d, SP_W802, SP_AT_NOTHING,
+                "%s: %llu line%s could not be used, the first is line %llu", m->file,
+                (unsigned long long)skipped->n, skipped->n == 1 ? "" : "s",
+                (unsigned long long)skipped->first);
+}
+
+static void tell_damage(const struct sp_module *m, const char *path)
+{
+    const struct sp_jit_damage *d = &m->jit.damage;
+    if (d->n && !is_second_of_process(m))
+        sp_emit(m->owner->d, SP_W802, SP_AT_NOTHING,
+                "%s: %zu record%s could not be used, the first at byte %llu: %s", path, d->n,
+                d->n == 1 ? "" : "s", (unsigned long long)d->first, d->why);
+}
+
 /* Parses the first of the candidates that is there. */
 static spaa_status try_map(struct sp_module *m, const char *path, bool named)
 {
+    struct sp_map_skipped skipped;
     char *text;
     size_t n;
     if (m->file || !*path)
@@ -188,8 +217,9 @@ static spaa_status try_map(struct sp_module *m, const char *path, bool named)
     if (st != SPAA_OK)
         return not_believed(m, path, st);
     m->file = sp_module_keep(m, path);
-    if (!sp_symtab_keep(&m->tab, text) || !m->file || !sp_perf_map_parse(text, n, &m->tab))
+    if (!sp_symtab_keep(&m->tab, text) || !m->file || !sp_perf_map_parse(text, n, &m->tab, &skipped))
         return SPAA_ERR_NOMEM;
+    tell_skipped(m, &skipped);
     m->why = SP_WHY_NONE;
     return SPAA_OK;
 }
@@ -221,6 +251,7 @@ static spaa_status try_jitdump(struct sp_module *m, const char *path, bool named
     if (!sp_symtab_keep(&m->tab, data) ||
         !sp_jitdump_parse((const unsigned char *)data, n, &m->tab, &m->jit, &is_one))
         return SPAA_ERR_NOMEM;
+    tell_damage(m, path);
     if (!is_one)
         return SPAA_OK;
     fit_times(m);

@@ -21,24 +21,44 @@ static char *perfmap_number(char *p, char *end, uint64_t *v)
     return p;
 }
 
-bool sp_perf_map_parse(char *text, size_t n, struct sp_symtab *out)
+static bool perfmap_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* One line; false: it is something else. */
+static bool perfmap_line(char *p, char *end, uint64_t *start, uint64_t *size, char **name)
+{
+    char *q = perfmap_number(p, end, start);
+    *name = q ? perfmap_number(q, end, size) : NULL;
+    while (*name && end > *name && (end[-1] == '\r' || end[-1] == ' '))
+        end--;
+    if (!*name || end == *name)
+        return false;
+    *end = '\0';
+    return true;
+}
+
+bool sp_perf_map_parse(char *text, size_t n, struct sp_symtab *out, struct sp_map_skipped *skipped)
 {
     char *end = text + n, *next;
-    for (char *p = text; p < end; p = next + 1) {
+    uint64_t line = 1;
+    *skipped = (struct sp_map_skipped){0};
+    for (char *p = text; p < end; p = next + 1, line++) {
         uint64_t start, size;
+        char *name;
         next = memchr(p, '\n', (size_t)(end - p));
         if (!next)
             next = end;
-        char *name = perfmap_number(p, next, &start);
-        name = name ? perfmap_number(name, next, &size) : NULL;
-        char *stop = next;
-        while (name && stop > name && (stop[-1] == '\r' || stop[-1] == ' '))
-            stop--;
-        if (!name || stop == name)
+        if (perfmap_line(p, next, &start, &size, &name)) {
+            if (!sp_symtab_add(out, start, size, SP_BIND_GLOBAL, name))
+                return false;
             continue;
-        *stop = '\0';
-        if (!sp_symtab_add(out, start, size, SP_BIND_GLOBAL, name))
-            return false;
+        }
+        while (p < next && perfmap_is_blank(*p))
+            p++;
+        if (p < next && !skipped->n++)
+            skipped->first = line;
     }
     return sp_symtab_finish(out, SP_RULES_JIT);
 }

@@ -225,3 +225,82 @@ def test_damaged_jitdumps_do_no_harm(seed, tmp_path):
             data[draw.randrange(len(data))] = draw.choice([0, 1, 0xff, 0x80])
         path.write_bytes(data)
         run("symbolize", tmp_path / "in.spaa", "--symfs", tmp_path, "-o", tmp_path / "out.spaa", code=0)
+
+
+def symbolize_jit(tmp_path, name, content, *addresses):
+    """What is said, and the names that code of process 77 got."""
+    (tmp_path / "symfs" / "tmp").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "symfs" / "tmp" / name).write_bytes(content)
+    one_frame_profile(tmp_path / "in.spaa", "[anon]", list(addresses))
+    text = (tmp_path / "in.spaa").read_text().replace('"context": {', '"context": {"pid": 77, ')
+    (tmp_path / "in.spaa").write_text(text)
+    done = run("symbolize", tmp_path / "in.spaa", "--symfs", tmp_path / "symfs", "-o", tmp_path / "out.spaa", code=0)
+    records = [json.loads(line) for line in (tmp_path / "out.spaa").read_text().splitlines()]
+    return done.err, [r["func"] for r in records if r["type"] == "frame"]
+
+
+def good_load(e="<"):
+    return dump_load(e, 10, 0x5000, 0x100, 1, b"good")
+
+
+DAMAGED = {
+    "cut off": (good_load()[:-1], 0, "cut off"),
+    "cut in its head": (b"\0" * 15, 0, "cut off"),
+    "longer than the file": (struct.pack("<IIQ", 0, 1 << 30, 5) + bytes(64), 0, "cut off"),
+    "shorter than its head": (struct.pack("<IIQ", 0, 15, 5) + bytes(64), 0, "its size"),
+    "of an unknown kind": (dump_record("<", 5, 20, bytes(8)) + dump_record("<", 6, 20, b""), 1, "unknown kind"),
+    "a load without its end": (dump_record("<", 0, 20, bytes(40)) + dump_record("<", 0, 20, bytes(40) + b"name"), 1, "no name"),
+    "a load beyond all addresses": (dump_load("<", 20, (1 << 64) - 2, 16, 2, b"far"), 0, "last address"),
+    "a move of other code": (dump_move("<", 20, 0x5000, 0x9000, 0x100, 2), 0, "not loaded"),
+    "a move from elsewhere": (dump_move("<", 20, 0x6000, 0x9000, 0x100, 1), 0, "not loaded"),
+    "a move that is too short": (dump_record("<", 1, 20, bytes(47)), 0, "too short"),
+    "lines that are too short": (dump_record("<", 2, 20, bytes(15)), 0, "too short"),
+    "fewer lines than it says": (dump_record("<", 2, 20, struct.pack("<QQQii", 0x5000, 2, 0x5000, 1, 0) + b"a\0"), 0, "lines"),
+    "a file as the one before, of none": (dump_lines("<", 20, 0x5000, (0x5000, 1, b"\377")), 0, "file"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_records_that_cannot_be_used_are_told(case, tmp_path):
+    bad, more, why = DAMAGED[case]
+    start = dump_header("<") + good_load()
+    err, names = symbolize_jit(tmp_path, "jit-77.dump", start + bad, 0x5010)
+    assert names == ["good"]
+    told = [line for line in err.splitlines() if "SPAA-W802" in line]
+    assert len(told) == 1, err
+    assert "jit-77.dump" in told[0] and f"byte {len(start)}" in told[0] and why in told[0], told
+    assert f"{1 + more} record{'s' if more else ''} " in told[0]
+
+
+def test_whole_jitdumps_are_not_told(tmp_path):
+    rest = (dump_record("<", 4, 60, bytes(24)) + dump_record("<", 3, 70, b"") + dump_load("<", 20, 0x6000, 0, 2, b"nothing") +
+            dump_lines("<", 20, 0x5000) + dump_load("<", 20, (1 << 64) - 16, 16, 3, b"last"))
+    err, names = symbolize_jit(tmp_path, "jit-77.dump", dump_header("<") + good_load() + rest, 0x5010)
+    assert names == ["good"] and "W802" not in err
+
+
+@pytest.mark.parametrize("content, where", [(dump_header("<")[:39], 0), (b"x" * 100, 0), (b"JiTD" + bytes(96), 8),
+                                            (dump_header("<").replace(struct.pack("<II", 1, 40), struct.pack("<II", 1, 99)), 8)],
+                         ids=["cut off", "something else", "no size", "beyond the file"])
+def test_a_jitdump_without_its_header_is_told(content, where, tmp_path):
+    content = content.replace(b"JiTD", struct.pack("<I", 0x4A695444))
+    err, names = symbolize_jit(tmp_path, "jit-77.dump", content, 0x5010)
+    assert names == ["0x5010"]
+    assert err.count("SPAA-W802") == 1 and "jit-77.dump" in err and f"byte {where}" in err and "header" in err
+
+
+def test_an_empty_jitdump_has_nothing_to_tell(tmp_path):
+    assert "W802" not in symbolize_jit(tmp_path, "jit-77.dump", b"", 0x5010)[0]
+
+
+def test_lines_of_a_perf_map_that_cannot_be_used_are_told(tmp_path):
+    text = b"4000 10 before\n\nnot a line\n5000 100 good\n6000 10\n7000 zz name\r\n \n"
+    err, names = symbolize_jit(tmp_path, "perf-77.map", text, 0x5010)
+    assert names == ["good"]
+    told = [line for line in err.splitlines() if "SPAA-W802" in line]
+    assert len(told) == 1 and "perf-77.map" in told[0] and "3 lines " in told[0] and "line 3" in told[0], err
+
+
+def test_a_whole_perf_map_is_not_told(tmp_path):
+    err, names = symbolize_jit(tmp_path, "perf-77.map", b"5000 100 good\r\n0x6000\t0x10 other one \n\n", 0x5010)
+    assert names == ["good"] and "W802" not in err
