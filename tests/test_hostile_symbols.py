@@ -169,12 +169,21 @@ def small(**sections):
 
 @pytest.mark.parametrize("section", ["debug_info", "debug_line"])
 @pytest.mark.parametrize("code, claim, data", [("W805", 1 << 62, zlib.compress(bytes(100))), ("W805", 60 << 20, zlib.compress(bytes(60 << 20))),
-                                               ("W802", 1 << 20, zlib.compress(bytes(100))), ("W802", 200, zlib.compress(bytes(100)))],
-                         ids=["claims more than there is", "holds too much", "cannot hold it", "holds less"])
+                                               ("W802", 1 << 20, zlib.compress(bytes(100))), ("W802", 200, zlib.compress(bytes(100))),
+                                               ("W802", 0, zlib.compress(bytes(100)))],
+                         ids=["claims more than there is", "holds too much", "cannot hold it", "holds less", "claims nothing"])
 def test_compressed_sections_left_out_are_told(section, code, claim, data, tmp_path):
     said, out = symbolize(tmp_path, small(**{section: struct.pack("<IIQQ", 1, 0, claim, 1) + data}), [LO, LO + 5])
     assert f"SPAA-{code}" in said and "opt/prog" in said
     assert "no debug information" not in said
+
+
+def test_a_section_that_is_not_in_the_file_is_told(tmp_path):
+    """As a file is whose copy was cut and mended: its table of sections is there, and what one holds is not."""
+    binary = small(debug_line=compressed(line_program(100)))
+    at = binary.index(struct.pack("<QQ", len(compressed(line_program(100))), 0))
+    said, out = symbolize(tmp_path, binary[:at] + struct.pack("<Q", len(binary)) + binary[at + 8:], [LO])
+    assert "SPAA-W802" in said and "opt/prog" in said
 
 
 def mini(inner):
@@ -210,6 +219,20 @@ def test_a_path_that_is_too_long_is_none(tmp_path):
     lines = line_program(100, name=b"d/" * 40000 + b"a.c")
     said, out = symbolize(tmp_path, elf({"debug_info": info, "debug_abbrev": table, "debug_line": lines}), [LO + 8])
     assert '"work"' in out and "a.c" not in out
+    assert said.count("SPAA-W802") == 1 and "opt/prog" in said and "name of a source file" in said
+
+
+@pytest.mark.parametrize("data", [b"", bytes(11), bytes(23)], ids=["nothing", "cut in its size", "cut in its alignment"])
+@pytest.mark.parametrize("section", ["debug_info", "debug_line"])
+def test_compressed_sections_cut_in_their_head_are_told(section, data, tmp_path):
+    said, out = symbolize(tmp_path, small(**{section: data}), [LO])
+    assert ("SPAA-W802" in said) == bool(data)
+
+
+@pytest.mark.parametrize("data", [b"ZLIB", b"ZLIB" + bytes(8), b"no zlib at all"], ids=["cut off", "of nothing", "something else"])
+def test_zdebug_sections_that_are_none_are_told(data, tmp_path):
+    said, out = symbolize(tmp_path, elf({"zdebug_info": data, "debug_line": line_program(100)}), [LO])
+    assert "SPAA-W802" in said and "opt/prog" in said
 
 
 def test_what_is_inlined_everywhere_is_not_taken_everywhere(tmp_path):

@@ -112,7 +112,7 @@ static spaa_status dwarf_file_unpack(struct sp_dw_file *f, unsigned i, const uns
         return SPAA_OK;
     }
     if (!size || (type == TYPE_ZLIB && size / SHIFT_MAX > n)) {
-        f->damaged += size != 0;
+        f->damaged++;
         return SPAA_OK;
     }
     f->inflatable -= size;
@@ -163,6 +163,8 @@ static spaa_status take_bytes(struct sp_dw_file *f, unsigned i, unsigned char *p
         struct sp_dw_cursor c = {p + 4, p + n, true, false};
         uint64_t size = sp_dw_fixed(&c, 8);
         st = dwarf_file_unpack(f, i, c.p, (size_t)(c.end - c.p), ELFCOMPRESS_ZLIB, size);
+    } else {
+        f->damaged++;
     }
     free(p);
     return st;
@@ -173,8 +175,12 @@ static spaa_status take_section(const struct source *s, const GElf_Shdr *sh, uns
     struct sp_dw_file *f = s->f;
     unsigned char *p;
     spaa_status st = f->sec[i].p ? SPAA_OK : read_section(s, sh, &p);
-    if (st || f->sec[i].p || !p)
+    if (st || f->sec[i].p)
         return st;
+    if (!p) {
+        f->damaged += sh->sh_type != SHT_NOBITS && sh->sh_size;
+        return SPAA_OK;
+    }
     if (!(sh->sh_flags & SHF_COMPRESSED))
         return take_bytes(f, i, p, sh->sh_size, gnu);
     struct sp_dw_cursor c = {p, p + sh->sh_size, f->big, false};
@@ -182,7 +188,10 @@ static spaa_status take_section(const struct source *s, const GElf_Shdr *sh, uns
     sp_dw_skip(&c, s->elf64 ? 4 : 0);
     uint64_t size = sp_dw_fixed(&c, s->elf64 ? 8 : 4);
     sp_dw_skip(&c, s->elf64 ? 8 : 4);
-    st = c.bad ? SPAA_OK : dwarf_file_unpack(f, i, c.p, (size_t)(c.end - c.p), type, size);
+    if (c.bad)
+        f->damaged++;
+    else
+        st = dwarf_file_unpack(f, i, c.p, (size_t)(c.end - c.p), type, size);
     free(p);
     return st;
 }

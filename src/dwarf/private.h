@@ -66,11 +66,11 @@ struct sp_dw_file {
     atomic_size_t spent[DW_SECTIONS]; /* bytes of a section that were read, as often as they were */
     uint64_t inflatable;              /* bytes that compressed sections may still hold */
     bool excess;                      /* one holds more */
-    unsigned damaged;                 /* compressed sections that do not hold what they say */
-    uint64_t base; /* Mach-O: where the image begins, which addresses that are asked about count from */
-    bool big;      /* big-endian */
-    bool split;    /* .dwo or .dwp */
-    bool unlinked; /* addresses in it would have to be relocated first */
+    unsigned damaged; /* sections that do not hold what they say, or that the file does not hold */
+    uint64_t base;    /* Mach-O: where the image begins, which addresses that are asked about count from */
+    bool big;         /* big-endian */
+    bool split;       /* .dwo or .dwp */
+    bool unlinked;    /* addresses in it would have to be relocated first */
     struct sp_dw_bytes sec[DW_SECTIONS];
     void *owned[DW_SECTIONS];
     SP_VEC(struct sp_dw_unit) units; /* in order of their offset */

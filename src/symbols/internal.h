@@ -59,6 +59,7 @@ struct sp_module {
     struct sp_jitdump jit;  /* JIT: lines, and what stood where when */
     bool jit_timed;         /* its times are those of the recording */
     uint64_t jit_untold;    /* addresses whose code was replaced, nobody knows when */
+    bool long_places;       /* names of source files were left out for their length */
     uint64_t shift;         /* address of the recording - address in the table */
     enum sp_why why;
     /* OTHER_BUILD: the file and its build-id; RESTRICTED: the file; UNPROVEN, BOOTED: what of the recording

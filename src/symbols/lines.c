@@ -129,8 +129,10 @@ bool sp_module_jit_line(struct sp_module *m, const struct sp_sym *sym, uint64_t 
     bool too_long = b.failed && !b.nomem;
     uint32_t id = b.failed ? SP_STR_FAIL : sp_intern(&s->names, b.data, b.len);
     sp_buf_free(&b);
-    if (too_long)
+    if (too_long) {
+        m->long_places = true;
         return true;
+    }
     if (id == SP_STR_FAIL)
         return sp_symbols_nomem(s);
     out->srcline = sp_str_cstr(&s->names, id);

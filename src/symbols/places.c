@@ -76,8 +76,10 @@ bool sp_module_place(struct sp_module *m, const struct sp_dwarf_file *f, uint32_
     uint32_t id = b.failed || whole.failed ? SP_STR_FAIL : sp_intern(&s->names, whole.data, whole.len);
     sp_buf_free(&b);
     sp_buf_free(&whole);
-    if (too_long)
+    if (too_long) {
+        m->long_places = true;
         return true;
+    }
     if (id == SP_STR_FAIL)
         return sp_symbols_nomem(s);
     *out = sp_str_cstr(&s->names, id);

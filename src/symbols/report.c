@@ -240,6 +240,13 @@ static void tell_pdb(struct sp_diags *d, const struct sp_module *m)
                 damaged == 1 ? "" : "s", damaged == 1 ? "" : "s");
 }
 
+static void tell_places(struct sp_diags *d, const struct sp_module *m)
+{
+    const char *file = m->file ? m->file : m->debug ? m->debug : "?";
+    sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: a name of a source file is too long, and its lines were left out",
+            file);
+}
+
 /* A .dSYM bundle that fits by its name alone. */
 static void tell_stray(struct sp_diags *d, const struct sp_module *m)
 {
@@ -338,6 +345,8 @@ void sp_symbols_report(struct sp_symbols *s)
             tell_symtab(s->d, s->modules.v[i]);
         if (s->modules.v[i]->pdb)
             tell_pdb(s->d, s->modules.v[i]);
+        if (s->modules.v[i]->long_places)
+            tell_places(s->d, s->modules.v[i]);
         if (is_lacking(s->modules.v[i]) && !sp_vec_push(&lacking, s->modules.v[i])) {
             sp_nomem(s->d);
             goto done;
