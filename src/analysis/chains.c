@@ -225,7 +225,9 @@ static enum sp_chain judge_stack(struct judge *j, uint32_t stack, bool *unsure)
 static void chains_find_chains(struct judge *j)
 {
     const struct sp_profile *p = j->p;
-    for (uint32_t i = 0; i < p->stacks.n && !(j->chains[0] && j->chains[1]); i++) {
+    struct sp_among stacks = sp_stacks_among(p, j->s->by_event, j->s->event);
+    for (size_t at = 0; at < stacks.n && !(j->chains[0] && j->chains[1]); at++) {
+        uint32_t i = sp_among_at(stacks, at);
         const struct sp_stack *x = &p->stacks.v[i];
         const uint32_t *f = sp_stack_frames(p, i);
         if (x->n < 2 || p->contexts.v[x->context].event != j->s->event)

@@ -15,25 +15,35 @@ static const struct alias {
   of_contention[] = {{"contentions", "count"}, {NULL, NULL}},
   of_any[] = {{"sample", "samples"}, {NULL, NULL}};
 
-static uint32_t used_metric(const struct sp_profile *p, uint32_t event, const char *name)
+static uint32_t used_metric(const struct sp_profile *p, const struct sp_by_event *b, uint32_t event,
+                            const char *name)
 {
     uint32_t m = sp_metric_find(p, name, strlen(name));
-    for (uint32_t i = 0; m != SP_NONE && i < p->stacks.n; i++)
+    struct sp_among stacks = sp_stacks_among(p, b, event);
+    for (size_t k = 0; m != SP_NONE && k < stacks.n; k++) {
+        uint32_t i = sp_among_at(stacks, k);
         if (p->contexts.v[p->stacks.v[i].context].event == event && sp_weight(p, i, m) != SP_ABSENT)
             return m;
+    }
     return SP_NONE;
 }
 
 uint32_t sp_event_metric(const struct sp_profile *p, uint32_t event, const char *name)
 {
+    return sp_event_metric_among(p, NULL, event, name);
+}
+
+uint32_t sp_event_metric_among(const struct sp_profile *p, const struct sp_by_event *b, uint32_t event,
+                               const char *name)
+{
     const struct sp_event *e = &p->events.v[event];
-    uint32_t m = used_metric(p, event, name);
+    uint32_t m = used_metric(p, b, event, name);
     const struct alias *a = e->kind == SP_ALLOCATION                       ? of_heap
                             : sp_str_is(sp_pstr(p, e->name), "contention") ? of_contention
                                                                            : of_any;
     for (; m == SP_NONE && a->pprof; a++)
         if (strcmp(a->pprof, name) == 0)
-            m = used_metric(p, event, a->metric);
+            m = used_metric(p, b, event, a->metric);
     return m;
 }
 

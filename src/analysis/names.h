@@ -13,6 +13,10 @@
  * (`inuse_space` is live_bytes of an event of allocations). SP_NONE: they have none.
  */
 uint32_t sp_event_metric(const struct sp_profile *p, uint32_t event, const char *name);
+struct sp_by_event;
+/* The same, of stacks that were sorted by event (NULL: they were not). */
+uint32_t sp_event_metric_among(const struct sp_profile *p, const struct sp_by_event *b, uint32_t event,
+                               const char *name);
 /* The first event whose records have it, the default event before the others; SP_NONE: none. */
 uint32_t sp_metric_event(const struct sp_profile *p, const char *name);
 /* "self" for flat and own, "total" for cum, as weights of functions used to be called; else the word. */

@@ -20,7 +20,6 @@ static bool is_rest(const struct sp_profile *p, uint32_t stack)
     return p->rests.list.n && stack >= p->rests.before.stacks;
 }
 
-/* What a frame lacks: a name, or being named, debug information. */
 enum { NO_NAME = 1, NO_LINES = 2 };
 
 /*
@@ -93,27 +92,40 @@ static bool look_at_all(struct sp_selection *s, const unsigned char *lacks, stru
     return true;
 }
 
-/* What each frame lacks; NULL: out of memory. */
-static unsigned char *find_lacks(const struct sp_profile *p, struct sp_quality *q)
+bool sp_frame_lacks_of(const struct sp_profile *p, struct sp_frame_lacks *out)
 {
-    unsigned char *lacks = calloc(p->frames.n + 1, 1), *bare = p->notes.n ? calloc(p->dsos.n + 1, 1) : NULL;
-    if (!lacks || (p->notes.n && !bare)) {
-        free(lacks);
+    struct sp_frame_lacks l = {.v = calloc(p->frames.n + 1, 1)};
+    unsigned char *bare = p->notes.n ? calloc(p->dsos.n + 1, 1) : NULL;
+    if (!l.v || (p->notes.n && !bare)) {
+        free(l.v);
         free(bare);
-        return NULL;
+        return false;
     }
     for (uint32_t i = 0; bare && i < p->dsos.n; i++)
         bare[i] = sp_profile_note_of(p, i, SP_NOTE_LINES) != NULL;
     for (uint32_t i = 0; i < p->frames.n; i++) {
         bool unnamed = p->frames.v[i].flags & SP_FRAME_UNRESOLVED;
-        q->frames_unresolved += unnamed;
-        lacks[i] = unnamed ? NO_NAME : bare && bare[sp_frame_function(p, i)->dso] ? NO_LINES : 0;
+        l.unnamed += unnamed;
+        l.v[i] = unnamed ? NO_NAME : bare && bare[sp_frame_function(p, i)->dso] ? NO_LINES : 0;
     }
     free(bare);
-    return lacks;
+    *out = l;
+    return true;
+}
+
+void sp_frame_lacks_free(struct sp_frame_lacks *l)
+{
+    free(l->v);
+    l->v = NULL;
 }
 
 spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_quality *out)
+{
+    return sp_quality_among(s, NULL, d, out);
+}
+
+spaa_status sp_quality_among(struct sp_selection *s, const struct sp_frame_lacks *lacks, struct sp_diags *d,
+                             struct sp_quality *out)
 {
     const struct sp_profile *p = s->profile;
     struct sp_quality q = {.lost = p->header.lost,
@@ -121,13 +133,16 @@ spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_
                            .unfinished = p->header.unfinished,
                            .throttled_ns = p->header.throttled_ns,
                            .frames = p->rests.list.n ? p->rests.before.frames : p->frames.n};
+    struct sp_frame_lacks own = {0};
     if (sp_chains_of(s, d))
         return SPAA_ERR_NOMEM;
     int64_t *by_dso = calloc(2 * p->dsos.n + 1, sizeof *by_dso); /* without names, then without lines */
-    unsigned char *lacks = find_lacks(p, &q);
-    bool ok = by_dso && lacks && look_at_all(s, lacks, &q, by_dso) && sp_dso_weights_of(p, by_dso, &q.dsos) &&
-              sp_dso_weights_of(p, by_dso + p->dsos.n, &q.no_lines);
-    free(lacks);
+    bool ok = by_dso && (lacks || sp_frame_lacks_of(p, &own));
+    lacks = lacks ? lacks : &own;
+    q.frames_unresolved = lacks->unnamed;
+    ok = ok && look_at_all(s, lacks->v, &q, by_dso) && sp_dso_weights_of(p, by_dso, &q.dsos) &&
+         sp_dso_weights_of(p, by_dso + p->dsos.n, &q.no_lines);
+    sp_frame_lacks_free(&own);
     free(by_dso);
     if (!ok) {
         sp_quality_free(&q);

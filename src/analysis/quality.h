@@ -23,6 +23,18 @@ struct sp_quality {
     struct sp_dso_weights no_lines;     /* without debug information, by weight of named leaves, likewise */
 };
 
+/* What each frame of a profile lacks: a name, or being named, debug information. */
+struct sp_frame_lacks {
+    unsigned char *v;
+    uint64_t unnamed; /* so many have no name */
+};
+/* False: out of memory. */
+bool sp_frame_lacks_of(const struct sp_profile *p, struct sp_frame_lacks *out);
+void sp_frame_lacks_free(struct sp_frame_lacks *l);
+
+/* lacks: of the selection's profile, where several selections are asked about; NULL: it is found here. */
+spaa_status sp_quality_among(struct sp_selection *s, const struct sp_frame_lacks *lacks, struct sp_diags *d,
+                             struct sp_quality *out);
 spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_quality *out);
 void sp_quality_free(struct sp_quality *q);
 

@@ -81,7 +81,7 @@ static void select_no_metric(const struct sp_selection *s, const char *name, str
 static spaa_status pick_metric(struct sp_selection *s, const char *name, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
-    s->metric = name ? sp_event_metric(p, s->event, name) : p->events.v[s->event].primary;
+    s->metric = name ? sp_event_metric_among(p, s->by_event, s->event, name) : p->events.v[s->event].primary;
     if (s->metric != SP_NONE) {
         s->cannot_add = p->metrics.v[s->metric].info->op != SP_OP_SUM;
         return SPAA_OK;
@@ -97,21 +97,24 @@ static void find_scale(struct sp_selection *s, const struct sp_sample_times *tim
 {
     const struct sp_profile *p = s->profile;
     double sum = 0;
-    for (size_t i = 0; i < p->decimals.n; i++) {
-        int64_t m;
-        unsigned scale;
-        struct sp_str t = sp_pstr(p, p->decimals.v[i].text);
-        if (p->decimals.v[i].metric == s->metric && sp_parse_scaled(t.p, t.n, &m, &scale) && scale > s->scale)
-            s->scale = scale;
+    struct sp_among stacks = sp_stacks_among(p, s->by_event, s->event);
+    for (size_t i = 0; i < p->decimals.n && !s->by_event; i++) {
+        unsigned digits = p->decimals.v[i].metric == s->metric ? sp_decimal_digits(p, &p->decimals.v[i]) : 0;
+        if (digits > s->scale)
+            s->scale = digits;
     }
+    if (s->by_event)
+        s->scale = s->by_event->finest[s->metric];
     if (times)
         sp_tally_scale(s, times, &s->scale, &sum);
     if (s->scale > 9)
         s->scale = 9;
-    for (uint32_t i = 0; s->scale && i < p->stacks.n; i++)
+    for (size_t k = 0; s->scale && k < stacks.n; k++) {
+        uint32_t i = sp_among_at(stacks, k);
         if (p->contexts.v[p->stacks.v[i].context].event == s->event &&
             sp_weight(p, i, s->metric) != SP_ABSENT)
             sum += fabs(sp_weight_double(p, i, s->metric));
+    }
     while (s->scale && sum * pow(10, (double)s->scale) > 9e18)
         s->scale--;
 }
@@ -269,10 +272,12 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
 {
     const struct sp_profile *p = s->profile;
     bool whole = !tally && !filters->any && !s->roots && !s->scale && s->samples_metric != SP_NONE;
-    spaa_status st = sp_vec_reserve(&s->rows, p->stacks.n) ? SPAA_OK : sp_nomem(d);
-    for (uint32_t i = 0; !st && i < p->stacks.n; i++) {
+    struct sp_among stacks = sp_stacks_among(p, s->by_event, s->event);
+    spaa_status st = sp_vec_reserve(&s->rows, stacks.n) ? SPAA_OK : sp_nomem(d);
+    for (size_t k = 0; !st && k < stacks.n; k++) {
+        uint32_t i = sp_among_at(stacks, k);
         bool skip = false;
-        if (sp_leaving(d, i))
+        if (sp_leaving(d, k))
             return SPAA_ERR_CANCELLED;
         unsigned char fit = fits[p->stacks.v[i].context];
         bool left_out = fit == 2 && g->leave_out && g->leave_out[i];
@@ -320,9 +325,14 @@ static spaa_status select_gather(struct sp_selection *s, const struct sp_select_
     if (!st)
         st = sp_who_of(p, o, d, &who);
     if (!st)
-        st = o->pools ? sp_pools_of(p, who, d, &s->pools) : sp_pools_none(p, d, &s->pools);
-    for (uint32_t i = 0; !st && i < p->contexts.n; i++)
+        st = o->by_event ? SPAA_OK
+             : o->pools  ? sp_pools_of(p, who, d, &s->pools)
+                         : sp_pools_none(p, d, &s->pools);
+    struct sp_among contexts = sp_contexts_among(p, s->by_event, s->event);
+    for (size_t k = 0; !st && k < contexts.n; k++) {
+        uint32_t i = sp_among_at(contexts, k);
         fits[i] = (unsigned char)((p->contexts.v[i].event == s->event) + sp_context_fits(s, o, who, i));
+    }
     s->samples_metric = sp_metric_find(p, "samples", 7);
     if (s->samples_metric == s->metric && s->scale) /* parts of samples: no numbers of them beside */
         s->samples_metric = SP_NONE;
@@ -389,8 +399,9 @@ static const char *pick_view(const struct sp_selection *s, const struct sp_selec
     bool states = false, shown[2] = {false, false};
     bool known = s->event != SP_NONE;
     bool waits = known && sp_waiting_is_about_states(s->profile, s->event);
-    for (size_t i = 0; i < s->profile->contexts.n; i++) {
-        const struct sp_context *c = &s->profile->contexts.v[i];
+    struct sp_among contexts = sp_contexts_among(s->profile, s->by_event, s->event);
+    for (size_t i = 0; i < contexts.n; i++) {
+        const struct sp_context *c = &s->profile->contexts.v[sp_among_at(contexts, i)];
         if (c->event != s->event)
             continue;
         states = states || c->state;
@@ -477,6 +488,7 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
                              .whole_samples = SP_ABSENT,
                              .samples = SP_ABSENT,
                              .root = SP_NONE,
+                             .by_event = o->by_event,
                              .kernel_only = o->kernel_only};
     struct sp_sample_times times = {0};
     sp_buf_init(&s.filters, 0);

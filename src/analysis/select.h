@@ -17,17 +17,21 @@
 #include "analysis/state_shares.h"
 #include "base/buf.h"
 #include "base/watch.h"
+#include "model/by_event.h"
 #include "model/events.h"
 #include "model/profile.h"
 
 struct sp_select_opts {
     const char *event, *metric;   /* NULL: the default ones */
     const uint32_t *event_number; /* the event by its number, instead */
-    const char *thread;           /* a tid, or threads as analysis/who.h reads names */
-    const char *pid;              /* decimal */
-    const char *comm;             /* a name likewise */
-    const char *state;            /* comma-separated x_state values */
-    const char *view; /* cpu, latency, all; NULL: where there are states, the first of them that has some */
+    /* Of the profile, where many events are asked about in turn by their numbers: then only what is the
+     * event's own is gone through, and threads have no names (struct sp_selection.pools). NULL: all. Lent. */
+    const struct sp_by_event *by_event;
+    const char *thread; /* a tid, or threads as analysis/who.h reads names */
+    const char *pid;    /* decimal */
+    const char *comm;   /* a name likewise */
+    const char *state;  /* comma-separated x_state values */
+    const char *view;   /* cpu, latency, all; NULL: where there are states, the first of them that has some */
     const char *dso, *focus, *ignore; /* regular expressions (PCRE2): stacks with such a frame */
     const char *hide;                 /* regular expression: frames to leave out of the stacks */
     /* A function as analysis/function_lookup.h names it: stacks are cut to start there, others are dropped.
@@ -65,10 +69,11 @@ struct sp_chains;
 struct sp_selection {
     const struct sp_profile *profile;
     uint32_t event, metric;
-    struct sp_str unit; /* may be empty */
-    unsigned scale;     /* decimal digits after the point */
-    bool inexact;       /* weights were rounded at this scale; said by a note */
-    bool capped;        /* the sums left 64 bits: rows were cut so that they fit; said as data loss */
+    const struct sp_by_event *by_event; /* sp_select_opts.by_event */
+    struct sp_str unit;                 /* may be empty */
+    unsigned scale;                     /* decimal digits after the point */
+    bool inexact;                       /* weights were rounded at this scale; said by a note */
+    bool capped; /* the sums left 64 bits: rows were cut so that they fit; said as data loss */
     /*
      * Values of this metric must not be summed: the vocabulary says so, and they are not each stack's part of
      * one total either (sp_peaks_add).

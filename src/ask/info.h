@@ -31,6 +31,8 @@ struct sp_info {
     struct sp_ask *q;
     struct sp_answer *out;
     struct sp_profile *profile;
+    struct sp_by_event by_event;
+    struct sp_frame_lacks lacks;
     struct sp_info_event *events; /* by event */
     size_t nevents;               /* of these, that are there */
     struct sp_pools pools;

@@ -48,9 +48,10 @@ static spaa_status gather_metrics(struct sp_info *x, uint32_t event)
     spaa_status st = SPAA_OK;
     for (uint32_t m = 0; !st && m < p->metrics.n; m++) {
         const char *name = sp_str_cstr(&p->strs, p->metrics.v[m].name);
-        struct sp_select_opts o = {.event_number = &event, .metric = name, .view = "all"};
+        struct sp_select_opts o = {
+            .event_number = &event, .metric = name, .view = "all", .by_event = &x->by_event};
         struct sp_selection s;
-        if (sp_event_metric(p, event, name) != m)
+        if (sp_event_metric_among(p, &x->by_event, event, name) != m)
             continue;
         st = sp_select(p, &o, x->q->diags, &s);
         if (st)
@@ -65,7 +66,7 @@ static spaa_status gather_metrics(struct sp_info *x, uint32_t event)
 static spaa_status gather_event(struct sp_info *x, uint32_t event)
 {
     struct sp_selection s;
-    struct sp_select_opts o = {.event_number = &event, .view = "all"};
+    struct sp_select_opts o = {.event_number = &event, .view = "all", .by_event = &x->by_event};
     struct sp_info_event *e = &x->events[event];
     spaa_status st = sp_select(x->profile, &o, x->q->diags, &s);
     if (st)
@@ -76,7 +77,7 @@ static spaa_status gather_event(struct sp_info *x, uint32_t event)
                                 .cannot_add = s.cannot_add,
                                 .unit = s.unit,
                                 .stacks = s.rows.n};
-    st = sp_quality_of(&s, x->q->diags, &e->quality);
+    st = sp_quality_among(&s, &x->lacks, x->q->diags, &e->quality);
     x->nevents += !st;
     e->chains = st ? NULL : s.chains; /* which the answer tells when the selection is gone */
     if (!st)
@@ -132,7 +133,9 @@ spaa_status sp_info_gather(struct sp_ask *q, struct sp_answer *out, struct sp_in
     *x = (struct sp_info){.q = q, .out = out, .profile = q->profiles[0]};
     sp_buf_init(&x->b, 0);
     x->events = calloc(x->profile->events.n + 1, sizeof *x->events);
-    spaa_status st = x->events ? gather_pools(x) : sp_nomem(q->diags);
+    bool ok =
+        x->events && sp_by_event_of(x->profile, &x->by_event) && sp_frame_lacks_of(x->profile, &x->lacks);
+    spaa_status st = ok ? gather_pools(x) : sp_nomem(q->diags);
     for (uint32_t i = 0; !st && i < x->profile->events.n; i++)
         st = gather_event(x, i);
     if (!st)
@@ -151,6 +154,8 @@ void sp_info_free(struct sp_info *x)
         sp_pools_free(&x->pools);
     if (x->has_labels)
         sp_label_report_free(&x->labels);
+    sp_by_event_free(&x->by_event);
+    sp_frame_lacks_free(&x->lacks);
     free(x->pool_list);
     free(x->events);
     sp_buf_free(&x->b);

@@ -2,37 +2,64 @@
 
 #include "json/find.h"
 
+/* False: the sum is what it is, whatever follows. */
+static bool add_samples(int64_t *sum, int64_t v)
+{
+    if (v == SP_ABSENT)
+        return true;
+    if (v == SP_DECIMAL) {
+        *sum = SP_ABSENT;
+        return false;
+    }
+    if (*sum == SP_ABSENT)
+        *sum = 0;
+    bool fits = !__builtin_add_overflow(*sum, v, sum);
+    if (!fits)
+        *sum = INT64_MAX;
+    return fits;
+}
+
 int64_t sp_event_samples(const struct sp_profile *p, uint32_t event)
 {
     uint32_t samples = sp_metric_find(p, "samples", 7);
     int64_t sum = SP_ABSENT;
-    if (samples == SP_NONE)
-        return sum;
-    for (uint32_t i = 0; i < p->stacks.n; i++) {
-        bool is_of = p->contexts.v[p->stacks.v[i].context].event == event;
-        int64_t v = is_of ? sp_weight_whole(p, i, samples) : SP_ABSENT;
-        if (v == SP_ABSENT)
-            continue;
-        if (v == SP_DECIMAL)
-            return SP_ABSENT;
-        if (sum == SP_ABSENT)
-            sum = 0;
-        if (__builtin_add_overflow(sum, v, &sum))
-            return INT64_MAX;
-    }
+    bool more = samples != SP_NONE;
+    for (uint32_t i = 0; more && i < p->stacks.n; i++)
+        if (p->contexts.v[p->stacks.v[i].context].event == event)
+            more = add_samples(&sum, sp_weight_whole(p, i, samples));
     return sum;
 }
 
-/* What no sum can be made of, and statistics with an average in them, come behind what adds. */
-static int event_rank(const struct sp_profile *p, uint32_t event)
+/* So many events, one after the other, are summed up in one pass over the stacks: there may be thousands. */
+enum { EVENTS_AT_ONCE = 512 };
+struct event_sum {
+    int64_t samples; /* as sp_event_samples has it */
+    bool more;       /* stacks may change it */
+    bool averages;   /* some stack has an average */
+};
+
+static void sum_events(const struct sp_profile *p, uint32_t first, struct event_sum sums[EVENTS_AT_ONCE])
 {
-    uint32_t avg = sp_metric_find(p, "avg", 3), primary = p->events.v[event].primary;
+    uint32_t samples = sp_metric_find(p, "samples", 7), avg = sp_metric_find(p, "avg", 3);
+    for (size_t e = 0; e < EVENTS_AT_ONCE; e++)
+        sums[e] = (struct event_sum){SP_ABSENT, samples != SP_NONE, false};
+    for (uint32_t i = 0; i < p->stacks.n; i++) {
+        uint32_t e = p->contexts.v[p->stacks.v[i].context].event - first;
+        if (e >= EVENTS_AT_ONCE) /* another one, those before among them */
+            continue;
+        if (sums[e].more)
+            sums[e].more = add_samples(&sums[e].samples, sp_weight_whole(p, i, samples));
+        sums[e].averages = sums[e].averages || (avg != SP_NONE && sp_weight(p, i, avg) != SP_ABSENT);
+    }
+}
+
+/* What no sum can be made of, and statistics with an average in them, come behind what adds. */
+static int event_rank(const struct sp_profile *p, uint32_t event, const struct event_sum *sum)
+{
+    uint32_t primary = p->events.v[event].primary;
     if (primary == SP_NONE || p->metrics.v[primary].info->op != SP_OP_SUM)
         return 0;
-    for (uint32_t i = 0; avg != SP_NONE && i < p->stacks.n; i++)
-        if (p->contexts.v[p->stacks.v[i].context].event == event && sp_weight(p, i, avg) != SP_ABSENT)
-            return 1;
-    return 2;
+    return sum->averages ? 1 : 2;
 }
 
 /* Of switches, wakings and the like, the time off the CPU that was made of them says more than their number.
@@ -60,6 +87,7 @@ bool sp_is_branches(const struct sp_profile *p, uint32_t event)
 
 uint32_t sp_default_event(const struct sp_profile *p)
 {
+    struct event_sum sums[EVENTS_AT_ONCE];
     uint32_t best = SP_NONE;
     int64_t best_samples = 0;
     int best_rank = 0;
@@ -69,10 +97,13 @@ uint32_t sp_default_event(const struct sp_profile *p)
     if (stated.n && (best = sp_event_find(p, stated.p, stated.n)) != SP_NONE)
         return best;
     for (uint32_t e = 0; e < p->events.n; e++) {
+        const struct event_sum *sum = &sums[e % EVENTS_AT_ONCE];
+        if (sum == sums)
+            sum_events(p, e, sums);
         if (sp_is_branches(p, e))
             continue;
-        int64_t samples = sp_event_samples(p, e);
-        int rank = event_rank(p, e);
+        int64_t samples = sum->samples;
+        int rank = event_rank(p, e, sum);
         if (best == SP_NONE || rank > best_rank || (rank == best_rank && samples > best_samples)) {
             best = e;
             best_rank = rank;

@@ -1,0 +1,37 @@
+"""Profiles of many events: what is asked about each takes the time of its own stacks, not of all there are."""
+
+import json
+import os
+import resource
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+SPAA = os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))
+EVENTS = 20000
+SECONDS = 20  # of a processor; by the square it takes more than half a minute
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    path = tmp_path_factory.mktemp("many") / "many.perf-script.txt"
+    with open(path, "w") as f:
+        for i in range(EVENTS):
+            f.write(f"prog 1 [000] {i + 1}.000000: {i + 7} ev{i}: \n\t{0x1000 + i:x} f{i}+0x1 (/bin/prog)\n\n")
+    return path
+
+
+def asked(*args):
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))  # noqa: E731
+    done = subprocess.run([SPAA, *map(str, args)], capture_output=True, text=True, preexec_fn=limit, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_info_has_sums_of_each(many):
+    events = json.loads(asked("info", many, "--json"))["events"]
+    assert [e["name"] for e in events] == [f"ev{i}" for i in range(EVENTS)]
+    assert all(e["samples"] == 1 and e["stacks"] == 1 and e["whole"] == i + 7 for i, e in enumerate(events))
+    assert [e["name"] for e in events if e["default"]] == ["ev0"]
