@@ -184,10 +184,9 @@ static bool same_event(const struct sp_event *a, const struct sp_event *b)
 static uint32_t add_event(struct sp_absorber *a, const struct sp_event *e)
 {
     struct sp_profile *p = a->to;
-    for (uint32_t i = 0; i < p->events.n; i++) {
+    uint32_t i = sp_event_of_name(p, e->name);
+    if (i != SP_NONE) {
         struct sp_event *t = &p->events.v[i];
-        if (t->name != e->name)
-            continue;
         if (!same_event(t, e))
             return SP_NONE;
         if (t->unit != e->unit && t->unit && e->unit)

@@ -92,10 +92,10 @@ void sp_profile_free(struct sp_profile *p)
     sp_samples_free(p->samples);
     sp_samples_free(p->switches);
     sp_originals_free(p->originals);
-    struct sp_map *maps[] = {&p->dso_map,         &p->function_map, &p->info_map,   &p->frame_map,
-                             &p->thread_map,      &p->context_map,  &p->layout_map, &p->stack_map,
-                             &p->decimal_map,     &p->edge_map,     &p->wait_map,   &p->label_map,
-                             &p->sample_label_map};
+    struct sp_map *maps[] = {&p->dso_map,          &p->function_map, &p->info_map,   &p->frame_map,
+                             &p->thread_map,       &p->context_map,  &p->layout_map, &p->stack_map,
+                             &p->decimal_map,      &p->edge_map,     &p->wait_map,   &p->label_map,
+                             &p->sample_label_map, &p->event_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         sp_map_free(maps[i]);
     free(p);
@@ -124,16 +124,39 @@ uint32_t sp_profile_text(struct sp_profile *p, const char *s, size_t n)
 
 uint32_t sp_event_add(struct sp_profile *p, const struct sp_event *e)
 {
-    return sp_vec_push(&p->events, *e) ? (uint32_t)p->events.n - 1 : SP_NONE;
+    uint32_t number = (uint32_t)p->events.n;
+    if (!sp_vec_push(&p->events, *e))
+        return SP_NONE;
+    p->events.v[number].copies = 0;
+    if (sp_map_add(&p->event_map, sp_hash_mix(e->name, 0), number))
+        return number;
+    p->events.n--;
+    return SP_NONE;
+}
+
+bool sp_events_sorted(struct sp_profile *p)
+{
+    bool ok = true;
+    sp_map_clear(&p->event_map);
+    for (uint32_t i = 0; ok && i < p->events.n; i++)
+        ok = sp_map_add(&p->event_map, sp_hash_mix(p->events.v[i].name, 0), i);
+    return ok;
+}
+
+uint32_t sp_event_of_name(const struct sp_profile *p, uint32_t name)
+{
+    struct sp_probe at = sp_map_probe(&p->event_map, sp_hash_mix(name, 0));
+    uint32_t first = SP_NONE;
+    for (uint32_t i; (i = sp_map_next(&p->event_map, &at)) != SP_MAP_NONE;)
+        if (i < p->events.n && p->events.v[i].name == name && (first == SP_NONE || i < first))
+            first = i;
+    return first;
 }
 
 uint32_t sp_event_find(const struct sp_profile *p, const char *name, size_t n)
 {
     uint32_t s = sp_strtab_find(&p->strs, name, n);
-    for (uint32_t i = 0; s != SP_STR_NONE && i < p->events.n; i++)
-        if (p->events.v[i].name == s)
-            return i;
-    return SP_NONE;
+    return s == SP_STR_NONE ? SP_NONE : sp_event_of_name(p, s);
 }
 
 uint32_t sp_event_add_named(struct sp_profile *p, const struct sp_event *e)
@@ -145,17 +168,15 @@ uint32_t sp_event_add_named(struct sp_profile *p, const struct sp_event *e)
     if (text == SP_STR_FAIL)
         return SP_NONE;
     named.name = text;
-    name = sp_pstr(p, text);
     sp_buf_init(&b, 0);
-    for (unsigned i = 2; sp_event_find(p, name.p, name.n) != SP_NONE; i++) {
-        struct sp_str first = sp_pstr(p, text);
+    uint32_t first = sp_event_of_name(p, text);
+    while (named.name != SP_STR_FAIL && named.name != SP_STR_NONE &&
+           sp_event_of_name(p, named.name) != SP_NONE) {
+        name = sp_pstr(p, text);
         sp_buf_clear(&b);
-        sp_buf_add(&b, first.p, first.n);
-        sp_buf_printf(&b, "#%u", i);
+        sp_buf_add(&b, name.p, name.n);
+        sp_buf_printf(&b, "#%u", ++p->events.v[first].copies + 1);
         named.name = b.failed ? SP_STR_FAIL : sp_intern(&p->strs, b.data, b.len);
-        if (named.name == SP_STR_FAIL)
-            break;
-        name = sp_pstr(p, named.name);
     }
     sp_buf_free(&b);
     return named.name == SP_STR_FAIL ? SP_NONE : sp_event_add(p, &named);

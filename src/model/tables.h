@@ -37,6 +37,7 @@ struct sp_event {
     uint32_t sample_period, frequency_hz; /* number texts */
     uint32_t allocation_tracking;         /* raw JSON object */
     uint32_t sampling_extra_json, extra_json;
+    uint32_t copies; /* other events were given its name with a number behind: up to this one + 1 */
 };
 
 struct sp_metric {
@@ -432,7 +433,7 @@ struct sp_profile {
     bool holds_memory; /* the input has copies of what the process had in memory: its recorded stacks */
 
     struct sp_map dso_map, function_map, info_map, frame_map, thread_map, context_map, layout_map, stack_map,
-        decimal_map, edge_map, wait_map, label_map, sample_label_map;
+        decimal_map, edge_map, wait_map, label_map, sample_label_map, event_map;
 };
 
 /* Short forms for reading. */

@@ -9,7 +9,11 @@
 #include "model/off_cpu.h"
 
 #include "base/buf.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/num.h"
+
+#include <stdlib.h>
 
 #define SW_DUMMY 9
 
@@ -98,42 +102,65 @@ static void pd_events_generic_name(const struct sp_pd *pd, const struct sp_pd_at
     pd_events_add_modifiers(a, b);
 }
 
-static struct sp_pd_text pd_events_recorded_name(const struct sp_pd *pd, size_t attr)
+/* What names are made with; there may be thousands of events. */
+struct pd_names {
+    struct sp_map taken; /* attributes by name */
+    uint32_t *desc;      /* per attribute: the description that has its name; SP_NONE */
+    uint32_t *copies;    /* per attribute: the last number behind its name that is taken, less one */
+};
+
+/* The first description of each attribute that has a name: by its ids, or its place where it has none. */
+static void pd_events_find_descs(const struct sp_pd *pd, uint32_t *desc)
 {
-    const struct sp_pd_attr *a = &pd->attrs.v[attr];
-    for (size_t i = 0; i < pd->descs.n; i++) {
+    for (size_t i = 0; i < pd->attrs.n; i++)
+        desc[i] = SP_NONE;
+    for (uint32_t i = 0; i < pd->descs.n; i++) {
         const struct sp_pd_desc *d = &pd->descs.v[i];
         uint32_t id = d->nids ? sp_pd_find_id(pd, d->first_id) : SP_NONE;
-        if (id != SP_NONE ? pd->ids.v[id].attr == attr : !a->nids && !d->nids && i == attr)
-            if (d->name.n)
-                return d->name;
+        bool here = !d->nids && i < pd->attrs.n && !pd->attrs.v[i].nids;
+        uint32_t attr = id != SP_NONE ? pd->ids.v[id].attr : here ? i : SP_NONE;
+        if (attr != SP_NONE && d->name.n && desc[attr] == SP_NONE)
+            desc[attr] = i;
     }
+}
+
+static struct sp_pd_text pd_events_recorded_name(const struct sp_pd *pd, const struct pd_names *names,
+                                                 size_t attr)
+{
+    const struct sp_pd_attr *a = &pd->attrs.v[attr];
+    if (names->desc[attr] != SP_NONE)
+        return pd->descs.v[names->desc[attr]].name;
     for (size_t i = 0; a->type == PD_TRACEPOINT && i < pd->event_types.n; i++)
         if (pd->event_types.v[i].config == a->config && pd->event_types.v[i].name.n)
             return pd->event_types.v[i].name;
     return (struct sp_pd_text){0};
 }
 
-static bool pd_events_taken(const struct sp_pd *pd, size_t attr, const struct sp_buf *name)
+/* The attribute that has the name; SP_NONE: it is free. */
+static uint32_t pd_events_taken(const struct sp_pd *pd, const struct pd_names *names,
+                                const struct sp_buf *name)
 {
-    for (size_t i = 0; i < attr; i++) {
+    struct sp_probe at = sp_map_probe(&names->taken, sp_hash_key(name->data, name->len));
+    uint32_t i;
+    while ((i = sp_map_next(&names->taken, &at)) != SP_MAP_NONE) {
         struct sp_pd_text n = pd->attrs.v[i].name;
         if (n.n == name->len && memcmp(n.p, name->data, n.n) == 0)
-            return true;
+            return i;
     }
-    return false;
+    return SP_NONE;
 }
 
 /* The name of an attribute, made unique: by its PMU, else by a number. */
-static void pd_events_make_name(const struct sp_pd *pd, size_t attr, struct sp_buf *b)
+static void pd_events_make_name(const struct sp_pd *pd, const struct pd_names *names, size_t attr,
+                                struct sp_buf *b)
 {
     const struct sp_pd_attr *a = &pd->attrs.v[attr];
-    struct sp_pd_text given = pd_events_recorded_name(pd, attr);
+    struct sp_pd_text given = pd_events_recorded_name(pd, names, attr);
     if (given.n)
         sp_buf_add(b, given.p, given.n);
     else
         pd_events_generic_name(pd, a, b);
-    if (b->failed || !pd_events_taken(pd, attr, b))
+    if (b->failed || pd_events_taken(pd, names, b) == SP_NONE)
         return;
     uint32_t type = a->type <= PD_HW_CACHE && a->config >> 32 ? (uint32_t)(a->config >> 32) : a->type;
     const struct sp_pd_pmu *pmu = type > PD_BREAKPOINT ? pd_events_find_pmu(pd, type) : NULL;
@@ -143,27 +170,40 @@ static void pd_events_make_name(const struct sp_pd *pd, size_t attr, struct sp_b
         sp_buf_printf(b, "%.*s/%.*s/", (int)pmu->name.n, pmu->name.p, (int)given.n, given.p);
         plain = b->len;
     }
-    for (unsigned i = 2; !b->failed && pd_events_taken(pd, attr, b); i++) {
+    uint32_t first = b->failed ? SP_NONE : pd_events_taken(pd, names, b);
+    while (!b->failed && pd_events_taken(pd, names, b) != SP_NONE) {
         b->len = plain;
-        sp_buf_printf(b, "#%u", i);
+        sp_buf_printf(b, "#%u", ++names->copies[first] + 1);
     }
+}
+
+static spaa_status pd_events_name(struct sp_pd *pd, struct pd_names *names, size_t attr, struct sp_buf *b)
+{
+    sp_buf_clear(b);
+    pd_events_make_name(pd, names, attr, b);
+    const char *copy = b->failed ? NULL : sp_arena_dup(&pd->arena, b->data, b->len);
+    if (!copy || !sp_map_add(&names->taken, sp_hash_key(copy, b->len), (uint32_t)attr))
+        return sp_nomem(pd->d);
+    pd->attrs.v[attr].name = (struct sp_pd_text){copy, b->len};
+    return SPAA_OK;
 }
 
 spaa_status sp_pd_name_events(struct sp_pd *pd)
 {
+    size_t n = pd->attrs.n + 1;
+    struct pd_names names = {.desc = calloc(n, sizeof *names.desc),
+                             .copies = calloc(n, sizeof *names.copies)};
     struct sp_buf b;
-    spaa_status st = SPAA_OK;
+    spaa_status st = names.desc && names.copies ? SPAA_OK : sp_nomem(pd->d);
     sp_buf_init(&b, 0);
-    for (size_t i = 0; i < pd->attrs.n && !st; i++) {
-        sp_buf_clear(&b);
-        pd_events_make_name(pd, i, &b);
-        const char *copy = b.failed ? NULL : sp_arena_dup(&pd->arena, b.data, b.len);
-        if (copy)
-            pd->attrs.v[i].name = (struct sp_pd_text){copy, b.len};
-        else
-            st = sp_nomem(pd->d);
-    }
+    if (!st)
+        pd_events_find_descs(pd, names.desc);
+    for (size_t i = 0; i < pd->attrs.n && !st; i++)
+        st = pd_events_name(pd, &names, i, &b);
     sp_buf_free(&b);
+    sp_map_free(&names.taken);
+    free(names.desc);
+    free(names.copies);
     return st;
 }
 

@@ -140,7 +140,8 @@ static uint32_t perf_script_new_event(struct sp_ps_counts *c, struct sp_ps_text 
         c->p->samples_unasked = true;
     }
     seen.number = sp_event_add_named(c->p, &e);
-    if (seen.number == SP_NONE || !sp_vec_push(&c->events, seen))
+    if (seen.number == SP_NONE || !sp_vec_push(&c->events, seen) ||
+        !sp_map_add(&c->event_map, sp_hash_key(raw.p, raw.n), (uint32_t)c->events.n - 1))
         return SP_NONE;
     return (uint32_t)c->events.n - 1;
 }
@@ -149,7 +150,8 @@ static uint32_t perf_script_event_of(struct sp_ps_counts *c, struct sp_ps_text r
 {
     if (c->last_event != SP_NONE && perf_script_text_is(c->events.v[c->last_event].raw, raw))
         return c->last_event;
-    for (uint32_t i = 0; i < c->events.n; i++)
+    struct sp_probe at = sp_map_probe(&c->event_map, sp_hash_key(raw.p, raw.n));
+    for (uint32_t i; (i = sp_map_next(&c->event_map, &at)) != SP_MAP_NONE;)
         if (perf_script_text_is(c->events.v[i].raw, raw))
             return i;
     return perf_script_new_event(c, raw);
@@ -219,6 +221,7 @@ void sp_ps_counts_free(struct sp_ps_counts *c)
     sp_vec_free(&c->events);
     sp_vec_free(&c->whos);
     sp_map_free(&c->who_map);
+    sp_map_free(&c->event_map);
 }
 
 /* The state that a sample of sched_switch says its thread is in from then on, or that of offcpu-time was in;

@@ -189,7 +189,7 @@ struct sp_ps_counts {
     struct sp_arena text;
     SP_VEC(struct sp_ps_event) events;
     SP_VEC(struct sp_ps_who) whos;
-    struct sp_map who_map;
+    struct sp_map who_map, event_map;
     uint32_t samples, period, count; /* metrics, SP_NONE until something is counted in them */
     uint32_t last_event, last_who;   /* of the sample before, and its context */
     struct sp_context last;
