@@ -167,8 +167,10 @@ size_t sp_table_left_out(const struct sp_table *t, struct sp_buf *b)
 {
     size_t n = 0;
     for (size_t c = 0; t->widths && c < t->ncolumns; c++)
-        if (t->widths[c] == SP_TABLE_LEFT_OUT && *t->columns[c].title)
-            sp_buf_printf(b, "%s%s", n++ ? ", " : "", t->columns[c].title);
+        if (t->widths[c] == SP_TABLE_LEFT_OUT && *t->columns[c].title) {
+            sp_buf_puts(b, n++ ? ", " : "");
+            sp_text_safe(b, t->columns[c].title, strlen(t->columns[c].title));
+        }
     return n;
 }
 
@@ -210,15 +212,22 @@ static void markdown_rule(const struct sp_table *t, struct sp_output *out)
                   c + 1 == t->ncolumns ? "\n" : "");
 }
 
-static bool line_form(const struct sp_table *t, size_t rows, bool markdown, struct sp_buf *b,
-                      struct sp_output *out)
+/* As cells are when they are put: a title may be a key that the profile has. Lent until the next one. */
+static struct sp_table_cell safe_title(struct sp_table *t, size_t column)
+{
+    const char *title = t->columns[column].title;
+    sp_buf_clear(&t->b);
+    sp_text_safe(&t->b, title, strlen(title));
+    t->failed |= t->b.failed;
+    return (struct sp_table_cell){t->b.len ? t->b.data : "", (uint32_t)t->b.len, 0};
+}
+
+static bool line_form(struct sp_table *t, size_t rows, bool markdown, struct sp_buf *b, struct sp_output *out)
 {
     bool ok = true;
     for (size_t r = t->goes_on; r <= rows; r++) {
         for (size_t c = 0; c < t->ncolumns; c++) {
-            struct sp_table_cell cell = {t->columns[c].title, (uint32_t)strlen(t->columns[c].title), 0};
-            if (r)
-                cell = t->cells.v[(r - 1) * t->ncolumns + c];
+            struct sp_table_cell cell = r ? t->cells.v[(r - 1) * t->ncolumns + c] : safe_title(t, c);
             sp_puts(out, markdown ? (c ? " | " : "| ") : c ? "," : "");
             if (markdown) {
                 sp_markdown_text(out, cell.p, cell.n);
@@ -233,7 +242,7 @@ static bool line_form(const struct sp_table *t, size_t rows, bool markdown, stru
         if (markdown && !r)
             markdown_rule(t, out);
     }
-    return ok;
+    return ok && !t->failed;
 }
 
 spaa_status sp_table_write(struct sp_table *t, enum sp_table_form form, unsigned width, struct sp_output *out)

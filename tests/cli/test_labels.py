@@ -212,3 +212,18 @@ def test_go_agrees(labelled):
     top = ask("-top", "-tagfocus=route=/b").stdout
     assert "5" in top and "work" in top and " io" not in top
     assert "/b" in ask("-traces", "-tagroot=route").stdout
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "csv"])
+@pytest.mark.parametrize("more", ["", ",function"])
+def test_a_key_is_shown_as_safely_as_a_cell(form, more, tmp_path):
+    """It is the title of a column."""
+    key = "k\x1b[31m|<b>\nnew\u202e\r*"
+    (tmp_path / "x.pb").write_bytes(pprof([([2, 1], 3, [(key, "a", "")]), ([3, 1], 2, [(key, "b", "")])]))
+    out = run("top", tmp_path / "x.pb", "--by", f"label:{key}{more}", "--format", form, code=0).out
+    assert not {"\x1b", "\r", "\u202e"} & set(out), out
+    assert not any(line.startswith("new") for line in out.splitlines()), out
+    if form == "markdown":
+        title, rule = out.splitlines()[2:4]
+        assert "label:k" in title and "\\|\\<b\\>" in title
+        assert title.count("|") - title.count("\\|") == rule.count("|")
