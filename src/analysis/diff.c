@@ -133,7 +133,7 @@ static bool widen_runs(struct sp_diff *d)
             if (!diff_widen((void **)&r->values[SP_SELF], r->keys, now, sizeof *r->values[0]) ||
                 !diff_widen((void **)&r->values[SP_TOTAL], r->keys, now, sizeof *r->values[0]) ||
                 !diff_widen((void **)&r->names, r->keys, now, sizeof *r->names) ||
-                !diff_widen((void **)&r->forms, r->keys, now, sizeof *r->forms) ||
+                !diff_widen((void **)&r->form_of, r->keys, now, sizeof *r->form_of) ||
                 (r->has_other &&
                  (!diff_widen((void **)&r->other[SP_SELF], r->keys, now, sizeof *r->other[0]) ||
                   !diff_widen((void **)&r->other[SP_TOTAL], r->keys, now, sizeof *r->other[0]))) ||

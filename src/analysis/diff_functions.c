@@ -257,8 +257,8 @@ static void forget_suffixes(struct sp_diff *d, uint32_t key)
 {
     for (unsigned side = 0; side < SP_SIDES; side++)
         for (size_t i = 0; i < d->runs[side].n; i++) {
-            struct sp_diff_forms *x = &d->runs[side].v[i]->forms[key];
-            for (unsigned f = SP_FORM_WHOLE + 1; f < SP_FORM_INLINED; f++) {
+            struct sp_diff_forms *x = sp_diff_forms_of(d->runs[side].v[i], key);
+            for (unsigned f = SP_FORM_WHOLE + 1; x && f < SP_FORM_INLINED; f++) {
                 x->weight[SP_FORM_WHOLE] += x->weight[f];
                 x->samples[SP_FORM_WHOLE] += x->samples[f];
                 x->weight[f] = x->samples[f] = 0;

@@ -35,11 +35,15 @@ void sp_diff_move_key(struct sp_diff_run *r, uint32_t from, uint32_t to)
         b->samples += a->samples;
         *a = (struct sp_diff_value){0};
     }
-    for (unsigned f = 0; f < SP_FORMS; f++) {
-        r->forms[to].weight[f] += r->forms[from].weight[f];
-        r->forms[to].samples[f] += r->forms[from].samples[f];
+    const struct sp_diff_forms *had = sp_diff_forms_of(r, from);
+    struct sp_diff_forms *has = sp_diff_forms_of(r, to);
+    for (unsigned f = 0; had && has && f < SP_FORMS; f++) {
+        has->weight[f] += had->weight[f];
+        has->samples[f] += had->samples[f];
     }
-    r->forms[from] = (struct sp_diff_forms){0};
+    if (!has)
+        r->form_of[to] = r->form_of[from];
+    r->form_of[from] = 0;
     for (unsigned f = 0; f < SP_FAMILIES && r->has_other; f++) {
         r->other[f][to] += r->other[f][from];
         r->other[f][from] = 0;

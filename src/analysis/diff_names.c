@@ -95,13 +95,14 @@ void sp_diff_forms(struct sp_diff *d, struct sp_diff_row *row)
                 return;
     bool samples = d->side[SP_BASE].samples != SP_ABSENT && d->side[SP_NEW].samples != SP_ABSENT;
     for (unsigned side = 0; side < SP_SIDES; side++)
-        for (size_t i = 0; i < d->runs[side].n; i++)
-            for (unsigned f = 0; f < SP_FORMS; f++) {
-                const struct sp_diff_forms *x = &d->runs[side].v[i]->forms[row->key];
+        for (size_t i = 0; i < d->runs[side].n; i++) {
+            const struct sp_diff_forms *x = sp_diff_forms_of(d->runs[side].v[i], row->key);
+            for (unsigned f = 0; x && f < SP_FORMS; f++) {
                 double v = samples ? x->samples[f] : x->weight[f];
                 row->forms[side] |= v > 0 ? 1u << f : 0;
                 sum[side][f] += v;
             }
+        }
     for (unsigned f = 0; f < SP_FORMS; f++)
         row->recompiled = row->recompiled || lacks(sum[SP_BASE], sum[SP_NEW], f, samples) ||
                           lacks(sum[SP_NEW], sum[SP_BASE], f, samples);

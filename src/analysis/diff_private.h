@@ -47,7 +47,8 @@ struct sp_diff_run {
     size_t keys;            /* that there were; later ones have nothing here, until sp_diff_finish widens */
     struct sp_diff_value *values[SP_FAMILIES];
     struct sp_diff_name *names;
-    struct sp_diff_forms *forms;
+    uint32_t *form_of; /* per key: 1 + its place in forms; 0: it has none, as most keys of other runs */
+    SP_VEC(struct sp_diff_forms) forms;
     enum sp_memory memory;
     bool has_other;
     int64_t *other[SP_FAMILIES]; /* per key, with has_other: see sp_diff_amount */
@@ -58,6 +59,12 @@ struct sp_diff_run {
     double *block_values; /* [key][family][block] */
     SP_VEC(struct sp_body) bodies;
 };
+
+/* NULL: the run has nothing of the key. */
+static inline struct sp_diff_forms *sp_diff_forms_of(const struct sp_diff_run *r, uint32_t key)
+{
+    return r->form_of[key] ? &r->forms.v[r->form_of[key] - 1] : NULL;
+}
 
 /* ---- keys (diff_keys.c) ---- */
 

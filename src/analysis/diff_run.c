@@ -143,11 +143,11 @@ static bool tables(struct taker *t)
         t->r->no_binaries = t->r->no_binaries && name.n && name.p[0] == '[';
     }
     t->forms = calloc(p->frames.n + 1, sizeof *t->forms);
-    t->r->forms = calloc(t->d->keys.n + 1, sizeof *t->r->forms);
+    t->r->form_of = calloc(t->d->keys.n + 1, sizeof *t->r->form_of);
     t->r->keys = t->d->keys.n;
     for (unsigned i = 0; i < SP_FAMILIES; i++)
         t->r->values[i] = calloc(t->r->keys + 1, sizeof *t->r->values[i]);
-    return t->bare != SP_NONE && t->forms && t->r->forms && t->r->values[SP_SELF] && t->r->values[SP_TOTAL];
+    return t->bare != SP_NONE && t->forms && t->r->form_of && t->r->values[SP_SELF] && t->r->values[SP_TOTAL];
 }
 
 static int64_t samples_of(int64_t v)
@@ -242,18 +242,35 @@ static bool take_stacks(struct taker *t)
     return take_by(t, t->frame_keys, t->bare) && (!t->together || take_together(t)) && take_places(t);
 }
 
-static void take_forms(struct taker *t)
+/* Of a key, made where the run has nothing of it yet; NULL: out of memory. */
+static struct sp_diff_forms *forms_at(struct sp_diff_run *r, uint32_t key)
+{
+    if (!r->form_of[key]) {
+        if (!sp_vec_push(&r->forms, (struct sp_diff_forms){0}))
+            return NULL;
+        r->form_of[key] = (uint32_t)r->forms.n;
+    }
+    return sp_diff_forms_of(r, key);
+}
+
+static bool take_forms(struct taker *t)
 {
     const struct sp_profile *p = t->s->profile;
     for (size_t i = 0; i < p->frames.n; i++) {
+        if (t->forms[i].weight == 0 && t->forms[i].samples == 0)
+            continue;
+        struct sp_diff_forms *x = forms_at(t->r, t->frame_keys[i]);
+        if (!x)
+            return false;
         const struct sp_frame *f = &p->frames.v[i];
         struct sp_str shown = sp_pstr(p, p->functions.v[f->function].name),
                       symbol = sp_frame_symbol(p, (uint32_t)i);
         unsigned form =
             sp_diff_form_of(sp_linkage_parts(symbol).n ? symbol : shown, f->flags & SP_FRAME_INLINED);
-        t->r->forms[t->frame_keys[i]].weight[form] += t->forms[i].weight;
-        t->r->forms[t->frame_keys[i]].samples[form] += t->forms[i].samples;
+        x->weight[form] += t->forms[i].weight;
+        x->samples[form] += t->forms[i].samples;
     }
+    return true;
 }
 
 /* The name and handle of each key: of its functions, the one with the shortest name: `f`, not `f.isra.0`. */
@@ -529,8 +546,7 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     bool ok = sp_diff_note_dsos(d, side, s->profile) && tables(&t) && take_stacks(&t) && take_names(&t) &&
               sp_diff_take_memory(t.r, s, whole, t.frame_keys, t.bare) &&
               sp_diff_take_bodies(d, t.r, s, t.frame_keys);
-    if (ok)
-        take_forms(&t);
+    ok = ok && take_forms(&t);
     st = !ok ? sp_nomem(d->diags) : blocks ? take_blocks(&t, whole) : SPAA_OK;
     free(t.keys);
     free(t.frame_keys);
@@ -577,7 +593,8 @@ void sp_diff_run_free(struct sp_diff_run *r)
     free(r->values[SP_SELF]);
     free(r->values[SP_TOTAL]);
     free(r->names);
-    free(r->forms);
+    free(r->form_of);
+    sp_vec_free(&r->forms);
     free(r->other[SP_SELF]);
     free(r->other[SP_TOTAL]);
     free(r->block_values);
