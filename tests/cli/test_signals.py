@@ -179,10 +179,12 @@ def test_half_written_files_of_dead_processes_go(tmp_path):
     old = time.time() - 3600
     dead, young, alive = (f".spaa-{p}-{n}.tmp" for p, n in ((gone.pid, 0), (gone.pid, 1), (os.getpid(), 0)))
     held, other = f".spaa-{gone.pid}-2.tmp", f".spaa-{gone.pid}-x.tmp"
-    for name in (dead, young, alive, held, other):
+    reused = f".spaa-{os.getpid()}-1.tmp"  # nobody writes for a day: the number is another process's now
+    for name in (dead, young, alive, held, other, reused):
         (tmp_path / name).write_text("half")
         if name != young:
             os.utime(tmp_path / name, (old, old))
+    os.utime(tmp_path / reused, (old - 86400, old - 86400))
     (tmp_path / "in.folded").write_text("main;work 3\n")
     with open(tmp_path / held, "rb") as f:
         fcntl.flock(f, fcntl.LOCK_EX)
