@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* What of a budget is left for ranges, in characters, and what a line of them takes beside its text. */
-enum { TOKEN = 3, HEAD_JSON = 2400, HEAD_TEXT = 500, LINE_JSON = 150, LINE_TEXT = 28, SCAN_MAX = 1 << 18 };
+enum { TOKEN = 3, HEAD_JSON = 2400, HEAD_TEXT = 400, LINE_JSON = 150, LINE_TEXT = 28, SCAN_MAX = 1 << 18 };
 
 const struct sp_annotated_line *sp_annotate_line(const struct sp_annotate *x, uint32_t file, uint32_t line)
 {
@@ -49,21 +49,58 @@ static struct sp_annotate_range choose_around(const struct sp_annotate *x, const
     return r;
 }
 
-/* What a range takes of the budget. */
-static size_t choose_cost(const struct sp_annotate *x, const struct sp_annotate_range *r)
+/* Ranges that are shown, as a budget counts them. */
+struct choose_size {
+    size_t lines, widest, text;
+};
+
+static bool is_chosen(const struct sp_annotate *x, uint32_t file, uint32_t line)
 {
-    bool brief = x->asked.q->brief;
-    size_t cost = brief ? 0 : 2 * LINE_JSON;
-    for (uint32_t i = r->first; i <= r->last; i++)
-        cost += sp_source_line(&x->texts.v[r->file], i).n + (brief ? LINE_TEXT : 2);
-    return cost;
+    for (size_t i = 0; i < x->ranges.n; i++)
+        if (x->ranges.v[i].file == file && line >= x->ranges.v[i].first && line <= x->ranges.v[i].last)
+            return true;
+    return false;
+}
+
+static struct choose_size choose_with(const struct sp_annotate *x, struct choose_size had,
+                                      const struct sp_annotate_range *r)
+{
+    for (uint32_t i = r->first; i <= r->last; i++) {
+        if (is_chosen(x, r->file, i))
+            continue;
+        size_t n = sp_source_line(&x->texts.v[r->file], i).n;
+        had.lines++;
+        had.text += n;
+        had.widest = n > had.widest ? n : had.widest;
+    }
+    had.text += x->asked.q->brief ? 0 : 2 * LINE_JSON;
+    return had;
+}
+
+/* For people, lines stand in a column as wide as the longest. */
+static size_t choose_cost(const struct sp_annotate *x, struct choose_size s)
+{
+    return x->asked.q->brief ? s.lines * (s.widest + LINE_TEXT) : s.text + s.lines * 2;
+}
+
+/* What the answer for people has besides lines: the function and its weight, and each file by its paths. */
+static size_t choose_head(const struct sp_annotate *x)
+{
+    enum { FILE_LINE = 20 };
+    size_t n = HEAD_TEXT;
+    for (size_t i = 0; i < x->a.files.n; i++) {
+        const struct sp_source_place *at = &x->a.files.v[i];
+        n += FILE_LINE + (at->path ? strlen(at->path) : at->file.n) +
+             (at->comp_dir ? strlen(at->comp_dir) : 0);
+    }
+    return n;
 }
 
 /* Characters for ranges; SIZE_MAX: any. False: reported. */
 bool sp_annotate_room(const struct sp_annotate *x, size_t *out)
 {
     long budget;
-    size_t head = x->asked.q->brief ? HEAD_TEXT : HEAD_JSON;
+    size_t head = x->asked.q->brief ? choose_head(x) : HEAD_JSON;
     if (!sp_option_number(x->asked.q->diags, "budget", x->asked.q->options->budget, 1, LONG_MAX / 4, 0,
                           &budget))
         return false;
@@ -83,12 +120,13 @@ static bool choose_lines(struct sp_annotate *x, size_t room)
     if (ok && n)
         qsort(order, n, sizeof *order, choose_by_total);
     x->known = n;
+    struct choose_size size = {0};
     for (size_t i = 0; ok && i < n && i < x->limit; i++) {
         struct sp_annotate_range r = choose_around(x, order[i]);
-        size_t cost = choose_cost(x, &r);
-        if (x->chosen && cost > room)
+        struct choose_size with = room == SIZE_MAX ? size : choose_with(x, size, &r);
+        if (x->chosen && choose_cost(x, with) > room)
             break;
-        room -= cost < room ? cost : room;
+        size = with;
         ok = sp_vec_push(&x->ranges, r);
         x->chosen++;
     }

@@ -211,6 +211,19 @@ def test_a_budget_keeps_the_heaviest_range(tmp_path):
 
 
 @needs_tools
+def test_a_budget_for_people_is_kept_and_used(tmp_path):
+    """Lines stand in a column as wide as the longest: more tokens never show fewer lines, nor too much."""
+    profile, _, _ = build(tmp_path)
+    rows = 0
+    for budget in range(340, 900, 40):
+        answer = run("annotate", profile, "sum", "--budget", budget, code=0)
+        assert len(answer.out) <= 3 * budget and "I617" not in answer.err, budget
+        assert answer.out.count("\n") >= rows
+        rows = answer.out.count("\n") - ("the heaviest" in answer.out)
+    assert "the heaviest" not in answer.out
+
+
+@needs_tools
 def test_without_the_binary_lines_stand_alone(tmp_path):
     profile, _, _ = build(tmp_path)
     os.unlink(tmp_path / "shop")
