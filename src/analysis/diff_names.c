@@ -20,15 +20,13 @@ bool sp_diff_full_name(struct sp_buf *out, struct sp_str shown, struct sp_str li
 {
     struct sp_buf raw;
     struct sp_str stem = sp_without_suffixes(shown);
-    bool found = false;
+    bool hashed = sp_linkage_is_hashed(linkage); /* what is shown may have the arguments that it hashes */
+    struct sp_str mangled = hashed                         ? (struct sp_str){0}
+                            : linkage.n                    ? linkage
+                            : shown.n && shown.p[0] == '_' ? stem
+                                                           : (struct sp_str){0};
     sp_buf_init(&raw, 64 << 10);
-    if (sp_linkage_is_hashed(linkage)) /* what is shown may have the arguments that it hashes */
-        found = false;
-    else if (linkage.n && sp_buf_add(&raw, linkage.p, linkage.n))
-        found = sp_demangle(sp_buf_cstr(&raw), out);
-    else if (shown.n && shown.p[0] == '_' && sp_buf_add(&raw, stem.p, stem.n))
-        found = sp_demangle(sp_buf_cstr(&raw), out);
-    if (!found) {
+    if (!mangled.n || !sp_buf_add(&raw, mangled.p, mangled.n) || !sp_demangle(sp_buf_cstr(&raw), out)) {
         out->len = 0;
         sp_buf_add(out, shown.p, shown.n);
     }
