@@ -151,7 +151,7 @@ def perf_data(folder, file=None, deleted=True, host=None, build_id=b"", table=()
         r.sample(ip=0x400000 + start + i - vaddr, time=10 + i)
     if table:
         name = files.pad8(table[0] + b"\0")
-        r.features[2] = r.pack("IHHi20sI", 36 + len(name), 0, 2, 10, table[1], 0) + name
+        r.features[2] = r.pack("IHHi20sI", 0, 2, 36 + len(name), 10, table[1], 0) + name
     if host:
         r.features[3] = r.text(host)
     (folder / "perf.data").write_bytes(r.bytes())
@@ -223,6 +223,24 @@ def test_another_inode_on_the_device_of_the_recording_is_another_binary(tmp_path
     host = None if "no host" in change else os.uname().nodename.encode() + (b"x" if "host" in change else b"")
     profile, err = converted(perf_data(tmp_path, file, False, host))
     assert names(profile) and ("W809" in err, "x_spaa" in dso(profile)) == (doubtful, doubtful)
+
+
+@needs_tools
+@pytest.mark.parametrize("change, build_id, days, doubtful", (
+    ("", b"\xab", 0, False), ("inode", b"\xab", 0, True), ("inode", b"\xab", 2, False), ("inode", b"\xcd", 0, False),
+    ("inode host", b"\xab", 0, False)))  # fmt: skip
+def test_the_stored_build_id_of_what_replaced_the_binary_meanwhile_is_not_its_own(tmp_path, change, build_id, days, doubtful):
+    """perf reads them at the end. A file that is older was there before: the recording is another machine's of this name."""
+    compiled(tmp_path, "0x" + "ab" * 20)
+    st = os.stat(tmp_path / "shop")
+    file = (os.major(st.st_dev), os.minor(st.st_dev), st.st_ino + ("inode" in change), 0)
+    host = os.uname().nodename.encode() + (b"x" if "host" in change else b"")
+    data = perf_data(tmp_path, file, False, host, table=(os.fsencode(tmp_path / "shop"), build_id * 20))
+    written = os.stat(data).st_mtime - HOUR - days * 24 * HOUR
+    os.utime(tmp_path / "shop", (written, written))
+    for profile, err in (converted(data), named(converted(data, "--no-symbols")[0])):
+        assert ("W809" in err, dso(profile).get("build_id")) == (doubtful, None if doubtful else build_id.hex() * 20)
+        assert bool(dso(profile).get("x_spaa", {}).get("doubtful")) == doubtful
 
 
 def generation(path):

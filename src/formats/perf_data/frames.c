@@ -112,7 +112,7 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
                                  : sp_pd_build_id_of(f->pd, m->path.p, m->path.n);
     /* Of a file that was deleted while it ran: its path has another one, whose the table's build-id is. */
     bool other = path.n < m->path.n && !o.memfd;
-    if (!id && !other && o.kind == SP_OBJECT_FILE && sp_pd_mapped_id(f->pd, m, &id, &other))
+    if (!m->build_id && !other && o.kind == SP_OBJECT_FILE && sp_pd_mapped_id(f->pd, m, &id, &other))
         return SP_NONE;
     o.replaced = !id && other && o.kind == SP_OBJECT_FILE;
     o.build_id = pd_frames_cstr(id);

@@ -8,6 +8,11 @@
  *
  * It is another one when the device is the same and the inode or its generation is not, on the machine that
  * recorded: elsewhere the numbers say nothing. Whoever looks names up later is to know that, too.
+ *
+ * perf reads the build-ids that it stores when the recording ends: of a file that was replaced meanwhile,
+ * that of the new one. So it is where the file at the path is another one, has this build-id, and was written
+ * before the end; one that was written more than a day before it was there when it was mapped, on another
+ * machine of that name.
  */
 #include "base/hash.h"
 #include "dwarf/elf.h"
@@ -49,7 +54,7 @@ static bool pd_mapped_is_here(const struct sp_pd *pd)
 /* Whether the file is the one that was mapped; x->other: whether it is another one. */
 static bool pd_mapped_is_same(const struct sp_pd *pd, struct sp_pd_mapped_file *x)
 {
-    struct timespec recorded;
+    struct timespec recorded = {0};
     struct stat sb;
     bool dated = sp_input_written(pd->in, &recorded);
     int fd = x->inode ? open(x->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
@@ -60,6 +65,9 @@ static bool pd_mapped_is_same(const struct sp_pd *pd, struct sp_pd_mapped_file *
     enum pd_generation generation = pd_mapped_generation(fd, x->generation);
     x->other = there && (sb.st_ino != x->inode || generation == PD_GENERATION_OTHER) && pd_mapped_is_here(pd);
     close(fd);
+    struct timespec day_before = {recorded.tv_sec - 24 * 3600, recorded.tv_nsec};
+    x->meanwhile = x->other && dated && !pd_mapped_later(sb.st_mtim, recorded) &&
+                   pd_mapped_later(sb.st_mtim, day_before);
     return there && dated && sb.st_ino == x->inode && !pd_mapped_later(sb.st_mtim, recorded) &&
            !pd_mapped_later(sb.st_ctim, recorded) && (generation == PD_GENERATION_SAME || !x->generation);
 }
@@ -73,7 +81,8 @@ static bool pd_mapped_equals(const struct sp_pd_mapped_file *x, const struct sp_
 static spaa_status pd_mapped_read(struct sp_pd *pd, struct sp_pd_mapped_file *x)
 {
     struct sp_elf e = {0};
-    if (!pd_mapped_is_same(pd, x) || pd->opts->symbols.no_symbols)
+    bool same = pd_mapped_is_same(pd, x);
+    if (!x->meanwhile && (!same || pd->opts->symbols.no_symbols))
         return SPAA_OK;
     spaa_status st = sp_elf_read(x->path, pd->d, &e, NULL);
     if (st == SPAA_OK && strlen(e.build_id) < sizeof x->build_id)
@@ -82,10 +91,11 @@ static spaa_status pd_mapped_read(struct sp_pd *pd, struct sp_pd_mapped_file *x)
     return st == SPAA_ERR_NOMEM ? sp_nomem(pd->d) : SPAA_OK;
 }
 
-spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const char **id, bool *other)
+/* What is known of the file of a map; *out NULL: nothing. */
+static spaa_status pd_mapped_file(struct sp_pd *pd, const struct sp_pd_mmap *m,
+                                  const struct sp_pd_mapped_file **out)
 {
-    *id = NULL;
-    *other = false;
+    *out = NULL;
     if (!m->inode || m->data || m->path.p[0] != '/')
         return SPAA_OK;
     struct sp_probe at = sp_map_probe(&pd->mapped_file_map, sp_hash_key(m->path.p, m->path.n) ^ m->inode);
@@ -107,8 +117,19 @@ spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const 
             !sp_map_add_at(&pd->mapped_file_map, &at, i))
             return sp_nomem(pd->d);
     }
-    const struct sp_pd_mapped_file *x = &pd->mapped_files.v[i];
-    *id = *x->build_id && !pd->opts->symbols.symfs ? x->build_id : NULL;
-    *other = x->other;
+    *out = &pd->mapped_files.v[i];
     return SPAA_OK;
+}
+
+spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const char **id, bool *other)
+{
+    const struct sp_pd_mapped_file *x;
+    const char *stored = *id;
+    spaa_status st = pd_mapped_file(pd, m, &x);
+    *other = !st && x && x->other && (!stored || (x->meanwhile && strcmp(x->build_id, stored) == 0));
+    if (stored && *other)
+        *id = NULL;
+    else if (!stored && !st && x && !x->other && *x->build_id && !pd->opts->symbols.symfs)
+        *id = x->build_id;
+    return st;
 }
