@@ -102,15 +102,18 @@ static spaa_status assembly_weigh(struct sp_asm *z)
             st = assembly_part(z, m, c->dso, at);
         const struct sp_asm_part *part = !st && m ? part_at(z, m, at) : NULL;
         struct sp_asm_insn *in = part ? sp_asm_insn_at(z, part, at) : NULL;
-        if (!in) {
-            z->lost += c->self;
+        if (!in)
             continue;
-        }
+        if (!c->call && sp_asm_insn(z, in)->addr != at && !sp_asm_insn(z, in)->unknown)
+            z->inside += c->self;
         in->self += c->self;
         in->total = in->total + c->total < a->total ? in->total + c->total : a->total;
         if (c->samples != SP_ABSENT)
             in->samples += c->samples;
     }
+    z->lost = a->self;
+    for (size_t i = 0; i < z->insns.n; i++)
+        z->lost -= z->insns.v[i].self < z->lost ? z->insns.v[i].self : z->lost;
     return st;
 }
 
@@ -233,6 +236,25 @@ static void say_blocks(struct sp_asm *z)
         sp_answer_line(out, "! %lld runs of branch stacks do not fit these instructions", (long long)x->odd);
 }
 
+/* Samples stand at the beginning of an instruction; the exception is a prefix that a jump passes over. */
+static void say_inside(struct sp_asm *z)
+{
+    struct sp_answer *out = z->x->asked.out;
+    struct sp_buf *b = &z->x->asked.b;
+    sp_fact_weight(out, "inside_instructions", 0, z->inside);
+    if (!z->inside)
+        return;
+    sp_buf_clear(b);
+    sp_buf_puts(b, "! within instructions, not where they begin: ");
+    sp_text_weight_of(b, &z->x->asked.s, z->inside);
+    sp_buf_puts(
+        b,
+        " of self: unless a jump passes over a prefix there (lock), the binary is another build or there is "
+        "data among the code, and these are no instructions that ran");
+    sp_answer_line_buf(out, b);
+    sp_buf_clear(b);
+}
+
 /* Bytes that could not be decoded, of the function's own code. */
 static void say_unknown(struct sp_asm *z)
 {
@@ -293,6 +315,7 @@ static void assembly_say(struct sp_asm *z)
     if (!z->x->asked.q->options->whole && z->around < (size_t)z->x->context * 2)
         sp_answer_line(out, "--budget has room for %zu around each of them, not %zu", z->around,
                        (size_t)z->x->context * 2);
+    say_inside(z);
     say_unknown(z);
     say_blocks(z);
 }

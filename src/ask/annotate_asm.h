@@ -49,6 +49,7 @@ struct sp_asm {
     size_t nr;
     size_t known, chosen, around; /* with weight; of them shown; so many around each */
     int64_t lost;                 /* self that no instruction has */
+    int64_t inside;               /* self at addresses at which no instruction begins */
     SP_VEC(uint64_t) starts; /* of a part, while it is taken: where its instructions begin, as recorded */
     struct sp_asm_lbr lbr;
 };

@@ -40,6 +40,8 @@ const struct sp_answer_column sp_annotate_facts[] = {
     {"no_instruction", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES,
      .doc = "--asm: of self: at no instruction that is here"},
     {"no_instruction_percent", SP_COL_PERCENT, .flags = SP_COL_SOMETIMES, .doc = "its share of the whole"},
+    {"inside_instructions", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES,
+     .doc = "--asm: of self: at addresses within instructions, at which none begins"},
     {"bytes_not_decoded", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
      .doc = "--asm: bytes of the function that are no instruction which is known here"},
     {"instructions_with_weight", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,

@@ -168,9 +168,9 @@ static bool decode_x86(struct capstone *c, struct code *x, const struct sp_known
                        struct sp_code_text *out)
 {
     char text[256];
-    bool evex = sp_is_evex(x->bytes, x->n, c->wide);
+    bool beyond = sp_is_beyond_capstone(x->bytes, x->n, c->wide);
     struct code behind = *x;
-    if (!evex && c->next(c->h, &behind.bytes, &behind.n, &behind.addr, c->in)) {
+    if (!beyond && c->next(c->h, &behind.bytes, &behind.n, &behind.addr, c->in)) {
         *x = behind;
         return add_decoded(out, c, c->in);
     }

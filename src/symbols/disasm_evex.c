@@ -2,12 +2,19 @@
 
 #include <string.h>
 
-bool sp_is_evex(const unsigned char *bytes, size_t n, bool wide)
+bool sp_is_beyond_capstone(const unsigned char *bytes, size_t n, bool wide)
 {
     size_t i = 0;
-    while (i < n && bytes[i] && strchr("\x26\x2e\x36\x3e\x64\x65\x67", bytes[i])) /* of segment and address */
-        i++;
-    return n - i > 5 && bytes[i] == 0x62 && (wide || bytes[i + 1] >= 0xc0); /* else BOUND */
+    bool prefixed = false;
+    for (; i < n && bytes[i] && strchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf2\xf3", bytes[i]); i++)
+        prefixed |= bytes[i] == 0x66 || bytes[i] >= 0xf2;
+    if (n - i > 5 && bytes[i] == 0x62 && (wide || bytes[i + 1] >= 0xc0)) /* else BOUND */
+        return true;
+    i += wide && i < n && bytes[i] >> 4 == 4; /* REX */
+    if (n - i < 3 || bytes[i] != 0x0f)
+        return false;
+    unsigned opcode = bytes[i + 1]; /* ud1; waiting, shadow stacks, ptwrite; rdpid, senduipi */
+    return opcode == 0xb9 || (prefixed && (opcode == 0xae || opcode == 0xc7));
 }
 
 #ifdef SP_ZYDIS

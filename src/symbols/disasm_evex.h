@@ -11,10 +11,11 @@
 struct sp_zydis;
 
 /*
- * An instruction has the prefix EVEX. Of those capstone 4 knows few, and takes a rounding that an instruction
- * carries for another length. wide: 64-bit code, where the byte means nothing else.
+ * An instruction that capstone 4 may take for another one: with the prefix EVEX, of which it knows few and
+ * takes a rounding that an instruction carries for another length; ud1, of whose length it is wrong; and
+ * those that prefixes make of older ones (tpause of mfence, rdpid of rdseed). wide: 64-bit code.
  */
-bool sp_is_evex(const unsigned char *bytes, size_t n, bool wide);
+bool sp_is_beyond_capstone(const unsigned char *bytes, size_t n, bool wide);
 
 /* False: out of memory. *out: NULL where it cannot be used here; closed by sp_zydis_close, as NULL is. */
 bool sp_zydis_open(bool wide, struct sp_zydis **out);

@@ -128,3 +128,55 @@ def test_what_nobody_knows_is_bytes_up_to_the_next_sample(tmp_path):
     assert answer["bytes_not_decoded"] == 4
     answer = usable(profile_of(tmp_path, tmp_path / "u", [start], main))
     assert [i["text"] for i in insns(answer)][0] == ".byte 0xd5, 0x19, 0x01, 0xd8, 0xb8, 0x07, 0x00, 0x00, 0x00, 0xc3"
+
+
+# What capstone 4 takes for mfence, lfence, rdseed, xsave, rdrand, and an ud1 that it takes for two bytes.
+OTHERS = """.globl sum, main
+.type sum, @function
+sum: tpause %ecx
+umwait %ecx
+incsspq %rax
+rdpid %rdx
+ptwriteq (%rdi)
+ud1 15(%rdi), %ecx
+mfence
+lfence
+lock cmpxchg16b (%rdi)
+ldmxcsr (%rsp)
+rdrand %rax
+ret
+.size sum, . - sum
+.type main, @function
+main: call sum
+ret
+.size main, . - main
+"""
+
+
+@needs_tools
+def test_what_prefixes_make_of_older_instructions(tmp_path):
+    (tmp_path / "u.s").write_text(OTHERS)
+    subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,-e,main", "-Wl,--build-id", "-o", "u", "u.s"], cwd=tmp_path, check=True)
+    start, size = symbol(tmp_path / "u", "sum")
+    main, _ = symbol(tmp_path / "u", "main")
+    answer = usable(profile_of(tmp_path, tmp_path / "u", [start], main))
+    if answer["bytes_not_decoded"]:
+        pytest.skip("built without Zydis, or it is not installed")
+    ours = sorted((int(i["address"], 16), i["text"].split()[0]) for i in insns(answer))
+    truth = theirs(tmp_path / "u", start, size)
+    assert [a for a, _ in ours] == [a for a, _ in truth]
+    assert [n.rstrip("qlw") for _, n in ours] == [n.rstrip("qlw") for _, n in truth]
+
+
+@needs_tools
+def test_samples_within_instructions_are_said(tmp_path):
+    """Data among the code, behind a jump: it is decoded with the beginning of what follows."""
+    (tmp_path / "u.s").write_text(UNKNOWN.replace(".byte 0xd5, 0x19, 0x01, 0xd8", "jmp 1f; .byte 0x48, 0xb8; 1: nop; nop; nop; nop; nop; nop; nop; nop"))
+    subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,-e,main", "-Wl,--build-id", "-o", "u", "u.s"], cwd=tmp_path, check=True)
+    start, _ = symbol(tmp_path / "u", "sum")
+    main, _ = symbol(tmp_path / "u", "main")
+    profile = profile_of(tmp_path, tmp_path / "u", [start, start + 6], main)
+    answer = usable(profile)
+    assert answer["inside_instructions"] == 101 and answer["no_instruction"] == 0
+    assert "within instructions, not where they begin: 101" in run("annotate", profile, "sum", "--asm", code=0).out
+    assert usable(profile_of(tmp_path, tmp_path / "u", [start], main))["inside_instructions"] == 0
