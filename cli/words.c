@@ -200,6 +200,11 @@ static int unknown_key(struct cli *c, const char *key)
 /* The option as the command has it; where it has it not, what would. */
 static int word_add(struct cli *c, const struct word *w, const char *option, const char *value)
 {
+    bool rows = strcmp(option, "rows") == 0;
+    if (rows && cli_option(c, option))
+        return cli_usage(c, "--dso REGEX and --focus REGEX keep stacks, and go with it",
+                         "rows are chosen once: --dsos, --symbols and --symbol-filter do not add up");
+    c->words_rows |= rows;
     if (has_option(c, option)) {
         c->options[c->noptions++] = (struct spaa_ask_option){option, value};
         return EXIT_FINE;
@@ -335,8 +340,8 @@ static int word_flag(struct cli *c, const struct word *w, int argc, char **argv,
     bool on;
     if (w->of == WORDS_PPROF && !word_as_bool(eq ? eq + 1 : NULL, &on))
         return cli_usage(c, "one of: true, false", "-%s has no value \"%s\"", w->name, eq + 1);
-    if (w->of == WORDS_PPROF && off && strcmp(w->name, "relative_percentages") == 0)
-        return cli_usage(c, "shares are of what filters keep, whose share of all the first line says",
+    if (w->of == WORDS_PPROF && !off && strcmp(w->name, "relative_percentages") == 0)
+        return cli_usage(c, "shares are of the whole, and the first line says how much of it filters keep",
                          "%s is no option here", argv[*i]);
     *i += behind;
     if (w->of == WORDS_TRACK)
@@ -375,18 +380,35 @@ static void words_imply(struct cli *c, const char *option, const char *value)
 static int words_percentage(struct cli *c)
 {
     bool relative = c->words_percentage[0] == 'r';
-    if (relative && cli_option(c, "rows"))
-        return cli_usage(c, "--dso REGEX or --focus REGEX keep stacks, and shares are of these",
-                         "shares of rows are of the whole: no --percentage relative");
+    if (relative &&
+        (cli_option(c, "rows") || cli_option(c, "dso") || cli_option(c, "focus") || cli_option(c, "ignore")))
+        return cli_usage(
+            c, "the first line says how much of the whole filters of stacks keep",
+            "shares are of the whole, but for --thread, --comm and --pid: no --percentage relative");
     if (!relative && (cli_option(c, "thread") || cli_option(c, "comm") || cli_option(c, "pid")))
         return cli_usage(c, "spaa top FILE --by comm,thread,function has shares of the whole",
                          "shares are of what --thread, --comm and --pid keep: no --percentage absolute");
     return EXIT_FINE;
 }
 
+/* --rows is about what names a row: with other keys than functions or binaries, about other things than
+ * these. */
+static int words_rows(struct cli *c)
+{
+    const char *by = cli_option(c, "by");
+    if (!c->words_rows || !by || strcmp(by, "function") == 0 || strcmp(by, "dso") == 0)
+        return EXIT_FINE;
+    return cli_usage(
+        c, "spaa top FILE --by KEYS --focus REGEX (or --dso REGEX) keeps stacks with such a frame",
+        "--dsos, --symbols and --symbol-filter choose rows of functions or binaries, not by %s", by);
+}
+
 int cli_words_end(struct cli *c)
 {
     const char *now = c->command.name;
+    int wrong = words_rows(c);
+    if (wrong)
+        return wrong;
     if (c->words_of == WORDS_PERF && strcmp(now, "top") == 0)
         words_imply(c, "sort", "total"); /* perf's --children is the default */
     if (c->words_of == WORDS_PPROF && strcmp(now, "leaks") != 0 && !cli_option(c, "own") &&

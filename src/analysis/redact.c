@@ -109,14 +109,15 @@ static bool is_systems(struct sp_str path)
     return (n > 1 && is_system(path.p, n - 1)) || sp_str_is(path, "[vdso]") || sp_str_is(path, "[vsyscall]");
 }
 
-/* "/home/me/acme/bin/server" as "/p-1f2e…/server"; what stands behind the name stays ("file.c:12"). */
+/* "/home/me/acme/bin/server" as "/p-1f2e…/server"; what stands behind the name stays ("file.c:12"). A /RE/
+ * that fits may fit the folder: it is hidden, too. */
 static uint32_t path_of(struct redaction *x, uint32_t s)
 {
     struct sp_str t = redact_str(x, s);
     size_t n = folder_of(t), end = t.n;
     bool system = (n > 1 && is_system(t.p, n - 1)) || t.p[0] == '[';
     bool named = is_named(x, s) || (x->rules & REDACT_FILES && !system);
-    bool hides = x->rules & REDACT_PATHS && n && !system;
+    bool hides = (x->rules & REDACT_PATHS || is_named(x, s)) && n && !system;
     struct sp_buf b;
     if (!t.n || !(hides || named))
         return s;
@@ -334,6 +335,11 @@ static spaa_status redact_pattern(struct redaction *x, const char *p, size_t n)
     size_t strings = x->nmatches;
     spaa_status st =
         pattern ? sp_match_strings(&x->p->strs, NULL, strings, pattern, x->d, &is) : sp_nomem(x->d);
+    bool any = false;
+    for (size_t i = 0; !st && i < strings; i++)
+        any |= is[i];
+    if (!st && !any)
+        sp_emit(x->d, SP_W611, SP_AT_NOTHING, "--redact /%.*s/ fits no name", (int)n, p);
     if (!st && !x->matches) {
         x->matches = is;
         is = NULL;

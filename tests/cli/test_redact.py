@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import profiles
 from conftest import ROOT, ask, run
 
 SECRET = "acme"
@@ -165,3 +166,12 @@ def test_symbols_of_the_kernel_and_of_system_libraries_stay_as_their_names_do(tm
     text = (tmp_path / "r.spaa").read_text()
     assert '"linkage":"read.part.0"' in text and '"linkage":"vfs_read.part.0"' in text
     assert len(re.findall(r'"linkage":"f-%s"' % HASH, text)) == 2 and "acme::" not in text
+
+
+def test_a_name_that_fits_is_gone_from_its_folder_too(tmp_path):
+    """The rule's own word: as a folder of the binary and of its source."""
+    frame = {"func": "work", "dso": "/home/alice/proj/app", "srcline": "/home/alice/src/a.c:3", "kind": "user"}
+    (tmp_path / "p.spaa").write_text(profiles.text([([frame], 1, {"pid": 1, "tid": 1, "comm": "app"})]))
+    out = run("convert", tmp_path / "p.spaa", "--to", "spaa", "-o", "-", "--redact", "/alice/", code=0).out
+    assert "alice" not in out and '"func":"work"' in out and ":3" in out
+    assert "fits no name" in run("convert", tmp_path / "p.spaa", "--to", "spaa", "-o", "-", "--redact", "/nosuch/", code=0).err
