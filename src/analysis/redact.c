@@ -236,6 +236,7 @@ static void redact_header(struct redaction *x)
             drop(x, &e->extra_json); /* the two are ours: whose time was recorded */
         drop(x, &e->sampling_extra_json);
     }
+    x->ok = x->ok && sp_events_changed(x->p);
     x->left_out += x->p->source_pieces.n;
     x->p->source_pieces.n = 0;
     x->left_out += x->p->extensions.n;

@@ -250,7 +250,7 @@ static spaa_status sort_events(struct sp_profile *p)
             rank[order[i]] = i;
         }
         memcpy(n ? p->events.v : sorted, sorted, n * sizeof *sorted);
-        if (!sp_events_sorted(p))
+        if (!sp_events_changed(p))
             st = sp_nomem(p->diags);
         for (size_t i = 0; i < p->contexts.n; i++)
             if (p->contexts.v[i].event != SP_NONE)

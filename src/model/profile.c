@@ -134,7 +134,7 @@ uint32_t sp_event_add(struct sp_profile *p, const struct sp_event *e)
     return SP_NONE;
 }
 
-bool sp_events_sorted(struct sp_profile *p)
+bool sp_events_changed(struct sp_profile *p)
 {
     bool ok = true;
     sp_map_clear(&p->event_map);

@@ -12,7 +12,7 @@ static spaa_status bpftrace_name_event(struct bt_reader *r)
     if (!sp_agg_event_named(r->p, name, strlen(name), "count", &e))
         return sp_nomem(r->d);
     r->p->events.v[r->maps.v[0].event] = e;
-    return SPAA_OK;
+    return sp_events_changed(r->p) ? SPAA_OK : sp_nomem(r->d);
 }
 
 /* Counts stand beside the primary metric as samples; sums, averages and the like do not count. */

@@ -74,7 +74,8 @@ spaa_status sp_spindump_weigh_steps(struct spindump_reader *r)
     e->mode = SP_PERIOD;
     e->sample_period =
         sp_profile_str(p, period, (size_t)snprintf(period, sizeof period, "%lld", (long long)r->step));
-    bool ok = layout != SP_NONE && e->name != SP_STR_FAIL && e->sample_period != SP_STR_FAIL;
+    bool ok = layout != SP_NONE && e->name != SP_STR_FAIL && e->sample_period != SP_STR_FAIL &&
+              sp_events_changed(p);
     for (uint32_t i = 0; ok && i < p->stacks.n; i++) {
         int64_t v;
         if (__builtin_mul_overflow(sp_weight(p, i, r->tree.metric), r->step, &v))
