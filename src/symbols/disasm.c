@@ -150,10 +150,16 @@ static bool add_unknown(struct sp_code_text *out, struct code *x, const struct s
 {
     enum { SHOWN = 16 };
     char text[SHOWN * 6 + 40] = "";
-    size_t n = x->n, at = 0;
-    for (size_t i = 0; i < known->n && n == x->n; i++)
-        if (known->at[i] > x->addr && known->at[i] - x->addr < n)
-            n = (size_t)(known->at[i] - x->addr);
+    size_t n = x->n, at = 0, lo = 0, hi = known->n;
+    while (lo < hi) { /* the first behind this one */
+        size_t mid = lo + (hi - lo) / 2;
+        if (known->at[mid] <= x->addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo < known->n && known->at[lo] - x->addr < n)
+        n = (size_t)(known->at[lo] - x->addr);
     for (size_t i = 0; i < n && i < SHOWN; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s0x%02x", i ? ", " : "", x->bytes[i]);
     if (n > SHOWN)

@@ -65,6 +65,13 @@ def profile_of(folder, binary, addresses, main):
     return folder / "p.spaa"
 
 
+def assembled(folder, source):
+    """The program of a text for the assembler: its path, where sum is, its size, where main is."""
+    (folder / "u.s").write_text(source)
+    subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,-e,main", "-Wl,--build-id", "-o", "u", "u.s"], cwd=folder, check=True)
+    return (folder / "u", *symbol(folder / "u", "sum"), symbol(folder / "u", "main")[0])
+
+
 def usable(profile):
     answer = ask("annotate", profile, "sum", "--asm", "--whole")
     if answer["no_instructions"]:
@@ -118,15 +125,12 @@ def test_without_zydis_nothing_is_made_up(vectors):
 
 @needs_tools
 def test_what_nobody_knows_is_bytes_up_to_the_next_sample(tmp_path):
-    (tmp_path / "u.s").write_text(UNKNOWN)
-    subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,-e,main", "-Wl,--build-id", "-o", "u", "u.s"], cwd=tmp_path, check=True)
-    start, size = symbol(tmp_path / "u", "sum")
-    main, _ = symbol(tmp_path / "u", "main")
-    answer = usable(profile_of(tmp_path, tmp_path / "u", [start, start + 4], main))
+    binary, start, size, main = assembled(tmp_path, UNKNOWN)
+    answer = usable(profile_of(tmp_path, binary, [start, start + 4], main))
     assert [(i["text"], int(i["address"], 16) - start, i["samples"]) for i in sorted(insns(answer), key=lambda i: i["address"])] == [
         (".byte 0xd5, 0x19, 0x01, 0xd8", 0, 1), ("movl $7, %eax", 4, 1), ("retq", 9, 0)]  # fmt: skip
     assert answer["bytes_not_decoded"] == 4
-    answer = usable(profile_of(tmp_path, tmp_path / "u", [start], main))
+    answer = usable(profile_of(tmp_path, binary, [start], main))
     assert [i["text"] for i in insns(answer)][0] == ".byte 0xd5, 0x19, 0x01, 0xd8, 0xb8, 0x07, 0x00, 0x00, 0x00, 0xc3"
 
 
@@ -155,15 +159,12 @@ ret
 
 @needs_tools
 def test_what_prefixes_make_of_older_instructions(tmp_path):
-    (tmp_path / "u.s").write_text(OTHERS)
-    subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,-e,main", "-Wl,--build-id", "-o", "u", "u.s"], cwd=tmp_path, check=True)
-    start, size = symbol(tmp_path / "u", "sum")
-    main, _ = symbol(tmp_path / "u", "main")
-    answer = usable(profile_of(tmp_path, tmp_path / "u", [start], main))
+    binary, start, size, main = assembled(tmp_path, OTHERS)
+    answer = usable(profile_of(tmp_path, binary, [start], main))
     if answer["bytes_not_decoded"]:
         pytest.skip("built without Zydis, or it is not installed")
     ours = sorted((int(i["address"], 16), i["text"].split()[0]) for i in insns(answer))
-    truth = theirs(tmp_path / "u", start, size)
+    truth = theirs(binary, start, size)
     assert [a for a, _ in ours] == [a for a, _ in truth]
     assert [n.rstrip("qlw") for _, n in ours] == [n.rstrip("qlw") for _, n in truth]
 
@@ -171,12 +172,9 @@ def test_what_prefixes_make_of_older_instructions(tmp_path):
 @needs_tools
 def test_samples_within_instructions_are_said(tmp_path):
     """Data among the code, behind a jump: it is decoded with the beginning of what follows."""
-    (tmp_path / "u.s").write_text(UNKNOWN.replace(".byte 0xd5, 0x19, 0x01, 0xd8", "jmp 1f; .byte 0x48, 0xb8; 1: nop; nop; nop; nop; nop; nop; nop; nop"))
-    subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,-e,main", "-Wl,--build-id", "-o", "u", "u.s"], cwd=tmp_path, check=True)
-    start, _ = symbol(tmp_path / "u", "sum")
-    main, _ = symbol(tmp_path / "u", "main")
-    profile = profile_of(tmp_path, tmp_path / "u", [start, start + 6], main)
+    binary, start, _, main = assembled(tmp_path, UNKNOWN.replace(".byte 0xd5, 0x19, 0x01, 0xd8", "jmp 1f; .byte 0x48, 0xb8; 1: nop; nop; nop; nop; nop; nop; nop; nop"))
+    profile = profile_of(tmp_path, binary, [start, start + 6], main)
     answer = usable(profile)
     assert answer["inside_instructions"] == 101 and answer["no_instruction"] == 0
     assert "within instructions, not where they begin: 101" in run("annotate", profile, "sum", "--asm", code=0).out
-    assert usable(profile_of(tmp_path, tmp_path / "u", [start], main))["inside_instructions"] == 0
+    assert usable(profile_of(tmp_path, binary, [start], main))["inside_instructions"] == 0
