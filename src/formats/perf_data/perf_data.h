@@ -514,8 +514,8 @@ bool sp_pd_is_fork(const struct sp_pd *pd, const unsigned char *rec, uint64_t ti
 /*
  * mapped.c: the build-id of a file whose map has none, in hex, where the file at its path is shown to be the
  * one that was mapped: by device, inode and generation, and by its times, which are not later than the
- * recording. *id: the one that perf stored, or NULL; out NULL: none is shown. *other: it is shown to be another
- * one, whose the stored one is, if there was one. SPAA_OK, or a failure that was reported.
+ * recording. *id: the one that perf stored, or NULL; out NULL: none is shown. *other: it is shown to be
+ * another one, whose the stored one is, if there was one. SPAA_OK, or a failure that was reported.
  */
 spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const char **id, bool *other);
 
