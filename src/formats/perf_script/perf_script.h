@@ -45,10 +45,17 @@ static inline bool sp_ps_blank(char c)
 }
 
 /*
- * False if the line [p, end) is no sample line. `timeless` also accepts lines without a time, which are
- * easily mistaken.
+ * False if the line [p, end) is no sample line. `timeless` also accepts lines with an event and no time,
+ * which are easily mistaken.
  */
 bool sp_ps_sample_line(const char *p, const char *end, bool timeless, struct sp_ps_sample *s);
+/*
+ * sparse_line.c: the same where there is neither time nor number before an event, perhaps nothing, but frames
+ * on the line [p, eol) or on what follows it, [next, end). To be asked where the input has no fuller lines.
+ * Fills *s in any case.
+ */
+bool sp_ps_sparse_line(const char *p, const char *eol, const char *next, const char *end,
+                       struct sp_ps_sample *s);
 
 /*
  * frame_line.c: "addr symbol+0xoff (dso)".

@@ -10,8 +10,7 @@ static const char *perf_script_eol_of(const char *p, const char *end)
     return eol > p && eol[-1] == '\r' ? eol - 1 : eol;
 }
 
-/* full: if it is at the margin it must name its object or offset, as columns of numbers in hex do not. */
-static bool perf_script_frame_at(const char *p, const char *end, bool full)
+static bool perf_script_frame_at(const char *p, const char *end)
 {
     const char *eol = p < end ? perf_script_eol_of(p, end) : p;
     struct sp_ps_frame f;
@@ -21,7 +20,14 @@ static bool perf_script_frame_at(const char *p, const char *end, bool full)
     /* perf pads the comm on the left, and one like "a" could be an address. */
     if (*p != '\t' && sp_ps_sample_line(p, eol, true, &s) && (s.timed || s.event.p))
         return false;
-    return sp_ps_blank(*p) || ((!full || f.dso.p || f.has_symoff) && sp_ps_trimmed_frame(p, eol));
+    return sp_ps_blank(*p) || sp_ps_trimmed_frame(p, eol);
+}
+
+/* Whether the line is no more than a frame; what opens a sample, a tid alone, may look like an address. */
+static bool perf_script_only_frame(const char *p, const char *eol, const char *next, const char *end)
+{
+    struct sp_ps_sample s;
+    return perf_script_frame_at(p, end) && !sp_ps_sparse_line(p, eol, next, end, &s);
 }
 
 /* How sure a sample line makes, with what follows it at `next`; 0: it is none. */
@@ -31,16 +37,18 @@ static int perf_script_probe_sample_at(const char *p, const char *eol, const cha
     struct sp_ps_sample s;
     struct sp_ps_frame f;
     bool timed = sp_ps_sample_line(p, eol, false, &s);
-    if (!timed && !sp_ps_sample_line(p, eol, true, &s))
-        return 0;
+    if (!timed && !sp_ps_sample_line(p, eol, true, &s)) {
+        *reason = "a line and its frames";
+        return sp_ps_sparse_line(p, eol, next, end, &s) ? 50 : 0;
+    }
     const char *behind = s.rest.p + (s.rest.n ? sp_ps_before_branches(s.rest.p, s.rest.p + s.rest.n) : 0);
     struct sp_ps_text on_line =
         sp_ps_frame_of_line((struct sp_ps_text){s.rest.p, (size_t)(behind - s.rest.p)});
     bool one_line = on_line.n && sp_ps_frame_line(on_line.p, on_line.p + on_line.n, &f) && f.dso.p;
-    bool frames = one_line || perf_script_frame_at(next, end, !timed && !s.event.p);
+    bool frames = one_line || perf_script_frame_at(next, end);
     *reason = frames ? "a sample line and its frames" : "a sample line";
     if (!timed)
-        return !frames || (!s.comm.n && s.cpu == SP_ABSENT && !s.has_period) ? 0 : s.event.p ? 60 : 50;
+        return !frames || (!s.comm.n && s.cpu == SP_ABSENT && s.tid == SP_ABSENT && !s.has_period) ? 0 : 60;
     if (frames)
         return s.event.p ? 95 : 85;
     /* Without a tid and frames it may be a log, or text of ftrace. */
@@ -73,19 +81,19 @@ int sp_ps_probe(const unsigned char *bytes, size_t n, bool whole, const char **r
         next = nl ? nl + 1 : end;
         if (!nl && !whole)
             break;
-        if (p == eol)
-            continue;
-        if (*p == '#') {
+        if (p < eol && *p == '#') {
             perf_header |= memmem(p, (size_t)(eol - p), "perf version", 12) != NULL;
             continue;
         }
-        int score =
-            perf_script_frame_at(p, end, false) ? 0 : perf_script_probe_sample_at(p, eol, next, end, &why);
+        bool frame = perf_script_only_frame(p, eol, next, end);
+        int score = frame ? 0 : perf_script_probe_sample_at(p, eol, next, end, &why);
         if (score > best) {
             best = score;
             *reason = why;
         }
-        bool known = score || perf_script_frame_at(p, end, false) || (good && perf_script_other_line(p, eol));
+        if (p == eol)
+            continue;
+        bool known = score || frame || (good && perf_script_other_line(p, eol));
         good += known;
         bad += !known;
     }

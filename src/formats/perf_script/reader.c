@@ -44,6 +44,7 @@ struct reader {
     const char *view;
     bool final;   /* the view reaches the end of the input */
     bool trimmed; /* frames stand at the margin */
+    bool sparse;  /* samples have no time, and no event that tells their lines */
 };
 
 static uint64_t perf_script_offset_of(const struct reader *r, const char *p)
@@ -88,10 +89,11 @@ static bool perf_script_reader_sample_at(const struct reader *r, const char *p, 
     struct sp_ps_sample s;
     *eol = memchr(p, '\n', (size_t)(end - p));
     return sp_ps_sample_line(p, *eol ? *eol : end, !r->counts.any_time, &s) &&
-           (s.timed || (s.event.p && s.comm.n));
+           (s.timed || (s.event.p && (s.comm.n || s.tid != SP_ABSENT)));
 }
 
-/* Whether a frame begins at p whose blanks were trimmed; a sample line of a comm like `dead` is none. */
+/* Whether a frame begins at p whose blanks were trimmed; a sample line of a comm like `dead`, or of a tid
+ * alone, is none. */
 static bool perf_script_trimmed_frame_at(struct reader *r, const char *p, const char *end)
 {
     struct sp_ps_sample s;
@@ -99,6 +101,7 @@ static bool perf_script_trimmed_frame_at(struct reader *r, const char *p, const 
     if (eol > p && eol[-1] == '\r')
         eol--;
     if (!sp_ps_trimmed_frame(p, eol) ||
+        (r->sparse && sp_ps_sparse_line(p, eol, nl ? nl + 1 : end, end, &s)) ||
         (sp_ps_sample_line(p, eol, !r->counts.any_time, &s) && (s.timed || s.event.p || s.comm.n)))
         return false;
     r->trimmed = true;
@@ -169,6 +172,8 @@ static const char *perf_script_source_below(struct reader *r, const char *p, con
     bool sample = perf_script_reader_sample_at(r, p, end, &eol);
     if (!eol && !r->final)
         return NULL;
+    struct sp_ps_sample s;
+    sample = sample || (r->sparse && sp_ps_sparse_line(p, eol ? eol : end, eol ? eol + 1 : end, end, &s));
     bool source = p[0] == ' ' ? p[1] == ' ' && !sp_ps_blank(p[2]) : sp_ps_trimmed_source(p, eol ? eol : end);
     return sample || !source ? p : eol ? eol + 1 : end;
 }
@@ -313,16 +318,20 @@ static void perf_script_unknown_line(struct reader *r, const char *p, const char
 
 /*
  * Lines without a time are sample lines only in an input where none has one, and when an event or a frame
- * bears them out.
+ * bears them out; those without an event where the first sample has none.
  */
 static bool perf_script_is_sample(struct reader *r, const char *p, const char *eol, const char *next,
                                   const char *end, struct sp_ps_sample *s)
 {
-    if (sp_ps_sample_line(p, eol, false, s))
+    if (p < eol && sp_ps_sample_line(p, eol, !r->counts.any_time, s))
         return true;
-    return !r->counts.any_time && sp_ps_sample_line(p, eol, true, s) &&
-           (s->event.p ||
-            (s->comm.n && next < end && (*next == '\t' || perf_script_trimmed_frame_at(r, next, end))));
+    if (r->counts.any && !r->sparse)
+        return false;
+    bool sample =
+        sp_ps_sparse_line(p, eol, next, end, s) || (s->comm.n && s->tid != SP_ABSENT && !s->rest.n &&
+                                                    next < end && perf_script_trimmed_frame_at(r, next, end));
+    r->sparse |= sample;
+    return sample;
 }
 
 /* Handles what is complete in [p, end); *used says how far. */
@@ -330,7 +339,7 @@ static spaa_status perf_script_records(struct reader *r, const char *p, const ch
 {
     const char *start = p, *next;
     while (p < end) {
-        if (*p == '\n') {
+        if (*p == '\n' && r->counts.any && !r->sparse) {
             r->line++;
             p++;
             continue;
@@ -343,9 +352,9 @@ static spaa_status perf_script_records(struct reader *r, const char *p, const ch
             stop--;
         next = nl ? nl + 1 : end;
         struct sp_ps_sample s;
-        if (stop == p) {
-            /* blank */
-        } else if (perf_script_is_comment(p, stop)) {
+        if (!r->final && (!r->counts.any || r->sparse) && !memchr(next, '\n', (size_t)(end - next)))
+            break; /* what follows tells whether the line is a sample */
+        if (stop > p && perf_script_is_comment(p, stop)) {
             if (!sp_ps_comment(&r->comments, r->p, p, (size_t)(stop - p)))
                 return sp_nomem(r->d);
         } else if (perf_script_is_sample(r, p, stop, next, end, &s)) {
@@ -359,7 +368,7 @@ static spaa_status perf_script_records(struct reader *r, const char *p, const ch
                 if (!next)
                     break;
             }
-        } else {
+        } else if (stop > p) {
             perf_script_unknown_line(r, p, stop, nl != NULL);
         }
         if (r->opts->strict && (r->skipped || r->stacks.bad))
@@ -398,7 +407,9 @@ static spaa_status perf_script_finish(struct reader *r, struct sp_input *in)
     spaa_status st = sp_input_failed(in);
     if (!r->counts.any) {
         if (st == SPAA_OK)
-            sp_emit(r->d, SP_E011, SP_AT_NOTHING, "the text has no sample");
+            sp_emit_hint(r->d, SP_E011, SP_AT_NOTHING,
+                         "perf script -F +comm,+event: frames alone do not tell where a sample begins",
+                         r->skipped ? "no line of the text opens a sample" : "the text has no sample");
         return st == SPAA_OK ? SPAA_ERR_INPUT : st;
     }
     if (r->side_band)

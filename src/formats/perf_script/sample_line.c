@@ -74,9 +74,31 @@ static const char *perf_script_time_of(const char *p, const char *end, struct sp
     return q + 1;
 }
 
+/*
+ * Whether [p, q), which may be blank at first, is as wide as perf pads addresses, weights and data sources;
+ * `before` is the blank that ends the field before.
+ */
+static bool perf_script_wide_field(const char *before, const char *p, const char *q)
+{
+    enum { COLUMNS = 16 };
+    return p - before > 1 && q - before - 1 >= COLUMNS;
+}
+
+/*
+ * Whether the number [p, q) is a period where `-F` has no event behind it: an address of digits only is
+ * padded to more columns, and what follows a period is an address or another such number.
+ */
+static bool perf_script_is_eventless_period(const char *before, const char *p, const char *q, const char *end)
+{
+    const char *t = perf_script_skip_blank(q, end);
+    return !perf_script_wide_field(before, p, q) &&
+           (t == end || perf_script_wide_field(q, t, perf_script_token_end(t, end)));
+}
+
 /* Period, event, rest. */
 static void perf_script_event_name(const char *p, const char *end, struct sp_ps_sample *s)
 {
+    const char *before = p;
     p = perf_script_skip_blank(p, end);
     s->has_period = false;
     s->event = (struct sp_ps_text){NULL, 0};
@@ -90,8 +112,8 @@ static void perf_script_event_name(const char *p, const char *end, struct sp_ps_
     if (u - t > 1 && u[-1] == ':') {
         s->event = (struct sp_ps_text){t, (size_t)(u - t - 1)};
         t = perf_script_skip_blank(u, end);
-    } else if (s->has_period && t < end) {
-        s->has_period = false; /* an address of digits only */
+    } else if (s->has_period && !perf_script_is_eventless_period(before, p, q, end)) {
+        s->has_period = false;
         t = p;
     }
     while (end > t && sp_ps_blank(end[-1]))
@@ -134,23 +156,9 @@ static bool perf_script_is_period(const char *line, const char *start, const cha
     return end - t > TID_DIGITS || end - field - (t > start) >= PERIOD_COLUMNS;
 }
 
-/*
- * A number alone behind one that may be the tid, where `-F` has neither time nor event: it is a period if it
- * is padded to more than the five columns of a tid, which has no other number before it but in a comm.
- */
-static bool perf_script_is_lone_period(const char *before, const char *end)
-{
-    enum { TID_COLUMNS = 5 };
-    const char *p = perf_script_skip_blank(before, end), *q = p;
-    while (q < end && (unsigned char)(*q - '0') < 10)
-        q++;
-    return perf_script_is_period(before, before, p, q) || (p - before > 1 && q - before - 1 > TID_COLUMNS);
-}
-
 /* What follows pid/tid. */
 static bool perf_script_after_event(const char *p, const char *end, bool timed, struct sp_ps_sample *s)
 {
-    const char *behind = p;
     p = perf_script_skip_blank(p, end);
     const char *q = perf_script_cpu(p, end, &s->cpu);
     if (q == p && p < end && *p == '[')
@@ -160,8 +168,7 @@ static bool perf_script_after_event(const char *p, const char *end, bool timed, 
     if (q == p && timed)
         return false;
     perf_script_event_name(q, end, s);
-    return s->timed || s->event.p ||
-           (!s->rest.n && (!s->has_period || perf_script_is_lone_period(behind, end)));
+    return s->timed || s->event.p;
 }
 
 static bool perf_script_named(const char *start, const char *who, const char *end, struct sp_ps_sample *s)
@@ -221,7 +228,7 @@ static bool perf_script_with_tid(const char *p, const char *end, bool timed, str
         }
         if ((q < end && !sp_ps_blank(*q)) || !perf_script_after_event(q, end, timed, s))
             continue;
-        if (s->timed || s->pid != SP_ABSENT || s->has_period || s->cpu != SP_ABSENT || !s->event.p ||
+        if (s->timed || s->pid != SP_ABSENT || s->has_period || s->cpu != SP_ABSENT ||
             !perf_script_is_period(p, start, t, q))
             return perf_script_named(start, t, q, s);
         if (memchr(start, ']', (size_t)(t - start)) && perf_script_without_tid(p, end, false, s))
