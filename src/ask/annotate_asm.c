@@ -141,10 +141,19 @@ static int insn_by_weight(const void *va, const void *vb)
     return x < y ? -1 : x > y;
 }
 
-/* What an instruction takes of a budget, in characters. */
-static size_t insn_cost(const struct sp_asm *z, size_t i)
+/* What each instruction takes of a budget, in characters. */
+static void assembly_costs(struct sp_asm *z)
 {
-    return strlen(sp_asm_text(z, &z->insns.v[i])) + (z->x->asked.q->brief ? 40 : 230);
+    enum { TEXT = 40, JSON = 240, JSON_NAME = 3 };
+    struct sp_value_text names[SP_ASM_DEEPEST];
+    for (size_t i = 0; i < z->insns.n; i++) {
+        struct sp_asm_insn *in = &z->insns.v[i];
+        size_t cost = strlen(sp_asm_text(z, in)) + (z->x->asked.q->brief ? TEXT : JSON);
+        size_t n = z->x->asked.q->brief ? 0 : sp_asm_inlined(z, in, names);
+        for (size_t k = 0; k < n; k++)
+            cost += names[k].n + JSON_NAME;
+        in->cost = (uint32_t)(cost < UINT32_MAX ? cost : UINT32_MAX);
+    }
 }
 
 /* An instruction and so many around it, of its part. */
@@ -162,7 +171,7 @@ static size_t insns_cost(const struct sp_asm *z, size_t first, size_t last)
 {
     size_t cost = 0;
     for (size_t k = first; k <= last; k++)
-        cost += z->insns.v[k].shown ? 0 : insn_cost(z, k);
+        cost += z->insns.v[k].shown ? 0 : z->insns.v[k].cost;
     return cost;
 }
 
@@ -196,6 +205,8 @@ static bool assembly_choose(struct sp_asm *z, size_t room)
         qsort(order, n, sizeof *order, insn_by_weight);
     z->known = n;
     z->chosen = whole ? n : 0;
+    if (room != SIZE_MAX)
+        assembly_costs(z);
     z->around = order && !whole ? choose_context(z, order, n, room) : 0;
     for (size_t i = 0; order && !whole && i < n && i < z->x->limit; i++) {
         insns_around(z, order[i], z->around, &first, &last);

@@ -15,6 +15,7 @@ struct sp_asm_insn {
     bool target, shown;
     const char *srcline;
     uint32_t inlined; /* how many functions are inlined there */
+    uint32_t cost;    /* of a budget, in characters; 0: there is none */
     uint32_t block;   /* 1 + its number in lbr.blocks; 0: it is in none that is known */
 };
 /* What a symbol covers, or an entry of .eh_frame. */
@@ -94,6 +95,9 @@ spaa_status sp_annotate_asm(struct sp_annotate *x);
 /* annotate_asm_rows.c: tables. False: out of memory. */
 extern const struct sp_table_decl sp_annotate_code, sp_annotate_blocks, sp_annotate_insns;
 bool sp_annotate_asm_put(struct sp_asm *z);
+/* The names of what is inlined at an instruction, as many as it returns; texts are in z->x->asked.b. */
+size_t sp_asm_inlined(struct sp_asm *z, const struct sp_asm_insn *i,
+                      struct sp_value_text names[SP_ASM_DEEPEST]);
 
 /* annotate_lbr.c: blocks of the instructions, by branch stacks. */
 spaa_status sp_annotate_lbr(struct sp_asm *z);

@@ -20,7 +20,9 @@
     [TARGET] = {"target", SP_COL_TEXT, .doc = "where it jumps to, or what it calls; null: it does not"},     \
     [INSN_FILE] = {"file", SP_COL_TEXT, .doc = "as the compiler was told, of the innermost function"},       \
     [INSN_LINE] = {"line", SP_COL_COUNT, .doc = "in it; null: not known"},                                   \
-    [INLINED] = {"inlined", SP_COL_TEXTS, .doc = "functions inlined there, the innermost first"}
+    [INLINED] = {"inlined", SP_COL_TEXTS,                                                                    \
+                 .doc = "functions inlined there, the innermost first: as `short` of other tables; --names " \
+                        "full: whole"}
 enum {
     SELF,
     TOTAL = 2,
@@ -80,6 +82,31 @@ static void put_line(struct sp_asm *z, struct sp_answer_table *t, const char *sr
     sp_put_int(t, INSN_LINE, strtol(colon + 1, NULL, 10));
 }
 
+size_t sp_asm_inlined(struct sp_asm *z, const struct sp_asm_insn *i,
+                      struct sp_value_text names[SP_ASM_DEEPEST])
+{
+    struct sp_buf *b = &z->x->asked.b;
+    const char *asked = z->x->asked.q->options->names;
+    enum sp_shortness how = asked && strcmp(asked, "full") == 0 ? SP_WHOLE_NAME : SP_SHORTEST;
+    z->nr = i->inlined
+                ? sp_module_resolve(z->parts.v[i->part].module, sp_asm_insn(z, i)->addr, z->r, SP_ASM_DEEPEST)
+                : 0;
+    size_t n = i->inlined < z->nr ? i->inlined : z->nr, start = 0;
+    sp_buf_clear(b);
+    for (size_t k = 0; k < n; k++) {
+        sp_short_name(b, z->r[k].func, strlen(z->r[k].func), how);
+        names[k].n = b->len - start;
+        start = b->len;
+    }
+    start = 0;
+    for (size_t k = 0; k < n; k++) {
+        names[k].p = b->data + start;
+        start += names[k].n;
+    }
+    z->x->asked.out->failed |= b->failed;
+    return b->failed ? 0 : n;
+}
+
 static void put_insn(struct sp_asm *z, struct sp_answer_table *t, const struct sp_asm_insn *i, bool people)
 {
     struct sp_answer *out = z->x->asked.out;
@@ -97,10 +124,7 @@ static void put_insn(struct sp_asm *z, struct sp_answer_table *t, const struct s
     if (in->target)
         put_hex(z, t, TARGET, in->target);
     put_line(z, t, i->srcline);
-    z->nr = i->inlined ? sp_module_resolve(z->parts.v[i->part].module, in->addr, z->r, SP_ASM_DEEPEST) : 0;
-    for (size_t k = 0; k < i->inlined && k < z->nr; k++)
-        names[k] = (struct sp_value_text){z->r[k].func, strlen(z->r[k].func)};
-    sp_put_texts(out, t, INLINED, names, i->inlined < z->nr ? i->inlined : z->nr);
+    sp_put_texts(out, t, INLINED, names, sp_asm_inlined(z, i, names));
     sp_buf_clear(b);
     if (people)
         sp_buf_puts(b, i->target ? "→ " : "  ");

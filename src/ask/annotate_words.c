@@ -47,11 +47,15 @@ const struct sp_answer_column sp_annotate_facts[] = {
     {"instructions_with_weight", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
      .doc = "--asm: how many have weight"},
     {"instructions_shown", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
-     .doc = "--asm: how many of these, the heaviest, were asked for or had room"},
+     .doc =
+         "--asm: how many of these, the heaviest, were chosen: asked for, or --budget has room; those around "
+         "them may have weight, too, and blocks that are `omitted` after all are counted"},
     {"instructions_around", SP_COL_COUNT, .flags = SP_COL_SOMETIMES,
      .doc = "--asm: how many stand before and behind each of them: twice --context, or as --budget has room"},
     {"lines_with_weight", SP_COL_COUNT, .doc = "how many lines have weight"},
-    {"lines_shown", SP_COL_COUNT, .doc = "how many of these, the heaviest, were asked for or had room"},
+    {"lines_shown", SP_COL_COUNT,
+     .doc = "how many of these, the heaviest, were chosen: asked for, or --budget has room; ranges that are "
+            "`omitted` after all are counted"},
     {"diff.base", SP_COL_TEXT, .flags = SP_COL_SOMETIMES, .doc = "--diff: what it is compared with"},
     {"diff.base_self", SP_COL_WEIGHT, .flags = SP_COL_SOMETIMES, .doc = "self of the function there"},
     {"diff.base_self_percent", SP_COL_PERCENT, .flags = SP_COL_SOMETIMES, .doc = "of the base's whole"},

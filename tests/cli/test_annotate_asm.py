@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from conftest import ask, run
-from test_annotate import build, needs_tools, symbol
+from test_annotate import build, needs_tools, record, symbol
 
 
 def has_capstone(profile):
@@ -69,6 +69,42 @@ def test_copies_of_an_inlined_function_are_its_code(shop):
     profile, *_ = shop
     for row in insns(ask("annotate", profile, "price", "--asm", "--whole")):
         assert row["line"] in (5, 6, 7) or "cmath" in row["file"]
+
+
+MAP = """#include <map>
+#include <string>
+
+__attribute__((noinline)) int sum(std::map<std::string, int> &m, int n)
+{
+\tint t = 0;
+\tfor (int i = 0; i < n; i++)
+\t\tt += m["key" + std::to_string(i % 97)] += i;
+\treturn t;
+}
+
+int main(int argc, char **)
+{
+\tstd::map<std::string, int> m;
+\treturn sum(m, argc);
+}
+"""
+
+
+@needs_tools
+def test_names_of_what_is_inlined_are_short_and_a_budget_counts_them(tmp_path):
+    (tmp_path / "map.cpp").write_text(MAP)
+    subprocess.run(["g++", "-O2", "-g", "-o", "shop", "map.cpp"], cwd=tmp_path, check=True)
+    profile, *_ = record(tmp_path)
+    if not has_capstone(profile):
+        pytest.skip("built without capstone, or it is not installed")
+    short, full = [insns(ask("annotate", profile, "sum", "--asm", "--whole", *o)) for o in ([], ["--names", "full"])]
+    assert any("std::map<…>::operator[]" in i["inlined"] for i in short)
+    assert all(len(a["inlined"]) == len(b["inlined"]) for a, b in zip(short, full))
+    assert any("std::allocator<" in f for i in full for f in i["inlined"])
+    for budget in (1500, 3000, 6000):
+        text = run("annotate", profile, "sum", "--asm", "--json", "--budget", budget, code=0).out
+        assert len(text) <= 3 * budget and "SPAA-I617" not in text
+        assert insns(json.loads(text)), budget
 
 
 @needs_tools
