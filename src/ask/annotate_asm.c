@@ -51,8 +51,7 @@ static spaa_status assembly_part(struct sp_asm *z, struct sp_module *m, uint32_t
 {
     struct sp_asm_part part = {.module = m};
     if (sp_module_is_doubtful(m)) { /* weights at instructions of others would be wrong */
-        z->why = "the binary was replaced, or written after the recording, which has no build-id of it: they "
-                 "may be another build's";
+        z->why = SP_DOUBTFUL_WHY ": they may be another build's";
         z->hint = "ask the recording itself, with --symfs DIR and the binary that ran";
         return SPAA_OK;
     }

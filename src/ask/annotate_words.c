@@ -187,8 +187,7 @@ void sp_annotate_say_source(struct sp_annotate *x, const char *before, const str
     bool own = t->from == SP_SOURCE_KEPT && !t->undated; /* nothing is taken of the binary */
     bool doubtful = !own && at->module && sp_module_is_doubtful(at->module);
     if (doubtful)
-        sp_answer_line(x->asked.out, "! the binary was replaced, or written after the recording, which has "
-                                     "no build-id of it: names, lines and text may be another build's");
+        sp_answer_line(x->asked.out, "! " SP_DOUBTFUL_WHY ": names, lines and text may be another build's");
     if (t->newer)
         sp_answer_line(x->asked.out, "! the source was written after the binary: lines may be others");
     if (t->other)
