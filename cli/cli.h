@@ -42,7 +42,8 @@ struct cli {
     struct spaa_diagnostics *diags; /* what is to be said */
     size_t said;                    /* of them, on standard error already */
     size_t replaced;                /* 1 + the one that a later one says better, with its place; 0: none */
-    size_t told;                    /* of them, notes and warnings that the answer has told */
+    size_t before;                  /* of them, were there before the command ran */
+    size_t told;                    /* those behind, up to this one: the answer has told notes and warnings */
     struct progress *progress;      /* NULL: none is shown */
     struct deadline *deadline;      /* NULL: none */
     struct pager *pager;            /* NULL: none */

@@ -84,6 +84,7 @@ int cmd_config(struct cli *c)
         else
             config_text(out, &x);
         rc = fclose(out) ? EXIT_IO : cli_print(c, text);
+        rc = rc ? rc : config_check(c, &x);
     } else if (!rc) {
         rc = EXIT_IO;
     }

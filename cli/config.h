@@ -53,6 +53,10 @@ const struct config_setting *config_of(const struct config *x, const struct conf
  * nobody sees on the command line.
  */
 void config_blame(struct cli *c, const struct config *x);
+/* config_check.c: warns of files and folders that options or settings name, and that are not there. */
+void config_check_places(struct cli *c, const struct config *x);
+/* The same of the settings in effect; EXIT_USAGE: one is an expression that is none, which is told. */
+int config_check(struct cli *c, const struct config *x);
 void config_free(struct config *x);
 
 #endif

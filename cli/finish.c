@@ -74,7 +74,8 @@ void cli_say(struct cli *c, const struct spaa_diagnostics *diags)
     struct spaa_diagnostic d = {.size = sizeof d};
     for (; spaa_diagnostics_get(diags, c->said, &d) == SPAA_OK; c->said++) {
         char *text = NULL;
-        if (c->said + 1 != c->replaced && finish_says(c, d.severity, c->said < c->told) &&
+        if (c->said + 1 != c->replaced &&
+            finish_says(c, d.severity, c->said >= c->before && c->said < c->told) &&
             spaa_diagnostics_text(diags, c->said, colour_of_errors(c), &text) == SPAA_OK)
             fprintf(stderr, "%s: %s", c->program, text);
         spaa_free(text);
@@ -85,7 +86,7 @@ static void say_unkept(const struct cli *c)
 {
     struct spaa_unkept u = {.size = sizeof u};
     for (size_t k = 0; spaa_diagnostics_unkept(c->diags, k, &u) == SPAA_OK; k++)
-        if (finish_says(c, u.severity, c->told > 0))
+        if (finish_says(c, u.severity, c->told > c->before))
             fprintf(stderr, "%s: %s: %s: %llu more [%s]\n", c->program,
                     strcmp(u.severity, "info") == 0 ? "note" : u.severity, u.title,
                     (unsigned long long)u.count, u.code);

@@ -109,6 +109,9 @@ static int run_with(struct cli *c, struct spaa_run_options *o)
     struct pager pager;
     struct spaa_watch watch;
     struct winsize w;
+    struct spaa_diagnostic d = {.size = sizeof d};
+    while (spaa_diagnostics_get(c->diags, c->before, &d) == SPAA_OK)
+        c->before++;
     if (isatty(1))
         o->width = ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 100;
     o->colour = cli_takes_colour(1);
@@ -131,7 +134,7 @@ static int run_with(struct cli *c, struct spaa_run_options *o)
     deadline_stop(c->deadline);
     progress_clear(c->progress);
     c->progress = NULL;
-    c->told = result.told;
+    c->told = c->before + result.told;
     say_drawn(c, &result);
     return result.exit_code;
 }
@@ -198,6 +201,8 @@ static int main_run(struct cli *c, int argc, char **argv)
         rc = config_read(c, &settings);
     if (!rc) {
         config_apply(c, &settings);
+        if (!cli_option(c, "help"))
+            config_check_places(c, &settings);
         rc = run_command(c);
         if (rc)
             config_blame(c, &settings);

@@ -172,3 +172,53 @@ def test_a_folder_or_a_pipe_is_no_file_of_settings(place):
     place.own.rmdir()
     os.mkfifo(place.own)
     assert place.settings() == {}
+
+
+def test_a_setting_of_what_is_not_there_is_told_with_its_line(place):
+    place.own.write_text("# mine\nsymfs = $HOME/x\nkallsyms = nowhere\nsymbol-store = none\n")
+    place.user.write_text("debug-dir = ~you/debug\n")
+    for command in ("top", PERF), ("config",):
+        said = place.run(*command).err
+        assert f"{place.own}:2: symfs: {place.own.parent}/$HOME/x: No such file" in said and "no variables" in said
+        assert f"{place.own}:3: kallsyms: {place.own.parent}/nowhere" in said and "only ~/ at the start" in said
+        assert said.count("SPAA-W039") == 3
+    answer = run("top", PERF)
+    assert place.run("top", PERF).out == answer.out
+    assert "W039" not in place.run("top", PERF, "-q").err + place.run("formats").err + place.run("top", "--help").err
+    said = place.run("top", PERF, "--symfs", "/", "--kallsyms", "/dev/null").err
+    assert said.count("SPAA-W039") == 1
+    (place.own.parent / "$HOME/x").mkdir(parents=True)
+    assert ": symfs:" not in place.run("top", PERF).err
+
+
+@pytest.mark.parametrize("option,value", [
+    ("symfs", "~/x"), ("debug-dir", "nowhere"), ("dsym", "nowhere"), ("kallsyms", "nowhere"), ("symbol-store", "nowhere"),
+    ("source-path", "nowhere"), ("source-path", "/build=nowhere"), ("base-source-path", "nowhere")])
+def test_an_option_that_names_what_is_not_there_is_told_once(place, option, value):
+    command = ("annotate", PERF) if "source" in option else ("top", PERF)
+    a = place.run(*command, f"--{option}={value}", code=None)
+    assert a.err.count(f"--{option}: {value.split('=')[-1]}: No such file or directory [SPAA-W039]") == 1
+    assert ("where a word begins" in a.err) == (value[0] == "~")
+    assert a.out == place.run(*command, code=a.code).out
+
+
+def test_the_store_that_symbols_makes_needs_not_be_there(place):
+    assert "W039" not in place.run("symbols", "list", "--symbol-store", "new").err
+    assert "W039" not in place.run("top", PERF, "--symbol-store", "none").err
+
+
+def test_what_is_said_before_the_answer_is_told_beside_it(place):
+    """Notes that the answer has told are not told again, whatever was said before it."""
+    alone = place.run("top", PERF, "--json").err
+    a = place.run("top", PERF, "--json", "--symfs", "nowhere").err
+    assert "SPAA-W039" in a and a[a.index("\n") + 1:] == alone
+
+
+@pytest.mark.parametrize("key", ["own", "allocators"])
+def test_config_names_an_expression_that_is_none(place, key):
+    place.own.write_text(f"\n{key} = (\n")
+    a = place.run("config", code=2)
+    assert f"({place.own}:2)" in a.out and f"{place.own}:2: {key}: missing closing parenthesis" in a.err and "SPAA-E035" in a.err
+    assert parse(place.run("config", "--json", code=2).out)["settings"]
+    place.own.write_text(f"{key} = ^(a|b)$\n")
+    assert place.run("config").err == ""
