@@ -32,7 +32,7 @@ struct cli {
     const char *words_percentage; /* perf's --percentage; NULL: not given */
     unsigned words_lists;         /* heaptrack_print's, as it was told: words.c */
     bool words_names;             /* pprof's -focus=, -ignore= or -hide= */
-    bool words_rows;              /* words chose rows by the names of functions or binaries */
+    const char *words_rows;       /* words chose rows by this: "name" of functions, or "binary" */
     bool has_split;               /* of two lists of files: there was a `--`, after `split` */
     size_t split;
     bool json;                      /* asked for: errors are answered, too */

@@ -204,7 +204,8 @@ static int word_add(struct cli *c, const struct word *w, const char *option, con
     if (rows && cli_option(c, option))
         return cli_usage(c, "--dso REGEX and --focus REGEX keep stacks, and go with it",
                          "rows are chosen once: --dsos, --symbols and --symbol-filter do not add up");
-    c->words_rows |= rows;
+    if (rows)
+        c->words_rows = strcmp(w->name, "dsos") == 0 || strcmp(w->name, "d") == 0 ? "binary" : "name";
     if (has_option(c, option)) {
         c->options[c->noptions++] = (struct spaa_ask_option){option, value};
         return EXIT_FINE;
@@ -396,11 +397,13 @@ static int words_percentage(struct cli *c)
 static int words_rows(struct cli *c)
 {
     const char *by = cli_option(c, "by");
-    if (!c->words_rows || !by || strcmp(by, "function") == 0 || strcmp(by, "dso") == 0)
+    if (!c->words_rows || !by || strcmp(by, "function") == 0 ||
+        (strcmp(by, "dso") == 0 && strcmp(c->words_rows, "binary") == 0))
         return EXIT_FINE;
     return cli_usage(
         c, "spaa top FILE --by KEYS --focus REGEX (or --dso REGEX) keeps stacks with such a frame",
-        "--dsos, --symbols and --symbol-filter choose rows of functions or binaries, not by %s", by);
+        "--symbols and --symbol-filter choose rows of functions, --dsos of functions or binaries, not by %s",
+        by);
 }
 
 int cli_words_end(struct cli *c)
@@ -409,6 +412,8 @@ int cli_words_end(struct cli *c)
     int wrong = words_rows(c);
     if (wrong)
         return wrong;
+    if (c->words_rows)
+        words_imply(c, "rows-of", c->words_rows);
     if (c->words_of == WORDS_PERF && strcmp(now, "top") == 0)
         words_imply(c, "sort", "total"); /* perf's --children is the default */
     if (c->words_of == WORDS_PPROF && strcmp(now, "leaks") != 0 && !cli_option(c, "own") &&

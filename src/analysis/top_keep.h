@@ -4,10 +4,12 @@
 
 #include "analysis/top.h"
 
+/* What of a row has to match. */
+enum sp_top_keep_by { SP_KEEP_ANY, SP_KEEP_NAME, SP_KEEP_BINARY };
+
 /*
- * Takes away rows whose name and binary do not match (PCRE2); weights stay. SPAA_ERR_NOT_FOUND, reported:
- * none does.
+ * Takes away rows that do not match (PCRE2); weights stay. SPAA_ERR_NOT_FOUND, reported: none does.
  */
-spaa_status sp_top_keep(struct sp_top *t, const char *pattern, struct sp_diags *d);
+spaa_status sp_top_keep(struct sp_top *t, const char *pattern, enum sp_top_keep_by by, struct sp_diags *d);
 
 #endif

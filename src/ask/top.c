@@ -45,14 +45,24 @@ static spaa_status top_next(struct top *x)
 static spaa_status top_keep(struct top *x, const char *pattern)
 {
     struct sp_answer *a = x->a.out;
+    static const char *const of[] = {"name", "binary", NULL};
+    const char *asked = x->a.q->options->rows_of;
     size_t all = x->t.rows.n;
-    spaa_status st = pattern ? sp_top_keep(&x->t, pattern, x->a.q->diags) : SPAA_OK;
-    if (st || !pattern)
+    int by;
+    if (asked && !pattern)
+        return sp_usage(x->a.q->diags, "--rows REGEX --rows-of name", "--rows-of says what --rows looks at");
+    if (!pattern)
+        return SPAA_OK;
+    if (!sp_option_choice(x->a.q->diags, "rows-of", asked, of, -1, &by))
+        return SPAA_ERR_USAGE;
+    spaa_status st = sp_top_keep(&x->t, pattern, (enum sp_top_keep_by)(by + 1), x->a.q->diags);
+    if (st)
         return st;
     sp_fact_cstr(a, "matching.regex", pattern);
     sp_fact_count(a, "matching.rows", (int64_t)x->t.rows.n);
     sp_fact_count(a, "matching.of", (int64_t)all);
-    sp_answer_line(a, "--rows %s: %zu of %zu rows", pattern, x->t.rows.n, all);
+    sp_answer_line(a, "--rows %s%s%s: %zu of %zu rows", pattern, asked ? " --rows-of " : "",
+                   asked ? asked : "", x->t.rows.n, all);
     return SPAA_OK;
 }
 

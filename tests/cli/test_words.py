@@ -27,10 +27,10 @@ EQUAL = [
     (["report", "-i", PERF, "-g", "none", "--no-children"], ["top", PERF]),
     (["report", "-i", PERF, "--call-graph=none", "--no-children"], ["top", PERF]),
     (["report", "-i", PERF, "--tid", "11", "--percentage", "relative"], ["top", PERF, "--thread", "11", "--sort", "total"]),
-    (["report", "-i", PERF, "--dsos", "prog", "--percentage=absolute"], ["top", PERF, "--rows", "(^|/)(prog)($|\\()", "--sort", "total"]),
+    (["report", "-i", PERF, "--dsos", "prog", "--percentage=absolute"], ["top", PERF, "--rows", "(^|/)(prog)($|\\()", "--rows-of", "binary", "--sort", "total"]),
     (["top", PERF, "--tid", "11"], ["top", PERF, "--thread", "11"]),
     (["top", PERF, "--comms", "worker,main prog"], ["top", PERF, "--comm", "/^(worker|main prog)$/"]),
-    (["top", PERF, "--dsos", "prog"], ["top", PERF, "--rows", "(^|/)(prog)($|\\()"]),
+    (["top", PERF, "--dsos", "prog"], ["top", PERF, "--rows", "(^|/)(prog)($|\\()", "--rows-of", "binary"]),
     (["report", "--header-only", "-i", PERF], ["info", PERF]),
     (["-top", HEAP], ["top", HEAP, KEEP]),
     (["-top", HEAP, "--own", "main"], ["top", HEAP, "--own", "main"]),
@@ -101,6 +101,7 @@ SAID = [
     (["report", "-i", PERF, "--dso", "prog", "--percentage", "relative"], "filters of stacks keep"),
     (["report", "-i", PERF, "-d", "prog", "-S", "main"], "--focus REGEX"),
     (["report", "-i", PERF, "--dsos", "prog", "--sort", "comm"], "--focus REGEX"),
+    (["report", "-i", PERF, "-S", "main", "--sort", "dso"], "--focus REGEX"),
     (["report", "-i", PERF, "--sort", "overhead,comm,dso,sym", "-S", "main"], "--focus REGEX"),
     (["-top", "-cum=maybe", HEAP], "one of: true, false"),
     (["-top", "-sample_index=1", HEAP], "-sample_index=NAME, or --metric NAME, of those that spaa info FILE lists"),
@@ -174,6 +175,21 @@ def test_names_as_perf_has_them(tmp_path):
     for typed in ("finish_task_switch.isra.0", "finish_task_switch.constprop.1.cold", "finish_task_switch"):
         rows = json.loads(run("top", str(folded), "-S", typed, "--json").out)["rows"]
         assert [r["function"] for r in rows] == ["finish_task_switch"]
+
+
+def test_symbols_are_no_binaries(tmp_path):
+    """A function and a binary of one name."""
+    path = tmp_path / "a.txt"
+    path.write_text("app 1/1 [000] 1.0: 10 cycles:\n\t10 f (/bin/prog)\n\t20 prog (/lib/other)\n\n"
+                    "app 1/1 [000] 1.1: 10 cycles:\n\t20 prog (/lib/other)\n\n")
+
+    def functions(*args):
+        return [r["function"] for r in json.loads(run("report", "-i", str(path), *args, "--json", code=0).out)["rows"]]
+    assert functions("-S", "prog") == functions("--symbols", "prog") == functions("--symbol-filter", "prog") == ["prog"]
+    assert functions("-d", "prog") == functions("--dsos", "prog") == ["f"]
+    assert functions("--rows", "prog") == ["prog", "f"] and functions("--rows", "prog", "--rows-of", "name") == ["prog"]
+    assert "no value \"file\"" in run("top", str(path), "--rows", "x", "--rows-of", "file", code=2).err
+    assert "--rows REGEX --rows-of name" in run("top", str(path), "--rows-of", "name", code=2).err
 
 
 @pytest.fixture
