@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { QUERY_SECONDS = 60 }; /* when no --timeout is given */
@@ -163,6 +164,36 @@ static int run_command(struct cli *c)
     return run_with(c, &o);
 }
 
+/* pprof is given the binary, too. */
+static bool main_is_binary(const char *path)
+{
+    static const char *const magics[] = {"\x7f"
+                                         "ELF",
+                                         "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe", "MZ"};
+    struct stat is;
+    char head[4] = "";
+    FILE *f = stat(path, &is) == 0 && S_ISREG(is.st_mode) ? fopen(path, "re") : NULL;
+    size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+    bool found = false;
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        found = found || (n == sizeof head && memcmp(head, magics[i], strlen(magics[i])) == 0);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static int main_binaries(struct cli *c)
+{
+    const char *name = c->command.name;
+    if (c->nfiles < 2 || strcmp(name, "symbols") == 0 || strcmp(name, "spt") == 0 ||
+        !main_is_binary(c->files[0]))
+        return EXIT_FINE;
+    return cli_usage(c,
+                     "leave it out: binaries are found by build-id and path, below --symfs DIR, or as `spaa "
+                     "symbols add BINARY` kept them",
+                     "%s is a binary, and files here are profiles", c->files[0]);
+}
+
 static int main_version(struct cli *c)
 {
     char text[64];
@@ -194,6 +225,7 @@ static int main_run(struct cli *c, int argc, char **argv)
     }
     bool config = strcmp(c->command.name, "config") == 0;
     int rc = cli_parse(c, argc > skip ? argc - skip : 0, argv + skip);
+    rc = rc ? rc : main_binaries(c);
     if (rc)
         return rc;
     struct config settings = {0};

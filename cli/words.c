@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum word_do {
     WORD_NOTHING,
@@ -84,6 +85,16 @@ static bool word_as_pprof(const char *arg)
     return arg[0] == '-' && arg[1] != '-' && arg[1] && arg[2] && arg[2] != '=';
 }
 
+/* heaptrack_print's flags, as Boost reads them, in letters of either case: 0 or 1; -1: it is none. */
+static int word_as_track(const char *value)
+{
+    static const char *const spelled[2][4] = {{"0", "off", "no", "false"}, {"1", "on", "yes", "true"}};
+    for (size_t k = 0; k < 8; k++)
+        if (strcasecmp(value, spelled[k / 4][k % 4]) == 0)
+            return k >= 4;
+    return -1;
+}
+
 /*
  * Its name without dashes and value: a letter has one dash, a longer name may have one as pprof's have. Of
  * two tools' words that of the one named first, else of whose shape it is, else the first.
@@ -92,7 +103,7 @@ static const struct word *word_of(enum words_of of, const char *arg)
 {
     size_t dashes = strspn(arg, "-"), n = strcspn(arg + dashes, "=");
     const struct word *found = NULL;
-    if (of == WORDS_TRACK && dashes == 1 && n == 2 && (arg[2] == '0' || arg[2] == '1'))
+    if (of == WORDS_TRACK && dashes == 1 && n > 1 && word_as_track(arg + 2) >= 0)
         n = 1; /* -l1 */
     if (!dashes || dashes > 2 || !n)
         return NULL;
@@ -133,22 +144,26 @@ static bool word_as_bool(const char *value, bool *out)
     return !value;
 }
 
-/* heaptrack_print's 0 and 1, beside the option, in it, or behind it; pprof's false in it. */
-static bool word_is_off(const struct word *w, int argc, char **argv, int i, bool *behind)
+/* heaptrack_print's value of a flag, in the option or behind it; NULL: none. */
+static const char *word_track_value(const struct word *w, int argc, char **argv, int i, bool *behind)
 {
     const char *eq = strchr(argv[i], '='), *value = eq ? eq + 1 : NULL;
+    if (!value && !w->name[1] && argv[i][2])
+        value = argv[i] + 2;
+    *behind = !value && i + 1 < argc && word_as_track(argv[i + 1]) >= 0;
+    return *behind ? argv[i + 1] : value;
+}
+
+/* heaptrack_print's no; pprof's false in the option. */
+static bool word_is_off(const struct word *w, int argc, char **argv, int i, bool *behind)
+{
+    const char *eq = strchr(argv[i], '=');
     bool on;
     *behind = false;
     if (w->of == WORDS_PPROF)
-        return word_as_bool(value, &on) && !on;
-    if (w->of != WORDS_TRACK)
-        return false;
-    if (!value && !w->name[1] && argv[i][2])
-        value = argv[i] + 2;
-    *behind = !value && i + 1 < argc && (strcmp(argv[i + 1], "0") == 0 || strcmp(argv[i + 1], "1") == 0);
-    if (*behind)
-        value = argv[i + 1];
-    return value && strcmp(value, "0") == 0;
+        return word_as_bool(eq ? eq + 1 : NULL, &on) && !on;
+    const char *value = w->of == WORDS_TRACK ? word_track_value(w, argc, argv, i, behind) : NULL;
+    return value && word_as_track(value) == 0;
 }
 
 /* Who wrote it, where no command said so: options of one dash and many letters are pprof's. */
@@ -319,6 +334,13 @@ static const char *words_list_left(unsigned told)
     return k < TRACK_LISTS ? words_track_lists[k] : NULL;
 }
 
+/* Leaks have to be asked for. */
+static bool words_lists_none(unsigned told)
+{
+    const unsigned all = (1u << TRACK_LISTS) - 1;
+    return (told & all) == all && !(told >> TRACK_ON);
+}
+
 /* Several that were switched on are a command each. */
 static int words_lists_asked(struct cli *c)
 {
@@ -344,6 +366,10 @@ static int word_flag(struct cli *c, const struct word *w, int argc, char **argv,
     if (w->of == WORDS_PPROF && !off && strcmp(w->name, "relative_percentages") == 0)
         return cli_usage(c, "shares are of the whole, and the first line says how much of it filters keep",
                          "%s is no option here", argv[*i]);
+    const char *told = w->of == WORDS_TRACK ? word_track_value(w, argc, argv, *i, &behind) : NULL;
+    if (told && word_as_track(told) < 0)
+        return cli_usage(c, "one of: on, off, yes, no, 1, 0, true, false", "%s has no value \"%s\"", argv[*i],
+                         told);
     *i += behind;
     if (w->of == WORDS_TRACK)
         c->words_lists |= words_list_told(w, off);
@@ -369,6 +395,49 @@ bool cli_words_option(struct cli *c, int argc, char **argv, int *i, int *rc)
         *rc = word_flag(c, w, argc, argv, i);
     }
     return true;
+}
+
+static int option_repeated(struct cli *c, const char *name, bool numbers)
+{
+    char *list = NULL;
+    const char *first = NULL;
+    size_t n = 0, room = 1;
+    bool same = true, plain = numbers;
+    for (size_t i = 0; i < c->noptions; i++) {
+        const char *value = c->options[i].value;
+        if (strcmp(c->options[i].name, name) != 0 || !value)
+            continue;
+        first = first ? first : value;
+        same = same && strcmp(first, value) == 0;
+        plain = plain && *value && !value[strspn(value, "0123456789, ")];
+        room += strlen(value) + 1;
+        n++;
+    }
+    if (n < 2 || same)
+        return EXIT_FINE;
+    if (!plain)
+        return cli_usage(
+            c,
+            numbers ? "--thread 1,2 (or --pid 1,2) has several numbers, --comm '/^(a|b)$/' several names"
+                    : "--comm '/^(a|b)$/' has several names",
+            "--%s was given %zu times, and one of them would count", name, n);
+    if (!(list = calloc(1, room)) || !keep(c, list))
+        return no_memory(c);
+    for (size_t i = 0; i < c->noptions; i++)
+        if (strcmp(c->options[i].name, name) == 0 && c->options[i].value) {
+            snprintf(list + strlen(list), room - strlen(list), "%s%s", *list ? "," : "", c->options[i].value);
+            c->options[i].value = list;
+        }
+    return EXIT_FINE;
+}
+
+/* Numbers of threads and processes that are given again add up, as those of one list do. */
+static int words_repeated(struct cli *c)
+{
+    int rc = option_repeated(c, "thread", true);
+    if (!rc)
+        rc = option_repeated(c, "pid", true);
+    return rc ? rc : option_repeated(c, "comm", false);
 }
 
 static void words_imply(struct cli *c, const char *option, const char *value)
@@ -410,6 +479,7 @@ int cli_words_end(struct cli *c)
 {
     const char *now = c->command.name;
     int wrong = words_rows(c);
+    wrong = wrong ? wrong : words_repeated(c);
     if (wrong)
         return wrong;
     if (c->words_rows)
@@ -422,6 +492,9 @@ int cli_words_end(struct cli *c)
     int rc = words_lists_asked(c);
     if (rc)
         return rc;
+    if (strcmp(now, "leaks") == 0 && words_lists_none(c->words_lists))
+        return cli_usage(c, "spaa summary FILE has the sums; leave one of -p, -a, -T, or give -l",
+                         "every list was switched off");
     const char *list = words_list_left(c->words_lists);
     if (list && strcmp(now, "leaks") == 0)
         words_imply(c, "metric", list);

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conftest import ROOT, run
+from conftest import BIN, ROOT, run
 
 PERF = os.path.join(ROOT, "tests/fixtures/perf_data/big.perf.data")
 HEAP = os.path.join(ROOT, "tests/fixtures/pprof/heap.pb.gz")
@@ -67,7 +67,20 @@ EQUAL = [
     (["heaptrack_print", "-t0", TRACK], ["leaks", TRACK, "--names", "full"]),
     (["heaptrack_print", "-a", "1", "-l", "0", "-T", "0", TRACK], ["leaks", TRACK, "--metric", "calls"]),
 ]
+for spelled, word in ("true", "1"), ("YES", "1"), ("on", "1"), ("False", "0"), ("no", "0"), ("off", "0"):
+    EQUAL += [(["heaptrack_print", f, *([spelled] if f == "-l" else []), TRACK], ["heaptrack_print", "-l", word, TRACK])
+              for f in ("-l", "-l" + spelled, "--print-leaks=" + spelled)]
+    EQUAL += [(["heaptrack_print", "-m", spelled, "-p", spelled, TRACK], ["heaptrack_print", "-m", word, "-p", word, TRACK])]
 SAID = [
+    (["heaptrack_print", "-l", "0", "-p", "0", "-a", "0", "-T", "0", TRACK], "spaa summary FILE"),
+    (["heaptrack_print", "-p", "no", "-a", "off", "-T", "false", TRACK], "every list was switched off"),
+    (["heaptrack_print", "--print-leaks=maybe", TRACK], "one of: on, off, yes, no, 1, 0, true, false"),
+    (["-top", BIN, HEAP], "leave it out: binaries are found by build-id and path"),
+    (["top", BIN, HEAP], "is a binary, and files here are profiles"),
+    ([BIN, HEAP], "spaa symbols add BINARY"),
+    (["top", PERF, "--thread", "a", "--thread", "b"], "--comm '/^(a|b)$/' several names"),
+    (["top", PERF, "--comm", "a", "--comm", "b"], "--comm was given 2 times"),
+    (["top", PERF, "--tid", "11", "--thread", "a"], "--thread 1,2"),
     (["record", "-g", "ls"], "perf record -g -- COMMAND"),
     (["stat"], "perf stat"),
     (["mem"], "perf mem record"),
@@ -207,6 +220,15 @@ def test_several_processes_or_threads(processes, option, value, kept):
     rows = json.loads(run("top", processes, option, value, "--json").out)["rows"]
     assert {r["function"] for r in rows} == kept
     assert {r["function"] for r in json.loads(run("report", "-i", processes, option, value, "--json").out)["rows"]} == kept
+
+
+def test_numbers_that_are_given_again_add_up(processes):
+    for option in "--thread", "--tid", "--pid":
+        one = run("top", processes, option, "1,10", "--json").out
+        assert run("top", processes, option, "1", option, "10", "--json").out == one
+    assert run("top", processes, "--pid=1", "--pid=1", "--json").out == run("top", processes, "--pid", "1", "--json").out
+    a = run("top", processes, "--thread", "1", "--tid=12", "--pid", "1", "--pid", "2", "--json", code=0)
+    assert {r["function"] for r in json.loads(a.out)["rows"]} == {"f1", "f12"}
 
 
 def test_a_list_that_nothing_fits(processes, tmp_path):
