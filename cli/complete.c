@@ -21,6 +21,23 @@ static bool complete_takes_value(const struct complete *x, const char *w, size_t
     return false;
 }
 
+/* "~/x", "$HOME/x" and "${HOME}/x" as the shell would have them, which asks before it expands them; they last
+ * until the program ends. */
+static const char *complete_expanded(const char *word)
+{
+    static const char *const homes[] = {"~/", "$HOME/", "${HOME}/"};
+    const char *home = getenv("HOME");
+    for (size_t i = 0; home && i < sizeof homes / sizeof *homes; i++) {
+        size_t n = strlen(homes[i]);
+        char *path = strncmp(word, homes[i], n) == 0 ? malloc(strlen(home) + strlen(word) + 2) : NULL;
+        if (path) {
+            sprintf(path, "%s/%s", home, word + n);
+            return path;
+        }
+    }
+    return word;
+}
+
 /* Words behind the one that is asked about count, too: `spaa top --event <tab> perf.data`. */
 static void complete_take_words(struct complete *x, int argc, char **argv, int at)
 {
@@ -33,11 +50,11 @@ static void complete_take_words(struct complete *x, int argc, char **argv, int a
             if (i == at)
                 x->option = pending;
             else
-                c->options[c->noptions++] = (struct spaa_ask_option){pending.name, w};
+                c->options[c->noptions++] = (struct spaa_ask_option){pending.name, complete_expanded(w)};
             pending.name = NULL;
         } else if (w[0] != '-' || !w[1]) {
             if (i != at)
-                c->files[c->nfiles++] = w;
+                c->files[c->nfiles++] = complete_expanded(w);
         } else if (complete_takes_value(x, w, n, &o)) {
             if (i == at && w[n] == '=') {
                 x->option = o;

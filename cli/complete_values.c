@@ -108,7 +108,7 @@ const char *complete_argument(struct complete *x)
     else if (!c->nfiles) /* codeguru, match, [orders-1|orders-2] */
         offer_words(x, args);
     if (file && (strstr(args, "NAME") || strstr(args, "FUNCTION")))
-        complete_profile(x, strstr(args, "FUNCTION") ? "FUNCTION=" : "FUNCTION");
+        complete_profile(x, strstr(args, "FUNCTION=") ? "FUNCTION=" : "FUNCTION");
     if (strstr(args, "SQL") && c->nfiles && strcmp(c->files[c->nfiles - 1], ".schema") == 0)
         offer_schema(x);
     else if (strstr(args, "SQL") && *x->word == '.') {

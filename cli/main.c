@@ -167,9 +167,8 @@ static int run_command(struct cli *c)
 /* pprof is given the binary, too. */
 static bool main_is_binary(const char *path)
 {
-    static const char *const magics[] = {"\x7f"
-                                         "ELF",
-                                         "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe", "MZ"};
+    static const char *const magics[] = {"\177ELF", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe",
+                                         "\xca\xfe\xba\xbe", "MZ"};
     struct stat is;
     char head[4] = "";
     FILE *f = stat(path, &is) == 0 && S_ISREG(is.st_mode) ? fopen(path, "re") : NULL;

@@ -40,7 +40,7 @@ _spaa() {
             COMPREPLY+=("$value")
         else
             printf -v value %q "${value#"$rest"}"
-            COMPREPLY+=("$value")
+            COMPREPLY+=("${value//\\,/,}") # a list is readable without
         fi
     done < <("${COMP_WORDS[0]}" __complete $((at - 1)) "${words[@]:1}" 2>/dev/null)
     ((${#COMPREPLY[@]})) || case $also in

@@ -142,6 +142,24 @@ def test_the_file_may_stand_behind(tmp_path):
     assert set(complete("top", "--event", "", cwd=tmp_path)[1]) == {"cpu-clock"}
 
 
+@pytest.mark.parametrize("home", ["~", "$HOME", "${HOME}"])
+def test_a_file_below_the_home_directory(tmp_path, home):
+    """The shell asks before it expands it."""
+    shutil.copy(DEMO, tmp_path / "perf.data.zst")
+    env = {**UNHURRIED, "HOME": str(tmp_path)}
+    for words in ("top", f"{home}/perf.data.zst", "--event", ""), (f"{home}/perf.data.zst", "--event", ""):
+        assert "cpu-clock\t" in run("__complete", len(words) - 1, *words, code=0, env=env).out
+    assert "cpu-clock" not in run("__complete", 3, "top", f"{home}perf.data.zst", "--event", "", code=0, env=env).out
+
+
+def test_functions_are_offered_as_they_are_typed():
+    """Of whatif alone with their factor."""
+    for command in "annotate", "function":
+        names = complete(command, DEMO, "")[1]
+        assert names and not any(name.endswith("=") for name in names), command
+    assert any(name.endswith("=") for name in complete("whatif", DEMO, "")[1])
+
+
 def test_one_of_several_values():
     assert set(complete("top", DEMO, "--by", "dso,th")[1]) == {"dso,thread"}
     assert set(complete("top", DEMO, "--by=dso,th")[1]) == {"--by=dso,thread"}
@@ -266,6 +284,8 @@ LINES = [
     ("top perf.data.zst --event=cp", ["top", "perf.data.zst", "--event=cpu-clock"]),
     ("top perf.data.zst --by dso,th", ["top", "perf.data.zst", "--by", "dso,thread"]),
     ("top perf", ["top", "perf.data.zst"]),
+    ("top ~/work/perf.data.zst --event cp", ["top", "HOME/work/perf.data.zst", "--event", "cpu-clock"]),
+    ("top $HOME/work/perf.data.zst --event cp", ["top", "HOME/work/perf.data.zst", "--event", "cpu-clock"]),
     ("top --symfs fo", ["top", "--symfs", "folder"]),
     ("function odd.folded std", ["function", "odd.folded", "std::vector<int>::push_back(int&&)"]),
     ("function odd.folded std::v", ["function", "odd.folded", "std::vector<int>::push_back(int&&)"]),
@@ -276,9 +296,15 @@ LINES = [
 ]
 
 
-def test_what_a_line_becomes(shell):
+def test_what_a_line_becomes(shell, place):
     for line, words in LINES:
+        words = [w.replace("HOME", place[1]["HOME"]) for w in words]
         assert [w.rstrip("/") for w in typed(shell, f"spaa {line}\t")] == ["spaa", *words], line
+
+
+def test_a_list_stays_readable(shell):
+    shell.type("spaa top perf.data.zst --by dso,th\t")
+    shell.read_until("dso,thread")
 
 
 def test_candidates_are_listed(shell):
