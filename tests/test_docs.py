@@ -149,7 +149,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def linked_pages():
-    top = [os.path.join(ROOT, n) for n in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+    top = [os.path.join(ROOT, n) for n in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
     return [os.path.join(DOCS, n) for n in sorted(os.listdir(DOCS)) if n.endswith(".md")] + top
 
 
@@ -164,6 +164,11 @@ def prose(path):
         return BLOCK.sub("", f.read())
 
 
+def anchor_of_site(heading):
+    """As `make site` makes it, which keeps no two dashes."""
+    return re.sub("-+", "-", anchor(heading))
+
+
 @pytest.mark.parametrize("page", linked_pages(), ids=lambda p: os.path.relpath(p, ROOT))
 def test_links_lead_to_what_is_there(page):
     for target in LINK.findall(re.sub(r"`[^`\n]*`", "", prose(page))):
@@ -175,6 +180,7 @@ def test_links_lead_to_what_is_there(page):
         if part:
             headings = [anchor(h) for h in re.findall(r"^#+ (.*)$", prose(to), re.M)]
             assert part in headings, (target, "has no such heading")
+            assert part in [anchor_of_site(h) for h in re.findall(r"^#+ (.*)$", prose(to), re.M)], (target, "not so in the site")
 
 
 def test_the_walk_through_a_reader_shows_what_it_is():

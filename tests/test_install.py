@@ -275,11 +275,27 @@ def beneath(folder):
     return {os.path.relpath(os.path.join(at, n), folder) for at, _, names in os.walk(folder) for n in names}
 
 
+def assert_links_lead_to_pages(folder):
+    """Within what was installed; of headings, tests/test_docs.py looks."""
+    links = 0
+    for page in (p for p in beneath(folder) if p.endswith(".md")):
+        with open(os.path.join(folder, page), encoding="utf-8") as f:
+            text = re.sub(r"^```.*?^```|`[^`\n]*`", "", f.read(), flags=re.M | re.S)
+        for target in re.findall(r"\]\(([^)#\s]+)[^)\s]*\)", text):
+            if not re.match(r"https?:", target):
+                links += 1
+                to = os.path.normpath(os.path.join(folder, os.path.dirname(page), target))
+                assert to.startswith(folder) and os.path.exists(to), (page, target)
+    assert links > 200
+
+
 def test_everything_is_installed(installed):
     prefix, data = installed["prefix"], os.path.join(installed["prefix"], option("datadir"))
     assert beneath(os.path.join(prefix, option("mandir"), "man1")) == beneath(os.path.join(ROOT, "docs", "man"))
     docs = {p for p in beneath(os.path.join(ROOT, "docs")) if not p.startswith("man/")}
-    assert beneath(os.path.join(data, "doc", "spaa")) == docs | {"README.md", "CHANGELOG.md", "LICENSE"}
+    pages = {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"}
+    assert beneath(os.path.join(data, "doc", "spaa")) == {"docs/" + p for p in docs} | pages
+    assert_links_lead_to_pages(os.path.join(data, "doc", "spaa"))
     assert beneath(os.path.join(data, "spaa", "skill")) == {"spaa/" + p for p in beneath(os.path.join(ROOT, "skill", "spaa"))}
     for path in ("bash-completion/completions/spaa", "zsh/site-functions/_spaa", "fish/vendor_completions.d/spaa.fish"):
         assert os.path.isfile(os.path.join(data, path))
