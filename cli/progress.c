@@ -1,10 +1,12 @@
 #include "progress.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { FIRST_MS = 500, NEXT_MS = 100, BAR = 24, NAME = 40 };
+enum { FIRST_MS = 500, NEXT_MS = 100, BAR = 24, NAME = 40, LEAST = 8 };
 
 static double progress_seconds(const struct timespec *t)
 {
@@ -21,26 +23,54 @@ static void draw_bar(char bar[BAR + 1], uint64_t done, uint64_t whole)
     bar[BAR] = '\0';
 }
 
+/* What stands behind the name, or without a bar where there is no room for one. */
+static void progress_tail(const struct progress *p, const struct spaa_progress *now, bool with_bar, char *out,
+                          size_t size)
+{
+    char bar[BAR + 1];
+    double seconds = progress_seconds(&p->began);
+    if (!now->whole) {
+        snprintf(out, size, ", %.1f s", seconds);
+        return;
+    }
+    draw_bar(bar, now->done, now->whole);
+    int n = snprintf(out, size, with_bar ? " [%s] %3llu%%" : "%.0s %3llu%%", bar,
+                     (unsigned long long)(now->done * 100 / now->whole));
+    if (strcmp(now->what, "merging") != 0 && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, ", %.0f MB/s", (double)now->done / 1e6 / seconds);
+}
+
+/* One line of the terminal: what does not fit is cut, for of a line that wraps only the end could be taken
+ * away again. */
 static void progress_show(struct progress *p, const struct spaa_progress *now)
 {
-    char bar[BAR + 1], *name = NULL;
-    if (spaa_safe_text(now->name, NAME, &name) != SPAA_OK)
+    char head[64], tail[120], *name = NULL, *line = NULL, *whole;
+    struct winsize w;
+    unsigned columns = ioctl(2, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col - 1u : 79, fixed;
+    bool merging = strcmp(now->what, "merging") == 0 && now->whole;
+    if (merging)
+        snprintf(head, sizeof head, "spaa: %llu of %llu files", (unsigned long long)now->done,
+                 (unsigned long long)now->whole);
+    else
+        snprintf(head, sizeof head, "spaa: %s ", now->what);
+    progress_tail(p, now, true, tail, sizeof tail);
+    if ((fixed = (unsigned)(strlen(head) + strlen(tail))) + (merging ? 0 : LEAST) > columns)
+        progress_tail(p, now, false, tail, sizeof tail);
+    fixed = (unsigned)(strlen(head) + strlen(tail));
+    unsigned room = columns > fixed ? columns - fixed : 0;
+    bool named = !merging && room > 1;
+    if (named && spaa_safe_text(now->name, room < NAME ? room : NAME, &name) != SPAA_OK)
         return;
-    if (strcmp(now->what, "merging") == 0 && now->whole) {
-        draw_bar(bar, now->done, now->whole);
-        fprintf(stderr, "\r\033[Kspaa: %llu of %llu files [%s] %3llu%%", (unsigned long long)now->done,
-                (unsigned long long)now->whole, bar, (unsigned long long)(now->done * 100 / now->whole));
-    } else if (now->whole) {
-        draw_bar(bar, now->done, now->whole);
-        fprintf(stderr, "\r\033[Kspaa: %s %s [%s] %3llu%%, %.0f MB/s", now->what, name, bar,
-                (unsigned long long)(now->done * 100 / now->whole),
-                (double)now->done / 1e6 / progress_seconds(&p->began));
-    } else {
-        fprintf(stderr, "\r\033[Kspaa: %s %s, %.1f s", now->what, name, progress_seconds(&p->began));
+    if ((whole = malloc(strlen(head) + strlen(tail) + (name ? strlen(name) : 0) + 1))) {
+        sprintf(whole, "%s%s%s", head, name ? name : "", tail);
+        if (spaa_safe_text(whole, columns, &line) == SPAA_OK)
+            fprintf(stderr, "\r\033[K%s", line);
+        fflush(stderr);
+        p->shown = true;
     }
-    fflush(stderr);
+    free(whole);
+    spaa_free(line);
     spaa_free(name);
-    p->shown = true;
 }
 
 /* Another piece of work begins another half second; what comes behind reading shows nothing. */

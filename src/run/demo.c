@@ -2,6 +2,7 @@
  * spaa demo: the recordings that come with the program (guide/demo.h), to try it on: what there is and what
  * to ask, or written to a file or, with what it takes to name their addresses, to a folder.
  */
+#include "run/fold.h"
 #include "run/place.h"
 
 #include "guide/demo.h"
@@ -43,7 +44,10 @@ static int demo_unknown(struct sp_run *run, const char *asked)
 
 static int demo_list(struct sp_run *run)
 {
+    struct sp_output *kept = NULL;
     int rc = sp_run_stdout(run);
+    if (!rc)
+        rc = sp_run_fold_begin(run, &kept);
     if (rc)
         return rc;
     sp_puts(run->out,
@@ -51,14 +55,17 @@ static int demo_list(struct sp_run *run)
             "  orders-1   six seconds of it\n"
             "  orders-2   the same, once more\n\n"
             "spaa demo -o DIR writes them, with the symbols that name their addresses; then, in DIR,\n\n"
-            "  spaa orders-1.perf.data.zst --symfs symfs --kallsyms kallsyms      # what is hot, and why\n"
+            "  # what is hot, and why\n"
+            "  spaa orders-1.perf.data.zst --symfs symfs --kallsyms kallsyms\n"
             "  spaa convert orders-1.perf.data.zst --symfs symfs --kallsyms kallsyms -o orders.spaa\n"
-            "  spaa function orders.spaa parse_field                              # who calls it\n"
-            "  spaa flamegraph orders.spaa -o orders.svg                          # for a browser\n"
-            "  spaa diff orders-1.perf.data.zst orders-2.perf.data.zst --symfs symfs --kallsyms kallsyms\n"
-            "                                                                     # did anything change?\n\n"
+            "  # who calls it\n"
+            "  spaa function orders.spaa parse_field\n"
+            "  # for a browser\n"
+            "  spaa flamegraph orders.spaa -o orders.svg\n"
+            "  # did anything change?\n"
+            "  spaa diff orders-1.perf.data.zst orders-2.perf.data.zst --symfs symfs --kallsyms kallsyms\n\n"
             "spaa demo orders-1 -o FILE writes one of them; -o - is standard output.\n");
-    return SP_EXIT_FINE;
+    return sp_run_fold_end(run, kept, rc);
 }
 
 /* The bytes of a file: a recording's are unpacked, so that they are packed only where they are named so. */

@@ -1,4 +1,5 @@
 /* spaa formats: what there is. */
+#include "run/fold.h"
 #include "run/heading.h"
 
 #include "answer/text.h"
@@ -69,8 +70,8 @@ static int all_formats(struct sp_run *run)
 {
     static const struct sp_table_column columns[] = {
         {"format", false, SP_CUT_NEVER},     {"read", false, SP_CUT_NEVER},
-        {"write", false, SP_CUT_NEVER},      {"validate", false, SP_CUT_NEVER},
-        {"extensions", false, SP_CUT_NEVER}, {"what it is", false, SP_CUT_FIRST}};
+        {"write", false, SP_CUT_NEVER},      {"validate", false, SP_CUT_OUT},
+        {"extensions", false, SP_CUT_FIRST}, {"what it is", false, SP_CUT_LAST}};
     struct sp_table t;
     sp_table_init(&t, columns, 6);
     for (size_t i = 0; spaa_formats[i]; i++) {
@@ -113,5 +114,9 @@ int sp_cmd_formats(struct sp_run *run)
         sp_run_json_close(run, &w);
         return SP_EXIT_FINE;
     }
-    return f ? one_format(run, f) : all_formats(run);
+    if (!f)
+        return all_formats(run);
+    struct sp_output *kept;
+    rc = sp_run_fold_begin(run, &kept);
+    return sp_run_fold_end(run, kept, rc ? rc : one_format(run, f));
 }

@@ -1,5 +1,7 @@
 #include "run/heading.h"
 
+#include "run/fold.h"
+
 #include "answer/text.h"
 #include "ask/selection_words.h"
 #include "render/diag_json.h"
@@ -74,6 +76,8 @@ int sp_run_heading(struct sp_run *run, const struct sp_selection *s)
     sp_text_safe(&b, words.data, words.len);
     sp_buf_ch(&b, '\n');
     bool failed = words.failed;
+    struct sp_output *kept;
+    int rc = SP_EXIT_FINE;
     sp_buf_clear(&words);
     sp_bounds_text(&words, s);
     if (words.len) {
@@ -87,11 +91,14 @@ int sp_run_heading(struct sp_run *run, const struct sp_selection *s)
         sp_markdown_text(run->out, b.data, b.len);
         sp_puts(run->out, "\n");
     } else if (run->form == SP_FORM_TEXT) {
-        sp_write(run->out, b.data, b.len);
+        rc = sp_run_fold_begin(run, &kept);
+        if (!rc)
+            sp_write(run->out, b.data, b.len);
+        rc = sp_run_fold_end(run, kept, rc);
     }
     sp_buf_free(&words);
     sp_buf_free(&b);
-    return sp_run_exit(run, failed ? SPAA_ERR_NOMEM : SPAA_OK);
+    return failed ? sp_run_exit(run, SPAA_ERR_NOMEM) : rc;
 }
 
 int sp_run_table_write(struct sp_run *run, struct sp_table *t)

@@ -1,5 +1,6 @@
 /* Help, from the tables of commands and options. */
 #include "run/declarations.h"
+#include "run/fold.h"
 #include "run/heading.h"
 
 #include "answer/text.h"
@@ -78,45 +79,6 @@ static void help_options(const struct sp_command *command, struct sp_output *out
         else
             option_help(&o, out);
     }
-}
-
-/* ---- lines that fit a terminal ---- */
-
-/* What stands left of a table's text, in bytes: "  --name VALUE     "; 0: the line has no such part. */
-static size_t help_label(const char *p, size_t n)
-{
-    enum { LABEL_MOST = 40 };
-    size_t at = 0;
-    for (size_t i = 2; i + 2 < n && i < LABEL_MOST; i++)
-        if (p[i - 2] == ' ' && p[i - 1] == ' ' && p[i] != ' ')
-            at = i;
-    return p[0] == ' ' ? at : 0;
-}
-
-static bool help_fold(struct sp_buf *b, const char *p, size_t n, size_t columns)
-{
-    size_t label = sp_text_width(p, n) > columns ? help_label(p, n) : 0;
-    if (label >= columns / 2)
-        label = 0;
-    return sp_buf_add(b, p, label) &&
-           sp_text_wrap(b, SP_WRAP_WORDS, p + label, n - label, sp_text_width(p, label), columns) &&
-           sp_buf_ch(b, '\n');
-}
-
-/* What was written to memory goes to the terminal. */
-static spaa_status help_to_terminal(struct sp_run *run, struct sp_output *text)
-{
-    struct sp_buf b;
-    size_t n;
-    const char *p = sp_output_data(text, &n), *end = p + n;
-    bool ok = p && !text->status;
-    sp_buf_init(&b, 0);
-    for (const char *nl; ok && p < end && (nl = memchr(p, '\n', (size_t)(end - p))); p = nl + 1)
-        ok = help_fold(&b, p, (size_t)(nl - p), run->width);
-    if (ok)
-        sp_write(run->out, b.data ? b.data : "", b.len);
-    sp_buf_free(&b);
-    return ok ? SPAA_OK : sp_nomem(run->diags);
 }
 
 /* ---- the short form: a command's own options, and the names of those that most commands take ---- */
@@ -265,11 +227,9 @@ int sp_cmd_help(struct sp_run *run)
     if (asked && !options && !sp_command_find(asked, &found))
         return no_command(run, asked);
     int rc = sp_run_stdout(run);
-    struct sp_output *out = run->out, *text = NULL;
-    if (!rc && run->width && !run->v.json) {
-        rc = sp_run_exit(run, sp_output_memory(run->diags, &text));
-        run->out = text ? text : out;
-    }
+    struct sp_output *out = NULL;
+    if (!rc)
+        rc = sp_run_fold_begin(run, &out);
     if (!rc && run->v.json)
         sp_declarations(run->out);
     else if (!rc && options)
@@ -278,9 +238,5 @@ int sp_cmd_help(struct sp_run *run)
         rc = help_command(run, &found);
     else if (!rc)
         overview(run->out);
-    run->out = out;
-    if (!rc && text)
-        rc = sp_run_exit(run, help_to_terminal(run, text));
-    sp_output_close(text);
-    return rc;
+    return sp_run_fold_end(run, out, rc);
 }

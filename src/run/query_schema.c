@@ -1,6 +1,8 @@
 /* .tables and .schema of `spaa query`: what can be asked for, before any profile is read. */
 #include "run/query_schema.h"
 
+#include "run/fold.h"
+
 #include "answer/text.h"
 #include "sql/sql.h"
 
@@ -44,11 +46,11 @@ static void json_columns(struct listing *l, const struct sp_table_column *column
 static int cmd_query_list(struct sp_run *run, bool with_columns, const char *table)
 {
     static const struct sp_table_column of_tables[] = {{"table", false, SP_CUT_NEVER},
-                                                       {"about", false, SP_CUT_NEVER}};
+                                                       {"about", false, SP_CUT_FIRST}};
     static const struct sp_table_column of_columns[] = {{"table", false, SP_CUT_NEVER},
                                                         {"column", false, SP_CUT_NEVER},
                                                         {"type", false, SP_CUT_NEVER},
-                                                        {"about", false, SP_CUT_NEVER}};
+                                                        {"about", false, SP_CUT_FIRST}};
     const struct sp_table_column *columns = with_columns ? of_columns : of_tables;
     size_t n = with_columns ? 4 : 2;
     struct listing l = {.run = run};
@@ -190,10 +192,13 @@ int sp_query_dot(struct sp_run *run, const char *sql)
         rc = sp_run_stdout(run);
     if (rc)
         return rc;
-    if (all && text)
-        return schema_all(run);
-    if (word && text)
-        return schema_text(run, table);
+    if (word && text) {
+        struct sp_output *kept;
+        rc = sp_run_fold_begin(run, &kept);
+        if (!rc)
+            rc = all ? schema_all(run) : schema_text(run, table);
+        return sp_run_fold_end(run, kept, rc);
+    }
     rc = cmd_query_list(run, schema && !text, word && !all ? table : NULL);
     if (!rc && schema && text)
         sp_puts(run->out, ".schema TABLE lists its columns, .schema all those of all\n");

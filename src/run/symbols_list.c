@@ -176,7 +176,7 @@ static void show_row(struct sp_table *t, const struct symbols_build *s, bool csv
 
 static int show_table(struct sp_run *run, const struct symbols_store *x, bool gc)
 {
-    static const struct sp_table_column columns[] = {{"build-id", false, SP_CUT_NEVER},
+    static const struct sp_table_column columns[] = {{"build-id", false, SP_CUT_LAST},
                                                      {"size", true, SP_CUT_NEVER},
                                                      {"last used (UTC)", false, SP_CUT_NEVER},
                                                      {"parts", false, SP_CUT_NEVER},

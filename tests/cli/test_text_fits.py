@@ -2,14 +2,17 @@
 
 import os
 import re
+import threading
+import time
 import unicodedata
 
 import pytest
 
 import profiles
-from conftest import ROOT, ask, run, unwrapped
+from conftest import ROOT, ask, at_terminal, run, unwrapped
 
 WIDTH = 120
+PLAIN = {**os.environ, "SPAA_NO_CONFIG": "1", "SPAA_PAGER": "cat", "NO_COLOR": "1"}
 QUESTIONS = {
     "summary": [], "top": [], "top --by dso": [], "top --by line": [], "top --by thread": [], "top --by event": [],
     "top --by comm,dso,function": [], "top --sort total": [], "tree": [], "tree --inverted": [], "stacks": [],
@@ -178,3 +181,47 @@ def test_windows_of_changes_have_no_shares(tmp_path):
     assert [h["function"] for h in falls[0]["hot"]] == ["grow"]
     out = run("timeline", kept, "--metric", "live_bytes", code=0).out
     assert "grow -" in out and "%" not in out and "highest" in out
+
+
+@pytest.mark.parametrize("words", ["formats", "formats perf-data", "formats pprof", "demo", "symbols list", "query .tables", "query .schema all",
+                                   "query .schema frames", "query HEADING"])
+def test_what_is_not_asked_of_a_profile_fits_a_terminal(tmp_path, words):
+    path = tmp_path / "a.folded"
+    path.write_text("main;f 1\n")
+    store = tmp_path / "store/.build-id/ab"
+    store.mkdir(parents=True)
+    (store / ("c" * 38)).write_bytes(b"x")
+    (store / ("c" * 38 + ".from")).write_text("/opt/" + "folder/" * 20 + "\n")
+    args = words.replace("HEADING", "").split()
+    if "HEADING" in words:
+        args += [path, "select name, self from functions", "--focus", "|".join(["main", "other_function"] * 8)]
+    if words == "symbols list":
+        args += ["--symbol-store", tmp_path / "store"]
+    text, code = at_terminal(*args, columns=80, stdin=False, env=PLAIN)
+    assert code == 0 and text.count("\n") > 1 and not [
+        line for line in text.replace(str(tmp_path), "").splitlines() if width(line) > 80]  # a path stays whole
+    for line in re.findall(r"^  spaa .*(?:\n      .*)*", text, re.M):  # commands are still commands
+        assert all(part.endswith(" \\") for part in line.split("\n")[:-1])
+    if words == "symbols list":
+        assert "in 1 build" in text and "/opt/" in text
+
+
+@pytest.mark.parametrize("columns", [30, 40, 80])
+def test_the_line_of_progress_does_not_wrap(tmp_path, columns):
+    """A pipe with a long name that is slow."""
+    path = tmp_path / ("long" * 20)
+    os.mkfifo(path)
+
+    def feed():
+        with open(path, "wb") as f:
+            for i in range(12):
+                f.write(b"main;f%d 1\n" % i)
+                f.flush()
+                time.sleep(0.1)
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    text, code = at_terminal("top", path, columns=columns, stdin=False, env=PLAIN)
+    feeder.join()
+    shown = [s.split("\r")[0] for s in text.split("\r\x1b[K") if s.startswith("spaa: reading")]
+    assert code == 0 and shown and all(width(s) < columns for s in shown), shown
