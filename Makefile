@@ -124,7 +124,7 @@ lint: ## clang-format (check only) and clang-tidy of all of src and cli, or of t
 	@tools/setup dev
 	@$(MAKE) --no-print-directory all
 	@clang-format --dry-run -Werror $(SOURCES)
-	@[ -z "$(TIDY)" ] || clang-tidy -p $(B) --quiet $(TIDY) 2>/dev/null
+	@[ -z "$(TIDY)" ] || $(PYTHON) tools/tidy $(B) $(TIDY)
 
 goldens: ## write the golden files of the tests anew: read the diff before committing
 	@tools/setup test

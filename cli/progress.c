@@ -54,7 +54,7 @@ static void progress_show(struct progress *p, const struct spaa_progress *now)
     else
         snprintf(head, sizeof head, "spaa: %s ", now->what);
     progress_tail(p, now, true, tail, sizeof tail);
-    if ((fixed = (unsigned)(strlen(head) + strlen(tail))) + (merging ? 0 : LEAST) > columns)
+    if (strlen(head) + strlen(tail) + (merging ? 0 : LEAST) > columns)
         progress_tail(p, now, false, tail, sizeof tail);
     fixed = (unsigned)(strlen(head) + strlen(tail));
     unsigned room = columns > fixed ? columns - fixed : 0;

@@ -36,6 +36,9 @@ static int symbols_act(struct sp_run *run, int action, const char *store)
 {
     if (action == ACTION_PACK)
         return sp_run_symbols_pack(run);
+    if (!store && run->v.symbol_store)
+        return sp_run_usage(run, "--symbol-store DIR; `spaa config` shows a setting that says none",
+                            "there is no symbol store: symbol-store is \"%s\"", run->v.symbol_store);
     if (!store)
         return sp_run_usage(run, "--symbol-store DIR, or HOME or XDG_CACHE_HOME in the environment",
                             "there is no symbol store");

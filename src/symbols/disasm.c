@@ -268,8 +268,13 @@ spaa_status sp_disassemble(struct sp_module *m, uint64_t start, uint64_t end,
     (void)end;
     (void)known;
     (void)out;
+#ifdef SP_STATIC_PROGRAM
+    *why = "the static program has no disassembler";
+    *hint = "use a spaa that is not linked statically, or `objdump -d` of the binary";
+#else
     *why = "this spaa was built without capstone";
     *hint = "install libcapstone-dev and libcapstone4, and build spaa again";
+#endif
     return SPAA_OK;
 }
 

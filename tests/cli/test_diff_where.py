@@ -58,6 +58,8 @@ def test_within_one_file(one):
 @pytest.mark.parametrize("base, new, totals", [
     (["--comm", "b", "--base-where", "comm=a"], [], (100, 100)),
     (["--base-where", "pid=1"], ["--new-where", "pid=2"], (100, 100)),
+    (["--base-where", "pid=1,2"], ["--new-where", "pid=3"], (200, 40)),
+    (["--base-where", "pid=1,2,focus=parse"], ["--new-where", "thread=2,3"], (80, 140)),
     (["--base-where", "thread=1"], ["--new-where", "thread=w, x"], (100, 40)),
     (["--base-where", "thread=1,focus=parse"], [], (30, 240)),
     (["--base-where", "focus=parse", "--base-where", "comm=b"], [], (50, 240)),

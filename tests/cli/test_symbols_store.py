@@ -206,9 +206,11 @@ def test_a_store_elsewhere_or_none_and_as_a_setting(place):
     setting.write_text(f"symbol-store = {elsewhere}\n")
     assert len(place.names(env=home)) == 2
     setting.write_text("symbol-store = none\n")
-    assert run("symbols", env=home, code=2).err.count("there is no symbol store") == 1
+    switched_off = run("symbols", env=home, code=2).err
+    assert switched_off.count("there is no symbol store: symbol-store is \"none\"") == 1 and "HOME" not in switched_off
     assert "no symbol store" in run("symbols", "add", place.profile, "--symbol-store", "none", code=2, env=place.env).err
-    assert run("symbols", code=2, env={"HOME": None, "XDG_CACHE_HOME": None}).out == ""
+    homeless = run("symbols", code=2, env={"HOME": None, "XDG_CACHE_HOME": None})
+    assert homeless.out == "" and "HOME or XDG_CACHE_HOME" in homeless.err
 
 
 def test_in_a_home_without_a_cache_folder_of_its_own_it_is_in_dot_cache(place):
