@@ -153,7 +153,7 @@ def commands_md(data):
 
 
 LENGTH = """
-## How long a text may get: `--expand`
+## How long a text may get
 
 Formats that spell out every stack, sample or level can make gigabytes of a kilobyte: of a count of a billion, or of one long
 name that stands in a stack ten thousand times. More than 64 MiB, before compression, that are also a hundred times

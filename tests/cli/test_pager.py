@@ -1,10 +1,11 @@
 """Answers on a terminal go through a pager."""
 
 import os
+import re
 import shutil
 
 import pytest
-from conftest import at_terminal, run
+from conftest import at_terminal, run, unwrapped
 
 TEXT = "".join(f"main;f{i:03d} {i + 1}\n" for i in range(200))
 
@@ -82,5 +83,6 @@ def test_help_fits_the_terminal_and_leaves_nothing_out(columns):
     for page in pages:
         shown, code = at_terminal("help", *page, columns=columns, stdin=False)
         assert code == 0
-        assert max(map(len, shown.splitlines())) <= columns, page
-        assert shown.split() == run("help", *page, code=0).out.split(), page
+        lines = [line for line in shown.splitlines() if not re.match(r" +'[^']*'", line)]  # a word of a command stays whole
+        assert max(map(len, lines)) <= columns, page
+        assert unwrapped(shown).split() == run("help", *page, code=0).out.split(), page  # commands as a shell takes them
