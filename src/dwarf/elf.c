@@ -43,6 +43,8 @@ struct sp_elf_file {
     bool little;
     size_t sections, shstrndx;
     unsigned char *section; /* SP_SECTION_ flags by index */
+    uint64_t *section_end;  /* where each ends in memory; 0: it is not there, or not known where */
+    bool linked;            /* sections have their addresses */
     Elf_Scn *symtab, *dynsym, *plt, *plt_sec, *plt_relocs;
 };
 
@@ -100,6 +102,13 @@ static const char *section_name(const struct sp_elf_file *f, const GElf_Shdr *sh
     return s ? s : "";
 }
 
+/* What thread-local variables start with has no place in memory of its own. */
+static uint64_t section_end(const struct sp_elf_file *f, const GElf_Shdr *sh)
+{
+    bool placed = f->linked && sh->sh_flags & SHF_ALLOC && !(sh->sh_flags & SHF_TLS);
+    return placed && sh->sh_size <= UINT64_MAX - sh->sh_addr ? sh->sh_addr + sh->sh_size : 0;
+}
+
 /* One pass over the sections: what they say of the file, and where the tables are. */
 static void elf_read_sections(struct sp_elf_file *f, struct sp_elf *out)
 {
@@ -114,6 +123,7 @@ static void elf_read_sections(struct sp_elf_file *f, struct sp_elf *out)
         if (i < f->sections) {
             f->section[i] |= sh.sh_flags & SHF_ALLOC ? SP_SECTION_ALLOC : 0;
             f->section[i] |= strstr(name, "text") || strstr(name, "data") ? SP_SECTION_LABELS : 0;
+            f->section_end[i] = section_end(f, &sh);
         }
         if (sh.sh_type == SHT_NOTE && !out->build_id[0] && notes++ < NOTES_MAX &&
             sh.sh_size <= NOTE_BYTES_MAX)
@@ -265,6 +275,22 @@ static bool elf_has_file(const GElf_Sym *s)
     return GELF_ST_BIND(s->st_info) == STB_LOCAL && GELF_ST_VISIBILITY(s->st_other) == STV_DEFAULT;
 }
 
+/* A label behind the last byte of its section, such as _etext: it names nothing. */
+static bool ends_there(const struct sp_elf_file *f, const GElf_Sym *s)
+{
+    uint64_t end = s->st_shndx < f->sections ? f->section_end[s->st_shndx] : 0;
+    return end && s->st_value >= end;
+}
+
+/* Symbols without a size end there at the latest. */
+static bool elf_add_stops(const struct sp_elf_file *f, struct sp_symtab *out)
+{
+    for (size_t i = 0; i < f->sections; i++)
+        if (f->section_end[i] && !sp_vec_push(&out->stops, f->section_end[i]))
+            return false;
+    return true;
+}
+
 static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab *out)
 {
     Elf_Data *d = table ? elf_getdata(table, NULL) : NULL;
@@ -289,6 +315,8 @@ static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_sy
         /* The lowest bit of an ARM function says Thumb. */
         if (f->machine == EM_ARM && GELF_ST_TYPE(s.st_info) == STT_FUNC)
             s.st_value &= ~(GElf_Addr)1;
+        if (!s.st_size && ends_there(f, &s))
+            continue;
         if (!sp_symtab_add(out, s.st_value, s.st_size, elf_bind_of(&s), strings + s.st_name))
             return false;
         if (elf_has_file(&s) && out->syms.n)
@@ -400,16 +428,18 @@ static spaa_status read_elf(Elf *elf, struct sp_elf *out, struct sp_symtab *syms
     out->big = !f.little;
     if (elf_getshdrnum(f.elf, &f.sections) || elf_getshdrstrndx(f.elf, &f.shstrndx))
         f.sections = f.shstrndx = 0;
+    f.linked = eh.e_type != ET_REL;
     f.section = calloc(f.sections + 1, 1);
+    f.section_end = calloc(f.sections + 1, sizeof *f.section_end);
     st = SPAA_ERR_NOMEM;
-    if (!f.section)
+    if (!f.section || !f.section_end)
         goto done;
     if (f.sections)
         elf_read_sections(&f, out);
     if (!read_segments(&f, out))
         goto done;
     if (syms && (!elf_read_symbols(&f, f.symtab, syms) || !elf_read_symbols(&f, f.dynsym, syms) ||
-                 !elf_plt_symbols(&f, syms)))
+                 !elf_plt_symbols(&f, syms) || !elf_add_stops(&f, syms)))
         goto done;
     st = SPAA_OK;
 done:
@@ -417,6 +447,7 @@ done:
         st = SPAA_ERR_NOMEM;
     elf_end(f.elf);
     free(f.section);
+    free(f.section_end);
     return st;
 }
 

@@ -134,8 +134,17 @@ static bool same_module(const struct sp_sym *a, const struct sp_sym *b)
     return !strcmp(a->name + a->module, b->name + b->module);
 }
 
+static int by_address(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 static void fix_ends(struct sp_symtab *t, enum sp_symtab_rules rules)
 {
+    size_t stop = 0;
+    if (t->stops.n)
+        qsort(t->stops.v, t->stops.n, sizeof *t->stops.v, by_address);
     for (size_t i = 0; i < t->syms.n; i++) {
         struct sp_sym *s = &t->syms.v[i];
         if (s->end != s->start)
@@ -146,13 +155,11 @@ static void fix_ends(struct sp_symtab *t, enum sp_symtab_rules rules)
             s->end = page_after(s->start);
         else
             s->end = s[1].start;
+        while (stop < t->stops.n && t->stops.v[stop] <= s->start)
+            stop++;
+        if (stop < t->stops.n && t->stops.v[stop] < s->end)
+            s->end = t->stops.v[stop];
     }
-}
-
-static int by_address(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
 }
 
 /* From the last symbol to the first; those at one address end alike. */

@@ -30,7 +30,7 @@ struct sp_sym {
 
 /* What decides among symbols at one address, and how far one of unknown size reaches. */
 enum sp_symtab_rules {
-    SP_RULES_ELF,      /* to the next symbol; the best of equals as perf chooses */
+    SP_RULES_ELF,      /* to the next symbol, or the next stop; the best of equals as perf chooses */
     SP_RULES_KALLSYMS, /* the same, but the last of the kernel or of a module ends at its page */
     SP_RULES_JIT,      /* sizes are what they are; the last added wins wherever it lies */
     SP_RULES_MACHO,    /* none has a size: to the next symbol elsewhere, or the next stop */
@@ -42,7 +42,7 @@ struct sp_symtab {
     SP_VEC(uint32_t) seg_sym;   /* the symbol of each stretch, or SP_SYM_NONE */
     SP_VEC(void *) kept;        /* malloced blocks that names point into */
     SP_VEC(const char *) files; /* that local symbols stand under, one for each unit; NULL: says nothing */
-    SP_VEC(uint64_t) stops;     /* MACHO: where functions begin, named or not, and sections end */
+    SP_VEC(uint64_t) stops;     /* where sections end; MACHO: and functions begin, named or not */
     struct sp_map by_name;      /* once it is asked for */
     struct sp_arena arena;
     enum sp_symtab_rules rules;

@@ -49,6 +49,26 @@ static void test_one_of_several_symbols_at_an_address_is_chosen_as_perf_does(voi
 #undef CHOOSE
 }
 
+static void test_symbols_of_unknown_size_end_with_their_section(void **state)
+{
+    (void)state;
+    struct sp_symtab t;
+    sp_symtab_init(&t);
+    assert_true(sp_symtab_add(&t, 0x1000, 0, SP_BIND_GLOBAL, "first"));
+    assert_true(sp_symtab_add(&t, 0x1100, 0x1000, SP_BIND_GLOBAL, "sized"));
+    assert_true(sp_symtab_add(&t, 0x2800, 0, SP_BIND_GLOBAL, "last"));
+    static const uint64_t ends[] = {0x3000, 0x1020, 0x2000};
+    for (size_t i = 0; i < 3; i++)
+        assert_true(sp_vec_push(&t.stops, ends[i]));
+    assert_true(sp_symtab_finish(&t, SP_RULES_ELF));
+    assert_string_equal(sp_symtab_find(&t, 0x101f)->name, "first");
+    assert_null(sp_symtab_find(&t, 0x1020));
+    assert_string_equal(sp_symtab_find(&t, 0x20ff)->name, "sized"); /* what it says itself counts */
+    assert_string_equal(sp_symtab_find(&t, 0x2fff)->name, "last");
+    assert_null(sp_symtab_find(&t, 0x3000));
+    sp_symtab_free(&t);
+}
+
 static void test_symbols_of_unknown_size_reach_to_the_next(void **state)
 {
     (void)state;
@@ -202,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_of_several_symbols_at_an_address_is_chosen_as_perf_does),
         cmocka_unit_test(test_symbols_of_unknown_size_reach_to_the_next),
+        cmocka_unit_test(test_symbols_of_unknown_size_end_with_their_section),
         cmocka_unit_test(test_nested_symbols_resolve_to_the_innermost),
         cmocka_unit_test(test_of_code_over_other_code_the_rest_keeps_its_name),
         cmocka_unit_test(test_sizes_beyond_the_address_space_are_capped),
