@@ -83,6 +83,13 @@ int main(int argc, char **argv)
     }
     if (sp_dwarf_excess(d))
         fprintf(stderr, "address_lines: more than its size allows\n");
+    struct sp_dwarf_damage damage;
+    size_t at = 0;
+    sp_buf_init(&damage.sections, 4096);
+    while (sp_dwarf_damaged(d, &at, &damage))
+        fprintf(stderr, "address_lines: %s: %zu units, %s\n", damage.file, damage.units,
+                sp_buf_cstr(&damage.sections));
+    sp_buf_free(&damage.sections);
     free(addrs);
     sp_dwarf_free(d);
     sp_diags_free(&diags);

@@ -83,8 +83,11 @@ const char *sp_dw_cstr(struct sp_dw_cursor *c)
     return s;
 }
 
-const char *sp_dw_string_at(const struct sp_dw_file *f, enum sp_dw_section s, uint64_t off)
+const char *sp_dw_string_at(struct sp_dw_file *f, enum sp_dw_section s, uint64_t off)
 {
     const struct sp_dw_bytes *b = &f->sec[s];
-    return off < b->text ? (const char *)b->p + off : NULL;
+    if (off < b->text)
+        return (const char *)b->p + off;
+    sp_dw_lacks(f, s);
+    return NULL;
 }

@@ -10,16 +10,6 @@
 #define CANDIDATES_MAX 64u /* units that are asked about one address */
 #define THREADS_MAX    64u
 
-static char *dup_text(const char *s, bool *ok)
-{
-    size_t n = s ? strlen(s) + 1 : 0;
-    char *copy = s ? malloc(n) : NULL;
-    if (copy)
-        memcpy(copy, s, n);
-    *ok &= !s || copy;
-    return copy;
-}
-
 spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places, struct sp_diags *diags,
                           struct sp_dwarf **out)
 {
@@ -30,9 +20,12 @@ spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places
     d->diags = diags;
     sp_arena_init(&d->arena, 0);
     pthread_mutex_init(&d->lock, NULL);
-    d->root = dup_text(places ? places->root : NULL, &ok);
-    d->debug_dir = dup_text(places ? places->debug_dir : NULL, &ok);
-    d->store = dup_text(places ? places->store : NULL, &ok);
+    d->root = sp_dw_copy(places ? places->root : NULL, &ok);
+    d->debug_dir = sp_dw_copy(places ? places->debug_dir : NULL, &ok);
+    d->store = sp_dw_copy(places ? places->store : NULL, &ok);
+    for (unsigned i = 0; places && i < SP_DWARF_BESIDE; i++)
+        if (places->beside[i] && strcmp(places->beside[i], path) != 0)
+            d->beside[i] = sp_dw_copy(places->beside[i], &ok);
     spaa_status st =
         ok ? sp_dw_file_open(path, false, places ? places->uuid : NULL, diags, &d->main) : SPAA_ERR_NOMEM;
     if (!st && d->main->unlinked)
@@ -66,6 +59,11 @@ void sp_dwarf_free(struct sp_dwarf *d)
     sp_map_free(&d->function_map);
     sp_arena_free(&d->arena);
     pthread_mutex_destroy(&d->lock);
+    for (size_t i = 0; i < d->unusable.n; i++)
+        free(d->unusable.v[i].path);
+    sp_vec_free(&d->unusable);
+    for (unsigned i = 0; i < SP_DWARF_BESIDE; i++)
+        free(d->beside[i]);
     free(d->root);
     free(d->debug_dir);
     free(d->store);
@@ -76,11 +74,6 @@ const char *sp_dwarf_missing(const struct sp_dwarf *d, size_t *units)
 {
     *units = d->missing;
     return d->missing_name;
-}
-
-size_t sp_dwarf_damaged(const struct sp_dwarf *d)
-{
-    return d->damaged;
 }
 
 /* Fills in what a unit has not yet built. */

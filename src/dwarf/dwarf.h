@@ -20,6 +20,7 @@
 #ifndef SP_DWARF_H
 #define SP_DWARF_H
 
+#include "base/buf.h"
 #include "base/diag.h"
 
 #include <stdbool.h>
@@ -57,12 +58,15 @@ enum sp_dwarf_want {
     SP_DWARF_LINES = 1,   /* and where they were */
 };
 
+enum { SP_DWARF_BESIDE = 2 };
 /* Where else the parts of split DWARF and dwz's common file may be; NULL fields: the usual places. */
 struct sp_dwarf_places {
     const char *root;      /* prefixed to absolute paths, tried first */
     const char *debug_dir; /* a directory like /usr/lib/debug */
     const char *store;     /* another one, of copies by build-id */
-    const char *uuid;      /* of the image that is meant of a Mach-O file; NULL: the first */
+    /* Files beside which .dwo and .dwp files may stand, too; a recorded one below root, too. */
+    const char *beside[SP_DWARF_BESIDE];
+    const char *uuid; /* of the image that is meant of a Mach-O file; NULL: the first */
 };
 
 /*
@@ -93,7 +97,25 @@ const char *sp_dwarf_missing(const struct sp_dwarf *d, size_t *units);
  * time out of proportion (private.h: DW_READ_TIMES): then nothing is found in it.
  */
 bool sp_dwarf_excess(const struct sp_dwarf *d);
-/* Units whose entries or lines are damaged, as far as they were looked at. */
-size_t sp_dwarf_damaged(const struct sp_dwarf *d);
+/* What is damaged in a file, as far as it was looked at. */
+struct sp_dwarf_damage {
+    const char *file;
+    size_t units;           /* whose entries or lines are damaged */
+    struct sp_buf sections; /* names of those that are damaged, or do not hold what others refer to there */
+};
+/*
+ * The next file with damage: the one asked about, dwz's common one, a .dwo or .dwp; false: no more.
+ *
+ *     size_t at = 0;
+ *     sp_buf_init(&damage.sections, 0);
+ *     while (sp_dwarf_damaged(d, &at, &damage)) ...
+ *     sp_buf_free(&damage.sections);
+ */
+bool sp_dwarf_damaged(const struct sp_dwarf *d, size_t *at, struct sp_dwarf_damage *out);
+/*
+ * A .dwo, a .dwp or a common file that stands where one is looked for and cannot be read, or is (*other) of
+ * another build, where no better one was found. NULL: no more.
+ */
+const char *sp_dwarf_unusable(const struct sp_dwarf *d, size_t i, bool *other);
 
 #endif

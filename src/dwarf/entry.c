@@ -12,6 +12,8 @@ struct sp_dw_unit *sp_dw_referred(struct sp_dwarf *d, struct sp_dw_unit *u, cons
     if (f == u->f && ref->u >= u->die && ref->u < u->end)
         return u;
     struct sp_dw_unit *to = f ? sp_dw_unit_at(f, ref->u) : NULL;
+    if (f && !to)
+        sp_dw_lacks(f, DW_INFO);
     if (to && !to->rooted) /* where its strings are */
         sp_dw_unit_root(d, to);
     return to;

@@ -28,6 +28,11 @@ static const char *const names[DW_SECTIONS] = {"info",        "abbrev",  "str", 
                                                "line_str",    "ranges",  "rnglists", "addr",
                                                "str_offsets", "aranges", "cu_index"};
 
+const char *sp_dw_section_name(unsigned i)
+{
+    return names[i];
+}
+
 /* Which section a name is of; DW_SECTIONS: none that is needed. */
 static unsigned section_of(const char *name, bool split, bool *gnu)
 {
@@ -69,7 +74,7 @@ struct source {
     bool elf64;
 };
 
-/* SPAA_ERR_INPUT: damaged. */
+/* SPAA_ERR_INPUT: damaged, or of another size. */
 static spaa_status inflate_zlib(const unsigned char *p, size_t n, unsigned char *out, size_t size)
 {
     z_stream z = {0};
@@ -78,7 +83,7 @@ static spaa_status inflate_zlib(const unsigned char *p, size_t n, unsigned char 
         return rc == Z_MEM_ERROR ? SPAA_ERR_NOMEM : SPAA_ERR_INPUT;
     z.next_in = (unsigned char *)(uintptr_t)p;
     z.next_out = out;
-    while (rc == Z_OK && n + z.avail_in && size + z.avail_out) {
+    while (rc == Z_OK && n + z.avail_in) {
         if (!z.avail_in) {
             z.avail_in = n > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uInt)n;
             n -= z.avail_in;
@@ -89,7 +94,7 @@ static spaa_status inflate_zlib(const unsigned char *p, size_t n, unsigned char 
         }
         rc = inflate(&z, Z_NO_FLUSH);
     }
-    bool ok = (rc == Z_OK || rc == Z_STREAM_END) && !size && !z.avail_out;
+    bool ok = rc == Z_STREAM_END && !size && !z.avail_out;
     inflateEnd(&z);
     return ok ? SPAA_OK : rc == Z_MEM_ERROR ? SPAA_ERR_NOMEM : SPAA_ERR_INPUT;
 }
@@ -112,7 +117,7 @@ static spaa_status dwarf_file_unpack(struct sp_dw_file *f, unsigned i, const uns
         return SPAA_OK;
     }
     if (!size || (type == TYPE_ZLIB && size / SHIFT_MAX > n)) {
-        f->damaged++;
+        sp_dw_lacks(f, i);
         return SPAA_OK;
     }
     f->inflatable -= size;
@@ -124,7 +129,7 @@ static spaa_status dwarf_file_unpack(struct sp_dw_file *f, unsigned i, const uns
                                          : SPAA_ERR_INPUT;
     if (st) {
         free(out);
-        f->damaged++;
+        sp_dw_lacks(f, i);
         return sp_file_fatal(st);
     }
     f->owned[i] = out;
@@ -164,7 +169,7 @@ static spaa_status take_bytes(struct sp_dw_file *f, unsigned i, unsigned char *p
         uint64_t size = sp_dw_fixed(&c, 8);
         st = dwarf_file_unpack(f, i, c.p, (size_t)(c.end - c.p), ELFCOMPRESS_ZLIB, size);
     } else {
-        f->damaged++;
+        sp_dw_lacks(f, i);
     }
     free(p);
     return st;
@@ -178,7 +183,8 @@ static spaa_status take_section(const struct source *s, const GElf_Shdr *sh, uns
     if (st || f->sec[i].p)
         return st;
     if (!p) {
-        f->damaged += sh->sh_type != SHT_NOBITS && sh->sh_size;
+        if (sh->sh_type != SHT_NOBITS && sh->sh_size)
+            sp_dw_lacks(f, i);
         return SPAA_OK;
     }
     if (!(sh->sh_flags & SHF_COMPRESSED))
@@ -189,7 +195,7 @@ static spaa_status take_section(const struct source *s, const GElf_Shdr *sh, uns
     uint64_t size = sp_dw_fixed(&c, s->elf64 ? 8 : 4);
     sp_dw_skip(&c, s->elf64 ? 8 : 4);
     if (c.bad)
-        f->damaged++;
+        sp_dw_lacks(f, i);
     else
         st = dwarf_file_unpack(f, i, c.p, (size_t)(c.end - c.p), type, size);
     free(p);
@@ -248,7 +254,7 @@ static spaa_status take_identity(const struct source *s, const GElf_Shdr *sh, co
 /* Units, or something to say of sections that cannot be used. */
 static bool has_units(const struct sp_dw_file *f)
 {
-    return (f->sec[DW_INFO].n && f->sec[DW_ABBREV].n) || f->excess || f->damaged;
+    return f->sec[DW_INFO].n || f->excess || f->lacking;
 }
 
 static spaa_status dwarf_file_read_sections(struct source *src, Elf *elf)

@@ -231,6 +231,8 @@ const char *sp_dw_text(const struct sp_dw_unit *u, const struct sp_dw_value *v)
         return NULL;
     struct sp_dw_cursor c = sp_dw_at(u->f, DW_STR_OFFSETS, u->str_base + v->u * u->off_size, UINT64_MAX);
     uint64_t off = sp_dw_fixed(&c, u->off_size);
+    if (c.bad)
+        sp_dw_lacks(u->f, DW_STR_OFFSETS);
     return c.bad ? NULL : sp_dw_string_at(u->f, DW_STR, off);
 }
 
@@ -241,6 +243,8 @@ bool sp_dw_indexed_address(const struct sp_dw_unit *u, uint64_t index, uint64_t 
         return false;
     struct sp_dw_cursor c = sp_dw_at(s->f, DW_ADDR, s->addr_base + index * u->addr_size, UINT64_MAX);
     *addr = sp_dw_fixed(&c, u->addr_size);
+    if (c.bad)
+        sp_dw_lacks(s->f, DW_ADDR);
     return !c.bad;
 }
 
@@ -334,6 +338,8 @@ static struct sp_dw_abbrevs *read_abbrevs(struct sp_dwarf *d, const struct sp_dw
         if (d->abbrev_total + t->list.n + t->specs.n < DW_ABBREVS_MAX)
             ok = read_abbrev(u, &c, t);
     }
+    if (c.bad)
+        sp_dw_lacks(u->f, DW_ABBREV);
     /* Tables may begin within one another. */
     ok = ok && sp_dw_spend(d, u->f, DW_ABBREV, (size_t)(c.p - start));
     if (ok && !t->dense)

@@ -42,11 +42,12 @@ spaa_status sp_dw_units(struct sp_dwarf *d, struct sp_dw_file *f)
     struct sp_dw_cursor c = sp_dw_at(f, DW_INFO, 0, UINT64_MAX);
     struct sp_dw_unit u;
     while (c.p < c.end && headers_read_header(f, &c, &u)) {
-        d->damaged += u.damaged;
+        f->damaged += u.damaged;
         if (f->units.n >= UINT32_MAX - 1 || !sp_vec_push(&f->units, u))
             return SPAA_ERR_NOMEM;
     }
-    d->damaged += (c.p < c.end) + f->damaged;
+    if (c.bad || c.p < c.end)
+        sp_dw_lacks(f, DW_INFO);
     if (f->excess)
         d->excess = true;
     return SPAA_OK;

@@ -299,7 +299,7 @@ bool sp_dw_inlines_build(struct sp_dwarf *d, struct sp_dw_unit *u)
     if (u->inlines.copies.n)
         qsort(u->inlines.copies.v, u->inlines.copies.n, sizeof *u->inlines.copies.v, copy_by_die);
     if (w->c.bad)
-        d->damaged++;
+        u->f->damaged++;
     sp_vec_free(&w->spans);
     sp_vec_free(&w->ranges);
     free(w);

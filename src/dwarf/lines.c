@@ -329,7 +329,7 @@ static bool dwarf_lines_read(struct sp_dwarf *d, struct sp_dw_unit *u, bool rows
     g.c = sp_dw_at(u->f, DW_LINE, u->line_off, UINT64_MAX);
     const unsigned char *start = g.c.p;
     bool ok = dwarf_lines_read_header(&g) && (g.c.bad || !rows || dwarf_lines_run(&g));
-    d->damaged += !l->damaged && (g.c.bad || g.unit.damaged);
+    u->f->damaged += !l->damaged && (g.c.bad || g.unit.damaged);
     l->damaged |= g.c.bad || g.unit.damaged;
     if (start)
         sp_dw_spend(d, u->f, DW_LINE, (size_t)(g.c.p - start));
@@ -388,11 +388,19 @@ void sp_dw_lines_free(struct sp_dwarf *d)
     sp_map_free(&d->table_map);
 }
 
+/* A unit of a .dwo may have none of its own: what it refers to is its skeleton's. */
+static bool has_table(const struct sp_dw_unit *u)
+{
+    if (u->has_lines && u->line_off >= u->f->sec[DW_LINE].n)
+        sp_dw_lacks(u->f, DW_LINE);
+    return u->has_lines && u->f->sec[DW_LINE].n;
+}
+
 bool sp_dw_files_build(struct sp_dwarf *d, struct sp_dw_unit *u)
 {
     if (!u->rooted)
         sp_dw_unit_root(d, u);
-    if (!u->has_lines || !u->f->sec[DW_LINE].n || sp_dw_excess(d))
+    if (!has_table(u) || sp_dw_excess(d))
         return true;
     if (!find_lines(d, u))
         return false;
@@ -425,7 +433,7 @@ static bool read_rows(struct sp_dwarf *d, struct sp_dw_unit *u)
 
 bool sp_dw_lines_build(struct sp_dwarf *d, struct sp_dw_unit *u)
 {
-    if (!u->has_lines || !u->f->sec[DW_LINE].n || sp_dw_excess(d))
+    if (!has_table(u) || sp_dw_excess(d))
         return true;
     if (!find_lines(d, u))
         return false;

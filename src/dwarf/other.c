@@ -3,6 +3,8 @@
 
 #include "io/file.h"
 
+#include <stdlib.h>
+
 const char *sp_dw_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -50,6 +52,16 @@ void sp_dw_missing(struct sp_dwarf *d, const char *name)
     const char *none = NULL;
     atomic_compare_exchange_strong(&d->missing_name, &none, name);
     d->missing++;
+}
+
+char *sp_dw_copy(const char *s, bool *ok)
+{
+    size_t n = s ? strlen(s) + 1 : 0;
+    char *copy = s ? malloc(n) : NULL;
+    if (copy)
+        memcpy(copy, s, n);
+    *ok &= !s || copy;
+    return copy;
 }
 
 void sp_dw_fail(struct sp_dwarf *d, spaa_status st)

@@ -5,6 +5,7 @@
  *   file.c    the debug sections of an ELF file or Mach-O image, inflated where they are compressed
  *   headers.c the headers of its units
  *   other.c   paths of other files, and what all parts say alike
+ *   damage.c  what is told of damage
  *   alt.c     dwz's common file
  *   form.c    values of attributes; abbreviations
  *   split.c   .dwo and .dwp files
@@ -66,11 +67,13 @@ struct sp_dw_file {
     atomic_size_t spent[DW_SECTIONS]; /* bytes of a section that were read, as often as they were */
     uint64_t inflatable;              /* bytes that compressed sections may still hold */
     bool excess;                      /* one holds more */
-    unsigned damaged; /* sections that do not hold what they say, or that the file does not hold */
-    uint64_t base;    /* Mach-O: where the image begins, which addresses that are asked about count from */
-    bool big;         /* big-endian */
-    bool split;       /* .dwo or .dwp */
-    bool unlinked;    /* addresses in it would have to be relocated first */
+    atomic_uint
+        lacking; /* a bit for each section that is not there, or not all or not sound, and is needed */
+    atomic_size_t damaged; /* units and line tables that cannot be used */
+    uint64_t base; /* Mach-O: where the image begins, which addresses that are asked about count from */
+    bool big;      /* big-endian */
+    bool split;    /* .dwo or .dwp */
+    bool unlinked; /* addresses in it would have to be relocated first */
     struct sp_dw_bytes sec[DW_SECTIONS];
     void *owned[DW_SECTIONS];
     SP_VEC(struct sp_dw_unit) units; /* in order of their offset */
@@ -245,9 +248,16 @@ struct sp_dw_function {
     struct sp_dwarf_frame says; /* what does not depend on the address */
 };
 
+/* A file that was found where one is looked for, and is not it. */
+struct sp_dw_unusable {
+    char *path; /* malloced; NULL: none */
+    bool other; /* it is of another build; else it is damaged */
+};
+
 struct sp_dwarf {
     struct sp_dw_file *main;
     char *root, *debug_dir, *store;
+    char *beside[SP_DWARF_BESIDE];
     SP_VEC(struct sp_dw_cover) covers; /* by lo */
     struct sp_dw_file *dwp;            /* of the whole file; may be NULL */
     bool dwp_tried, walk_all;
@@ -263,7 +273,7 @@ struct sp_dwarf {
     atomic_bool excess;     /* a file asks for more than one of its size may: nothing is said */
     atomic_size_t missing;
     _Atomic(const char *) missing_name;
-    atomic_size_t damaged;
+    SP_VEC(struct sp_dw_unusable) unusable;  /* under the lock */
     SP_VEC(struct sp_dw_function) functions; /* asked about so far */
     struct sp_map function_map;              /* by entry */
     struct sp_arena arena;                   /* of names that were put together */
@@ -301,10 +311,22 @@ static inline bool sp_dw_excess(const struct sp_dwarf *d)
     return atomic_load_explicit(&d->excess, memory_order_relaxed);
 }
 
+/* What is referred to in a section of f does not stand there. */
+static inline void sp_dw_lacks(struct sp_dw_file *f, enum sp_dw_section s)
+{
+    if (!(atomic_load_explicit(&f->lacking, memory_order_relaxed) >> s & 1))
+        atomic_fetch_or(&f->lacking, 1u << s);
+}
+
 /* other.c: the answers are not to be used, if this is SPAA_ERR_NOMEM or SPAA_ERR_IO. */
 void sp_dw_fail(struct sp_dwarf *d, spaa_status st);
+/* damage.c: notes the first file that is there and of no use; a path at which nothing is, is not noted. */
+void sp_dw_note_unusable(struct sp_dwarf *d, struct sp_dw_unusable *first, const char *path, bool other);
+/* Takes what was noted, where nothing better was found: it is told. Under the lock; false: there was none. */
+bool sp_dw_tell_unusable(struct sp_dwarf *d, struct sp_dw_unusable *noted);
 /* The file of split or common debug information with this name was not found; borrowed. */
 void sp_dw_missing(struct sp_dwarf *d, const char *name);
+char *sp_dw_copy(const char *s, bool *ok); /* malloced; NULL of NULL; *ok false: out of memory */
 const char *sp_dw_base_name(const char *path);
 int sp_dw_dir_length(const char *path); /* with the last slash; 0: it has none */
 /* A path, valid until the next use of b; "" where there was no memory. */
@@ -322,7 +344,8 @@ uint64_t sp_dw_uleb_slow(struct sp_dw_cursor *c);
 int64_t sp_dw_sleb(struct sp_dw_cursor *c);
 const char *sp_dw_cstr(struct sp_dw_cursor *c); /* NULL when it does not end */
 void sp_dw_skip(struct sp_dw_cursor *c, uint64_t n);
-const char *sp_dw_string_at(const struct sp_dw_file *f, enum sp_dw_section s, uint64_t off);
+/* NULL, which is noted: there is none. */
+const char *sp_dw_string_at(struct sp_dw_file *f, enum sp_dw_section s, uint64_t off);
 static inline uint64_t sp_dw_uleb(struct sp_dw_cursor *c)
 {
     return c->p < c->end && *c->p < 0x80 ? *c->p++ : sp_dw_uleb_slow(c);
@@ -346,6 +369,7 @@ bool sp_dw_indexed_address(const struct sp_dw_unit *u, uint64_t index, uint64_t 
 spaa_status sp_dw_file_open(const char *path, bool split, const char *uuid, struct sp_diags *diags,
                             struct sp_dw_file **out);
 void sp_dw_file_free(struct sp_dw_file *f);
+const char *sp_dw_section_name(unsigned i); /* without what stands before and behind it: "info" */
 
 /* alt.c: dwz's common file of f, opened once; NULL when it is not there. */
 struct sp_dw_file *sp_dw_alt(struct sp_dwarf *d, struct sp_dw_file *f);

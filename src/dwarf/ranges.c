@@ -49,6 +49,8 @@ static bool old_list(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t of
         else if (!sp_dw_range_add(u, out, base + lo, base + hi))
             return false;
     }
+    if (c.bad)
+        sp_dw_lacks(s->f, DW_RANGES);
     spend(d, s->f, DW_RANGES, start, &c);
     return true;
 }
@@ -94,13 +96,15 @@ static bool new_list(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t of
             lo = sp_dw_fixed(&c, u->addr_size);
             hi = lo + sp_dw_uleb(&c);
             break;
-        default:
-            end = true;
+        default: /* nobody knows how long it is */
+            sp_dw_bad(&c);
             continue;
         }
         if (!c.bad && ok && !sp_dw_range_add(u, out, lo, hi))
             return false;
     }
+    if (c.bad)
+        sp_dw_lacks(u->f, DW_RNGLISTS);
     spend(d, u->f, DW_RNGLISTS, start, &c);
     return true;
 }
@@ -118,8 +122,10 @@ bool sp_dw_range_list(struct sp_dwarf *d, const struct sp_dw_unit *u, const stru
             return true;
         struct sp_dw_cursor c = sp_dw_at(u->f, DW_RNGLISTS, u->rng_base + off * u->off_size, UINT64_MAX);
         off = u->rng_base + sp_dw_fixed(&c, u->off_size);
-        if (c.bad)
+        if (c.bad) {
+            sp_dw_lacks(u->f, DW_RNGLISTS);
             return true;
+        }
     }
     return new_list(d, u, off, out);
 }

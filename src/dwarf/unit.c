@@ -170,7 +170,7 @@ static bool cover_unit(struct sp_dwarf *d, struct sp_dw_unit *u, sp_dw_ranges *r
     default_bases(u);
     if (!read_root(d, u, &r)) {
         u->damaged = true;
-        d->damaged++;
+        u->f->damaged++;
         return true;
     }
     take_values(u, &r);

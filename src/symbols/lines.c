@@ -34,7 +34,12 @@ struct sp_dwarf *sp_module_dwarf(struct sp_module *m)
         return m->dwarf;
     m->dwarf_tried = true;
     const char *file = dwarf_file(m);
-    struct sp_dwarf_places places = {o->symfs, o->debug_dir, m->owner->store, sp_module_wanted_id(m)};
+    struct sp_dwarf_places places = {
+        .root = o->symfs,
+        .debug_dir = o->debug_dir,
+        .store = m->owner->store,
+        .beside = {m->file, sp_is_recorded_path(m->key.path) ? m->key.path : NULL},
+        .uuid = sp_module_wanted_id(m)};
     if (file)
         sp_symbols_fail(m->owner, sp_file_fatal(sp_dwarf_open(file, &places, m->owner->d, &m->dwarf)));
     if (m->dwarf)

@@ -203,10 +203,50 @@ static void report_tell(struct sp_diags *d, const struct sp_module *m)
     sp_buf_free(&hint);
 }
 
+/* Each file in one line. */
+static void tell_damaged(struct sp_diags *d, const struct sp_dwarf *dwarf)
+{
+    struct sp_dwarf_damage damage;
+    struct sp_buf text;
+    size_t at = 0, n = 0;
+    sp_buf_init(&damage.sections, 4 << 10);
+    sp_buf_init(&text, 4 << 10);
+    for (; sp_dwarf_damaged(dwarf, &at, &damage); n++) {
+        sp_buf_clear(&text);
+        if (damage.units)
+            sp_buf_printf(&text, "%zu %s", damage.units,
+                          damage.units == 1 ? "unit or line table" : "units or line tables");
+        if (damage.sections.len)
+            sp_buf_printf(&text, "%s%s (missing, cut off or damaged)", text.len ? ", " : "",
+                          sp_buf_cstr(&damage.sections));
+        if (n < TOLD_MAX)
+            sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %s", damage.file, sp_buf_cstr(&text));
+    }
+    if (n > TOLD_MAX)
+        sp_emit(d, SP_W802, SP_AT_NOTHING, "%zu more files", n - TOLD_MAX);
+    sp_buf_free(&damage.sections);
+    sp_buf_free(&text);
+}
+
+/* Files that stand where one was looked for. */
+static void tell_unusable(struct sp_diags *d, const struct sp_dwarf *dwarf, const char *by)
+{
+    size_t n = 0;
+    bool other;
+    for (const char *path; (path = sp_dwarf_unusable(dwarf, n, &other)); n++) {
+        if (n < TOLD_MAX && other)
+            sp_emit(d, SP_W801, SP_AT_NOTHING, "%s: %s is of another build", by, path);
+        else if (n < TOLD_MAX)
+            sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: it cannot be read as debug information of %s", path, by);
+    }
+    if (n > TOLD_MAX)
+        sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %zu more files of its debug information", by, n - TOLD_MAX);
+}
+
 /* Debug information that is there and cannot all be used. */
 static void tell_dwarf(struct sp_diags *d, const struct sp_module *m)
 {
-    size_t units, damaged = sp_dwarf_damaged(m->dwarf);
+    size_t units;
     const char *missing = sp_dwarf_missing(m->dwarf, &units);
     const char *file = m->file ? m->file : m->debug ? m->debug : "?";
     if (missing)
@@ -214,9 +254,8 @@ static void tell_dwarf(struct sp_diags *d, const struct sp_module *m)
                 units > 1 ? ", nor were others" : "");
     if (sp_dwarf_excess(m->dwarf))
         sp_emit(d, SP_W805, SP_AT_NOTHING, "%s", file);
-    if (damaged)
-        sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %zu %s", file, damaged,
-                damaged == 1 ? "unit, line table or section" : "units, line tables or sections");
+    tell_damaged(d, m->dwarf);
+    tell_unusable(d, m->dwarf, file);
 }
 
 static void tell_symtab(struct sp_diags *d, const struct sp_module *m)
