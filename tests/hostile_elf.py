@@ -49,7 +49,7 @@ def elf(sections, packed=(), symbols=b"", strings=b""):
     all_ = [(".text", 1, 6, b"\x90" * 16, 0, 0)] + [("." + n, 1, 0x800 if n in packed else 0, b, 0, 0) for n, b in sections.items()]
     if symbols:
         all_ += [(".symtab", 2, 0, b"\0" * 24 + symbols, len(all_) + 2, 24), (".strtab", 3, 0, strings, 0, 0)]
-    names, at, body, heads = b"\0", 64, b"", b"\0" * 64
+    names, at, body, heads = b"\0", 64 + 56, struct.pack("<IIQQQQQQ", 1, 5, 64 + 56, LO, LO, 16, 16, 1), b"\0" * 64
     for name, kind, flags, data, link, each in all_ + [(".shstrtab", 3, 0, None, 0, 0)]:
         start = len(names)
         names += name.encode() + b"\0"
@@ -59,4 +59,4 @@ def elf(sections, packed=(), symbols=b"", strings=b""):
         body += data
     n = len(all_) + 2
     ident = b"\x7fELF\2\1\1" + b"\0" * 9
-    return ident + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, LO, 0, at, 0, 64, 56, 0, 64, n, n - 1) + body + heads
+    return ident + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, LO, 64, at, 0, 64, 56, 1, 64, n, n - 1) + body + heads

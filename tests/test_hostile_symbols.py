@@ -226,7 +226,7 @@ def test_a_path_that_is_too_long_is_none(tmp_path):
 @pytest.mark.parametrize("section", ["debug_info", "debug_line"])
 def test_compressed_sections_cut_in_their_head_are_told(section, data, tmp_path):
     said, out = symbolize(tmp_path, small(**{section: data}), [LO])
-    assert ("SPAA-W802" in said) == bool(data)
+    assert ("SPAA-W802" in said) == bool(data or section == "debug_info"), "abbreviations alone are of no use"
 
 
 @pytest.mark.parametrize("data", [b"ZLIB", b"ZLIB" + bytes(8), b"no zlib at all"], ids=["cut off", "of nothing", "something else"])

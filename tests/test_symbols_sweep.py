@@ -130,6 +130,41 @@ def test_a_separate_debug_file(tmp_path):
     sweep(*elf(tmp_path, "-gdwarf-5", "-Wl,--build-id=none", change=separate))
 
 
+def half(path):
+    path.write_bytes(path.read_bytes()[:path.stat().st_size // 2])
+
+
+def test_a_dwo_that_is_cut_and_one_that_was_moved(tmp_path):
+    def move(prog):
+        half(prog.parent / "prog.dwo")
+        (prog.parent / "other.dwo").rename(prog.parent / "symfs" / "opt" / "other.dwo")
+    sweep(*elf(tmp_path, "-gdwarf-5", "-gsplit-dwarf", change=move))
+
+
+def test_a_package_and_a_common_file_that_are_cut(tmp_path):
+    if not shutil.which("dwz"):
+        pytest.skip("no dwz")
+
+    def common(prog):
+        shutil.copy(prog, prog.parent / "prog2")
+        subprocess.run(["dwz", "-m", "common.debug", "-M", "/opt/common.debug", "prog", "prog2"], cwd=prog.parent, check=True)
+        half(prog.parent / "common.debug")
+        (prog.parent / "common.debug").rename(prog.parent / "symfs" / "opt" / "common.debug")
+        (prog.parent / "symfs" / "opt" / "prog.dwp").write_bytes(b"nothing")
+    sweep(*elf(tmp_path, "-gdwarf-4", change=common))
+
+
+@pytest.mark.parametrize("which", ["prog", "prog.debug"])
+def test_files_that_are_cut(which, tmp_path):
+    def cut(prog):
+        def run(*c):
+            subprocess.run(c, cwd=prog.parent, check=True)
+        run("objcopy", "--only-keep-debug", "prog", "symfs/opt/prog.debug")
+        run("objcopy", "--strip-all", "--add-gnu-debuglink=symfs/opt/prog.debug", "prog")
+        half(prog if which == "prog" else prog.parent / "symfs" / "opt" / which)
+    sweep(*elf(tmp_path, "-gdwarf-5", change=cut))
+
+
 def test_symbols_in_gnu_debugdata(tmp_path):
     def mini(prog):
         def run(*c):

@@ -44,7 +44,12 @@ struct sp_elf_file {
     size_t sections, shstrndx;
     unsigned char *section; /* SP_SECTION_ flags by index */
     uint64_t *section_end;  /* where each ends in memory; 0: it is not there, or not known where */
+    uint64_t size;          /* of the file */
     bool linked;            /* sections have their addresses */
+    bool unnamed;           /* there are sections whose name cannot be read */
+    bool abbreviations;     /* .debug_abbrev has something in it */
+    bool cut;               /* one reaches beyond the file */
+    bool nameless;          /* symbols have no names, or a table of them cannot be read */
     Elf_Scn *symtab, *dynsym, *plt, *plt_sec, *plt_relocs;
 };
 
@@ -109,6 +114,16 @@ static uint64_t section_end(const struct sp_elf_file *f, const GElf_Shdr *sh)
     return placed && sh->sh_size <= UINT64_MAX - sh->sh_addr ? sh->sh_addr + sh->sh_size : 0;
 }
 
+static bool holds(const struct sp_elf_file *f, uint64_t offset, uint64_t n)
+{
+    return offset <= f->size && n <= f->size - offset;
+}
+
+static bool holds_section(const struct sp_elf_file *f, const GElf_Shdr *sh)
+{
+    return sh->sh_type == SHT_NOBITS || sh->sh_type == SHT_NULL || holds(f, sh->sh_offset, sh->sh_size);
+}
+
 /* One pass over the sections: what they say of the file, and where the tables are. */
 static void elf_read_sections(struct sp_elf_file *f, struct sp_elf *out)
 {
@@ -125,6 +140,9 @@ static void elf_read_sections(struct sp_elf_file *f, struct sp_elf *out)
             f->section[i] |= strstr(name, "text") || strstr(name, "data") ? SP_SECTION_LABELS : 0;
             f->section_end[i] = section_end(f, &sh);
         }
+        f->unnamed |= !*name;
+        f->abbreviations |= sh.sh_type == SHT_PROGBITS && sh.sh_size && !strcmp(name, ".debug_abbrev");
+        f->cut |= !holds_section(f, &sh);
         if (sh.sh_type == SHT_NOTE && !out->build_id[0] && notes++ < NOTES_MAX &&
             sh.sh_size <= NOTE_BYTES_MAX)
             build_id_in(elf_getdata(s, NULL), out);
@@ -144,7 +162,8 @@ static void elf_read_sections(struct sp_elf_file *f, struct sp_elf *out)
             read_debuglink(elf_rawdata(s, NULL), f->little, out);
         if (sh.sh_type == SHT_SYMTAB && sh.sh_size > sh.sh_entsize)
             out->has_symtab = true;
-        if (sh.sh_type == SHT_PROGBITS && (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
+        if (sh.sh_type == SHT_PROGBITS && sh.sh_size &&
+            (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
             out->has_dwarf = true;
         if (sh.sh_flags & SHF_EXECINSTR)
             *(sh.sh_type == SHT_NOBITS ? &elsewhere : &code) = true;
@@ -291,11 +310,19 @@ static bool elf_add_stops(const struct sp_elf_file *f, struct sp_symtab *out)
     return true;
 }
 
+/* As in separate debug files, whose dynamic symbols are in the binary. */
+static bool is_empty(Elf_Scn *table)
+{
+    GElf_Shdr sh;
+    return !gelf_getshdr(table, &sh) || sh.sh_type == SHT_NOBITS || !sh.sh_size;
+}
+
 static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab *out)
 {
     Elf_Data *d = table ? elf_getdata(table, NULL) : NULL;
     size_t size = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT), usable;
     const char *strings;
+    f->nameless |= table && !is_empty(table) && (!d || !d->d_buf || !size);
     if (!d || !d->d_buf || !size)
         return true;
     if (!elf_strings(f, table, out, &strings, &usable))
@@ -309,6 +336,7 @@ static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_sy
         if (GELF_ST_TYPE(s.st_info) == STT_FILE &&
             !elf_symbol_file(out, s.st_name < usable ? strings + s.st_name : "", &file))
             return false;
+        f->nameless |= s.st_name >= usable && s.st_name;
         if (!s.st_name || s.st_name >= usable || !wanted(f, &s, strings + s.st_name) ||
             !sp_symtab_may_name(out, strings + s.st_name))
             continue;
@@ -411,11 +439,50 @@ static bool elf_plt_symbols(struct sp_elf_file *f, struct sp_symtab *out)
     return true;
 }
 
+/* Whether the table of section names, which is a section itself, is one: linkers call it so. */
+static bool has_names(const struct sp_elf_file *f)
+{
+    GElf_Shdr sh;
+    Elf_Scn *s = f->shstrndx ? elf_getscn(f->elf, f->shstrndx) : NULL;
+    if (!s || f->unnamed || !gelf_getshdr(s, &sh) || sh.sh_type != SHT_STRTAB)
+        return false;
+    const char *name = section_name(f, &sh);
+    return !strcmp(name, ".shstrtab") || !strcmp(name, ".strtab");
+}
+
+static bool is_cut(const struct sp_elf_file *f, const GElf_Ehdr *eh, const struct sp_elf *e)
+{
+    uint64_t heads = (uint64_t)eh->e_shentsize * (eh->e_shnum ? eh->e_shnum : 1);
+    bool cut = f->cut || (eh->e_shoff && !holds(f, eh->e_shoff, heads));
+    for (size_t i = 0; i < e->loads.n && !cut && !f->sections; i++)
+        cut = !holds(f, e->loads.v[i].offset, e->loads.v[i].filesz);
+    return cut;
+}
+
+/* What is wrong with the file as a whole, so that parts of it are not found; NULL: nothing that can be seen.
+ */
+static const char *elf_damage(const struct sp_elf_file *f, const GElf_Ehdr *eh, const struct sp_elf *e)
+{
+    if (is_cut(f, eh, e))
+        return "it is cut off";
+    if (eh->e_shoff && !has_names(f))
+        return "the names of its sections cannot be read";
+    if (eh->e_type == ET_REL && e->loads.n)
+        return "it has segments and is said to be no program";
+    if ((eh->e_type == ET_EXEC || eh->e_type == ET_DYN) && !e->loads.n && !e->codeless)
+        return "it has no segments that are loaded";
+    if (f->abbreviations && !e->has_dwarf)
+        return ".debug_info is missing or empty";
+    if (f->nameless)
+        return "it does not hold the names of all its symbols";
+    return NULL;
+}
+
 /* Takes the handle, which may be NULL. */
-static spaa_status read_elf(Elf *elf, struct sp_elf *out, struct sp_symtab *syms)
+static spaa_status read_elf(Elf *elf, uint64_t size, struct sp_elf *out, struct sp_symtab *syms)
 {
     spaa_status st = SPAA_ERR_INPUT;
-    struct sp_elf_file f = {.elf = elf};
+    struct sp_elf_file f = {.elf = elf, .size = size};
     GElf_Ehdr eh;
     if (!f.elf && errno == ENOMEM)
         return SPAA_ERR_NOMEM;
@@ -426,9 +493,11 @@ static spaa_status read_elf(Elf *elf, struct sp_elf *out, struct sp_symtab *syms
     out->machine = eh.e_machine;
     out->entry = eh.e_entry;
     out->big = !f.little;
-    if (elf_getshdrnum(f.elf, &f.sections) || elf_getshdrstrndx(f.elf, &f.shstrndx))
-        f.sections = f.shstrndx = 0;
     f.linked = eh.e_type != ET_REL;
+    if (elf_getshdrnum(f.elf, &f.sections))
+        f.sections = 0;
+    if (elf_getshdrstrndx(f.elf, &f.shstrndx))
+        f.shstrndx = 0;
     f.section = calloc(f.sections + 1, 1);
     f.section_end = calloc(f.sections + 1, sizeof *f.section_end);
     st = SPAA_ERR_NOMEM;
@@ -441,6 +510,7 @@ static spaa_status read_elf(Elf *elf, struct sp_elf *out, struct sp_symtab *syms
     if (syms && (!elf_read_symbols(&f, f.symtab, syms) || !elf_read_symbols(&f, f.dynsym, syms) ||
                  !elf_plt_symbols(&f, syms) || !elf_add_stops(&f, syms)))
         goto done;
+    out->damage = elf_damage(&f, &eh, out);
     st = SPAA_OK;
 done:
     if (errno == ENOMEM)
@@ -459,8 +529,9 @@ spaa_status sp_elf_read(const char *path, struct sp_diags *d, struct sp_elf *out
     if (fd < 0)
         return SPAA_ERR_NOT_FOUND;
     errno = 0;
-    spaa_status st = elf_version(EV_CURRENT) == EV_NONE ? SPAA_ERR_BUG
-                                                        : read_elf(elf_begin(fd, ELF_C_READ, NULL), &e, syms);
+    spaa_status st = SPAA_ERR_BUG;
+    if (elf_version(EV_CURRENT) != EV_NONE)
+        st = read_elf(elf_begin(fd, ELF_C_READ, NULL), size, &e, syms);
     if (st != SPAA_ERR_NOMEM && sp_file_check(fd, size, path, d))
         st = SPAA_ERR_IO;
     close(fd);
@@ -477,7 +548,7 @@ spaa_status sp_elf_read_image(unsigned char *image, size_t n, struct sp_elf *out
     if (elf_version(EV_CURRENT) == EV_NONE)
         return SPAA_ERR_BUG;
     errno = 0;
-    spaa_status st = read_elf(elf_memory((char *)image, n), &e, syms);
+    spaa_status st = read_elf(elf_memory((char *)image, n), n, &e, syms);
     if (!st && out)
         *out = e;
     else

@@ -26,6 +26,7 @@ struct sp_elf {
     bool codeless; /* its code is in another file: a separate debug file */
     bool macho;    /* an image of a Mach-O file: its UUID is the build-id, addresses count from its start */
     bool damaged;  /* Mach-O: not all that it should say is there */
+    const char *damage; /* ELF: what is wrong with it as a whole ("it is cut off"); NULL: nothing */
     SP_VEC(struct sp_elf_load) loads;
 };
 

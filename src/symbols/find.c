@@ -59,6 +59,14 @@ static void doubt_file(struct sp_module *m)
     m->doubtful |= is_later(sb.st_mtim, recorded);
 }
 
+/* One that is cut off, say, is taken only where no whole one is found. */
+static spaa_status set_aside(struct sp_module *m, const char **aside, const char *candidate)
+{
+    if (!*aside)
+        *aside = sp_module_keep(m, candidate);
+    return *aside ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
 /* Tries a candidate for the file itself; *found says it was taken. */
 static spaa_status try_file(struct sp_module *m, const char *candidate, bool *found)
 {
@@ -72,8 +80,14 @@ static spaa_status try_file(struct sp_module *m, const char *candidate, bool *fo
     if (st != SPAA_OK)
         return SPAA_OK;
     bool other = m->key.build_id && !sp_same_build_id(m->key.build_id, e.build_id);
+    bool unknown = e.damage && !e.build_id[0]; /* which build it is of */
+    if (e.damage && !m->takes_damaged && (!other || unknown)) {
+        sp_elf_free(&e);
+        return set_aside(m, &m->damaged_file, candidate);
+    }
     if (other || (e.macho && !m->key.build_id)) {
-        st = refuse(m, other ? SP_WHY_OTHER_BUILD : SP_WHY_NO_UUID, candidate, e.build_id);
+        enum sp_why why = other && unknown ? SP_WHY_DAMAGED : other ? SP_WHY_OTHER_BUILD : SP_WHY_NO_UUID;
+        st = refuse(m, why, candidate, why == SP_WHY_DAMAGED ? e.damage : e.build_id);
         sp_elf_free(&e);
         return st;
     }
@@ -141,50 +155,103 @@ static spaa_status in_store(struct sp_module *m, struct sp_buf *b, bool *found)
     return st;
 }
 
-spaa_status sp_find_file(struct sp_module *m)
+/* Why names may be lacking. */
+static enum sp_why why_of(const struct sp_elf *e)
+{
+    if (e->damaged || (e->damage && !e->has_symtab))
+        return SP_WHY_DAMAGED;
+    return e->has_symtab ? SP_WHY_NONE : SP_WHY_STRIPPED;
+}
+
+/* Each place where it may be, until it is found. */
+static spaa_status look_for_file(struct sp_module *m, struct sp_buf *b, bool *found)
 {
     const struct sp_symbols *s = m->owner;
     const char *p = m->key.path, *id = m->key.build_id, *symfs = s->opts.symfs;
+    spaa_status st = find_offered(m, found);
+    if (st == SPAA_OK && !*found &&
+        (sp_is_windows_path(p) || (p && p[0] != '/' && sp_is_guid_and_age(id, p))))
+        st = sp_find_image(m, try_file, found);
+    if (st == SPAA_OK && !*found && sp_is_recorded_path(p) && symfs)
+        st = try_file(m, sp_path_below(b, symfs, "%s", p), found);
+    if (st == SPAA_OK && !*found && sp_is_build_id(id) && s->home) {
+        static const char *const in_cache[] = {"/elf", "/vdso", ""};
+        for (size_t i = 0; i < 3 && st == SPAA_OK && !*found; i++)
+            st = try_file(m, sp_path(b, "%s/.debug/.build-id/%.2s/%s%s", s->home, id, id + 2, in_cache[i]),
+                          found);
+    }
+    if (st == SPAA_OK && !*found && sp_is_recorded_path(p)) {
+        st = try_file(m, p, found);
+        if (*found)
+            doubt_file(m);
+    }
+    if (st == SPAA_OK && !*found)
+        st = in_store(m, b, found);
+    if (st == SPAA_OK && !*found)
+        st = try_file(m, sp_debuginfod_cached(s, b, id, true), found);
+    const char *fetched = NULL;
+    if (st == SPAA_OK && !*found && id)
+        st = sp_debuginfod_fetch(m->owner, id, true, &fetched);
+    if (st == SPAA_OK && fetched)
+        st = try_file(m, fetched, found);
+    if (st == SPAA_OK && !*found && sp_is_uuid(id))
+        st = by_uuid(m, found);
+    return st;
+}
+
+spaa_status sp_find_file(struct sp_module *m)
+{
     bool found = false;
-    spaa_status st = SPAA_OK;
     struct sp_buf b;
     sp_buf_init(&b, PATH_MAX);
     m->why = SP_WHY_NO_FILE;
     m->doubtful = m->key.doubtful;
-    st = find_offered(m, &found);
-    if (st == SPAA_OK && !found && (sp_is_windows_path(p) || (p && p[0] != '/' && sp_is_guid_and_age(id, p))))
-        st = sp_find_image(m, try_file, &found);
-    if (st == SPAA_OK && !found && sp_is_recorded_path(p) && symfs)
-        st = try_file(m, sp_path_below(&b, symfs, "%s", p), &found);
-    if (st == SPAA_OK && !found && sp_is_build_id(id) && s->home) {
-        static const char *const in_cache[] = {"/elf", "/vdso", ""};
-        for (size_t i = 0; i < 3 && st == SPAA_OK && !found; i++)
-            st = try_file(m, sp_path(&b, "%s/.debug/.build-id/%.2s/%s%s", s->home, id, id + 2, in_cache[i]),
-                          &found);
-    }
-    if (st == SPAA_OK && !found && sp_is_recorded_path(p)) {
-        st = try_file(m, p, &found);
-        if (found)
+    spaa_status st = look_for_file(m, &b, &found);
+    if (st == SPAA_OK && !found && m->damaged_file) {
+        m->takes_damaged = true;
+        st = try_file(m, m->damaged_file, &found);
+        m->takes_damaged = false;
+        if (found && m->key.path && !strcmp(m->file, m->key.path))
             doubt_file(m);
     }
-    if (st == SPAA_OK && !found)
-        st = in_store(m, &b, &found);
-    if (st == SPAA_OK && !found)
-        st = try_file(m, sp_debuginfod_cached(s, &b, id, true), &found);
-    const char *fetched = NULL;
-    if (st == SPAA_OK && !found && id)
-        st = sp_debuginfod_fetch(m->owner, id, true, &fetched);
-    if (st == SPAA_OK && fetched)
-        st = try_file(m, fetched, &found);
-    if (st == SPAA_OK && !found && sp_is_uuid(id))
-        st = by_uuid(m, &found);
     if (found)
-        m->why = m->elf.damaged ? SP_WHY_DAMAGED : m->elf.has_symtab ? SP_WHY_NONE : SP_WHY_STRIPPED;
+        m->why = why_of(&m->elf);
     if (m->has_pdb)
         m->why = SP_WHY_NONE;
     else if (st == SPAA_OK)
         st = sp_find_pdb(m);
     return sp_path_end(&b, st);
+}
+
+/* A file that stands where the debug file should and is not it, or not all of it; why NULL: of another build.
+ */
+static spaa_status note_debug(struct sp_module *m, const char *candidate, const char *why)
+{
+    if (m->bad_debug || (m->file && !strcmp(candidate, m->file)))
+        return SPAA_OK;
+    m->bad_debug = sp_module_keep(m, candidate);
+    m->bad_debug_why = why;
+    return m->bad_debug ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
+/* Whether it is the debug file: by the build-id, else by the checksum in .gnu_debuglink. */
+static spaa_status fits_debug(struct sp_module *m, const char *candidate, const struct sp_elf *e,
+                              bool by_link, bool *fits)
+{
+    const char *id = sp_module_wanted_id(m);
+    uint32_t crc;
+    *fits = id && sp_same_build_id(id, e->build_id);
+    if (id && !*fits && e->damage && !e->build_id[0])
+        return note_debug(m, candidate, e->damage);
+    if (id && !*fits && by_link && (e->has_symtab || e->has_dwarf))
+        return note_debug(m, candidate, NULL);
+    if (id || !by_link)
+        return SPAA_OK;
+    spaa_status st = sp_file_crc32(candidate, m->owner->d, &crc);
+    *fits = !st && crc == m->elf.debuglink_crc;
+    if (!st && !*fits)
+        return note_debug(m, candidate, e->damage ? e->damage : "its checksum is not that of .gnu_debuglink");
+    return sp_file_fatal(st);
 }
 
 /*
@@ -194,22 +261,25 @@ spaa_status sp_find_file(struct sp_module *m)
 static spaa_status try_debug(struct sp_module *m, const char *candidate, bool by_link)
 {
     struct sp_elf e = {0};
-    const char *id = sp_module_wanted_id(m);
-    uint32_t crc;
+    bool fits, useful;
     if (m->debug || !*candidate)
         return SPAA_OK;
     spaa_status st = sp_module_read(m, candidate, &e, NULL);
+    if (st == SPAA_ERR_INPUT)
+        return note_debug(m, candidate, "it is no ELF file that can be read");
     if (st != SPAA_OK)
         return sp_file_fatal(st);
-    bool fits = id && sp_same_build_id(id, e.build_id);
-    if (!id && by_link) {
-        st = sp_file_crc32(candidate, m->owner->d, &crc);
-        fits = !st && crc == m->elf.debuglink_crc;
-        st = sp_file_fatal(st);
-    }
-    if (fits && (e.has_symtab || e.has_dwarf)) {
+    st = fits_debug(m, candidate, &e, by_link, &fits);
+    useful = e.has_symtab || e.has_dwarf;
+    if (!st && fits && e.damage && !(m->takes_damaged && useful)) {
+        st = note_debug(m, candidate, e.damage);
+        if (!st && useful)
+            st = set_aside(m, &m->damaged_debug, candidate);
+    } else if (!st && fits && useful) {
         m->debug = sp_module_keep(m, candidate);
         st = m->debug ? SPAA_OK : SPAA_ERR_NOMEM;
+        if (!m->takes_damaged) /* what else is there is not needed */
+            m->bad_debug = NULL;
     }
     if (m->debug && e.macho && !m->file) /* it says what the image would */
         m->elf = e;
@@ -297,32 +367,42 @@ static spaa_status debug_in_store(struct sp_module *m, struct sp_buf *b)
     return st;
 }
 
-spaa_status sp_find_debug(struct sp_module *m)
+static spaa_status look_for_debug(struct sp_module *m, struct sp_buf *b)
 {
     const struct sp_symbols *s = m->owner;
     const char *id = sp_module_wanted_id(m);
-    struct sp_buf b;
-    sp_buf_init(&b, PATH_MAX);
-    spaa_status st = by_id(m, &b, s->opts.symfs, "/usr/lib/debug");
+    spaa_status st = by_id(m, b, s->opts.symfs, "/usr/lib/debug");
     if (st == SPAA_OK)
-        st = by_id(m, &b, s->opts.debug_dir, "");
+        st = by_id(m, b, s->opts.debug_dir, "");
     if (st == SPAA_OK && id && s->home)
-        st = try_debug(m, sp_path(&b, "%s/.debug/.build-id/%.2s/%s/debug", s->home, id, id + 2), false);
+        st = try_debug(m, sp_path(b, "%s/.debug/.build-id/%.2s/%s/debug", s->home, id, id + 2), false);
     if (st == SPAA_OK)
-        st = by_id(m, &b, "/usr/lib/debug", "");
+        st = by_id(m, b, "/usr/lib/debug", "");
     if (st == SPAA_OK)
-        st = by_link(m, &b);
+        st = by_link(m, b);
     if (st == SPAA_OK)
-        st = debug_in_store(m, &b);
+        st = debug_in_store(m, b);
     if (st == SPAA_OK && !m->debug)
-        st = try_debug(m, sp_debuginfod_cached(s, &b, id, false), false);
+        st = try_debug(m, sp_debuginfod_cached(s, b, id, false), false);
     const char *fetched = NULL;
     if (st == SPAA_OK && !m->debug && id)
         st = sp_debuginfod_fetch(m->owner, id, false, &fetched);
     if (st == SPAA_OK && fetched)
         st = try_debug(m, fetched, false);
     if (st == SPAA_OK && !m->debug)
-        st = by_bundle(m, &b);
+        st = by_bundle(m, b);
+    return st;
+}
+
+spaa_status sp_find_debug(struct sp_module *m)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, PATH_MAX);
+    spaa_status st = look_for_debug(m, &b);
+    m->takes_damaged = true;
+    if (st == SPAA_OK && !m->debug && m->damaged_debug)
+        st = try_debug(m, m->damaged_debug, true);
+    m->takes_damaged = false;
     if (m->debug)
         m->why = SP_WHY_NONE;
     return sp_path_end(&b, st);

@@ -30,7 +30,7 @@ enum sp_why {
     SP_WHY_NO_MAP,
     SP_WHY_OTHER_VDSO,
     SP_WHY_NO_UUID, /* a Mach-O file, and the recording does not say which it was */
-    SP_WHY_DAMAGED, /* of a Mach-O file not all that names functions is there */
+    SP_WHY_DAMAGED, /* not all that names functions is there */
     SP_WHY_NO_PDB,
     SP_WHY_BAD_PDB, /* the file, and what it is */
 };
@@ -49,9 +49,13 @@ struct sp_pdb;
 struct sp_module {
     struct sp_symbols *owner;
     struct sp_module_key key;
-    struct sp_elf elf;      /* the file itself, when file is set; of Mach-O also of the debug file alone */
-    const char *file;       /* where it was found, or NULL */
-    const char *debug;      /* where its separate debug file was found, or NULL */
+    struct sp_elf elf; /* the file itself, when file is set; of Mach-O also of the debug file alone */
+    const char *file;  /* where it was found, or NULL */
+    const char *debug; /* where its separate debug file was found, or NULL */
+    /* Some that are cut off, say, and what is wrong with the debug file; NULL: none,
+     * or it is of another build. */
+    const char *damaged_file, *damaged_debug, *bad_debug, *bad_debug_why;
+    bool takes_damaged;     /* while they are tried, since no whole ones were found */
     bool doubtful;          /* sp_module_is_doubtful */
     bool built;             /* tab is filled as far as it can be */
     struct sp_symtab tab;   /* FILE, JIT, and KERNEL by an ELF file */
@@ -62,7 +66,8 @@ struct sp_module {
     bool long_places;       /* names of source files were left out for their length */
     uint64_t shift;         /* address of the recording - address in the table */
     enum sp_why why;
-    /* OTHER_BUILD: the file and its build-id; RESTRICTED: the file; UNPROVEN, BOOTED: what of the recording
+    /* OTHER_BUILD: the file and its build-id; DAMAGED: the file, unless it was taken, and what is wrong;
+     * RESTRICTED: the file; UNPROVEN, BOOTED: what of the recording
      */
     const char *other, *other_id;
     const char *stray, *stray_id; /* a .dSYM of its name and its UUID, which is another one */

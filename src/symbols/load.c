@@ -25,6 +25,10 @@ static spaa_status add_elf(struct sp_module *m, const char *file)
     /* The file may have been replaced since it was found. */
     if (st != SPAA_OK || (id && !sp_same_build_id(id, e.build_id)))
         m->tab.syms.n = before, m->tab.files.n = files;
+    else if (e.damage && m->file && !strcmp(file, m->file)) /* which may show in its symbols alone */
+        m->elf.damage = e.damage;
+    else if (e.damage && !m->bad_debug)
+        m->bad_debug = file, m->bad_debug_why = e.damage;
     sp_elf_free(&e);
     return sp_file_fatal(st);
 }

@@ -141,8 +141,9 @@ static const char *say_why_file(const struct sp_module *m, struct sp_buf *b, str
         sp_buf_printf(b, "%s is a Mach-O file, and no UUID tells whether it is the recorded one", m->other);
         return "";
     case SP_WHY_DAMAGED:
-        sp_buf_printf(b, "%s is damaged", m->file);
-        return say_wanted_image(m, hint);
+        sp_buf_printf(b, "%s is damaged", m->file ? m->file : m->other);
+        return m->elf.macho ? say_wanted_image(m, hint)
+                            : "pass `--symfs DIR` with whole copies of the recorded machine's files";
     }
     return "";
 }
@@ -286,6 +287,20 @@ static void tell_places(struct sp_diags *d, const struct sp_module *m)
             file);
 }
 
+/* Files that were found and are not whole. */
+static void tell_files(struct sp_diags *d, const struct sp_module *m)
+{
+    if (m->file && m->elf.damage)
+        sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %s", m->file, m->elf.damage);
+    else if (!m->file && m->why == SP_WHY_DAMAGED && m->other)
+        sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %s", m->other, m->other_id);
+    if (m->bad_debug && m->bad_debug_why)
+        sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %s", m->bad_debug, m->bad_debug_why);
+    else if (m->bad_debug)
+        sp_emit(d, SP_W801, SP_AT_NOTHING, "%s: %s is of another build", m->file ? m->file : "?",
+                m->bad_debug);
+}
+
 /* A .dSYM bundle that fits by its name alone. */
 static void tell_stray(struct sp_diags *d, const struct sp_module *m)
 {
@@ -378,6 +393,7 @@ void sp_symbols_report(struct sp_symbols *s)
     for (size_t i = 0; i < s->modules.n; i++) {
         if (s->modules.v[i]->stray && !s->modules.v[i]->debug)
             tell_stray(s->d, s->modules.v[i]);
+        tell_files(s->d, s->modules.v[i]);
         if (s->modules.v[i]->dwarf)
             tell_dwarf(s->d, s->modules.v[i]);
         if (s->modules.v[i]->tab.excess)

@@ -53,6 +53,8 @@ static spaa_status judge_binary(const char *path, const char *id, struct sp_diag
         st = sp_macho_read(path, id, d, &e, NULL);
     if (!st)
         judge_elf(&e, out);
+    if (!st && e.damage)
+        *why = e.damage;
     sp_elf_free(&e);
     if (st != SPAA_ERR_INPUT)
         return st;
@@ -89,6 +91,8 @@ spaa_status sp_store_judge(int fd, const char *id, const char *part, struct sp_d
     spaa_status st = judge_binary(path, id, d, out, &other);
     if (st)
         *why = *other ? other : "it cannot be read";
+    else if (*other)
+        *why = other;
     else if (!sp_is_build_id(out->id))
         *why = "it has no build-id";
     else if (id && !sp_same_build_id(id, out->id))

@@ -304,8 +304,9 @@ static void test_debug_files_are_found_by_build_id(void **state)
     snprintf(dir, sizeof dir, "%s/usr/lib/debug", w->dir);
     start(w, (struct sp_symbol_opts){.debug_dir = dir});
     expect(open_file(w, "/bin/none", ID_TEXT), TEXT_ADDR + 1, "alpha", 1);
-    sp_symbols_report(w->s);
-    assert_int_equal(w->d.list.n, 0);
+    sp_symbols_report(w->s); /* the name of one of the symbols is not in the file */
+    assert_int_equal(w->d.list.n, 1);
+    assert_int_equal(w->d.list.v[0].code, SP_W802);
 }
 
 static void test_a_kernel_with_symbols_serves_without_kallsyms(void **state)
