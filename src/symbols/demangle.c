@@ -6,7 +6,7 @@
  * - names are cut off at NAME_MAX_BYTES; libiberty's own recursion limit stays on (it then refuses C++
  *   names of more than 1 KiB, which stay as they are);
  * - C++ and Rust use the callback forms, which need no heap, and are left by longjmp when the text
- *   grows beyond TEXT_MAX_BYTES: a callback has no other way to say stop, and nothing is lost by it;
+ *   grows beyond SP_NAME_TEXT_MAX: a callback has no other way to say stop, and nothing is lost by it;
  * - names that it would search without a word are found before (demangle_cost.h);
  * - D has no callback form; what makes it grow is its back references (Q), so these are counted;
  * - it ends the process where D's names find no memory: the functions it calls for that are defined here, and
@@ -30,7 +30,6 @@
 #include <stdlib.h>
 
 #define NAME_MAX_BYTES        ((size_t)8 << 10)
-#define TEXT_MAX_BYTES        ((size_t)64 << 10)
 #define D_BACK_REFERENCES_MAX 40
 
 struct catcher {
@@ -42,7 +41,8 @@ struct catcher {
 static void demangle_take(const char *text, size_t n, void *opaque)
 {
     struct catcher *c = opaque;
-    if (n > TEXT_MAX_BYTES || c->out->len - c->before > TEXT_MAX_BYTES - n || !sp_buf_add(c->out, text, n))
+    if (n > SP_NAME_TEXT_MAX || c->out->len - c->before > SP_NAME_TEXT_MAX - n ||
+        !sp_buf_add(c->out, text, n))
         longjmp(c->too_long, 1);
 }
 
@@ -99,7 +99,7 @@ static bool d_name(const char *name, struct sp_buf *out)
         return false;
     char *text = d_text(name);
     size_t n = text ? strlen(text) : 0;
-    bool ok = n && n <= TEXT_MAX_BYTES && sp_buf_add(out, text, n);
+    bool ok = n && n <= SP_NAME_TEXT_MAX && sp_buf_add(out, text, n);
     free(text);
     return ok;
 }

@@ -5,6 +5,9 @@
 
 #include "base/buf.h"
 
+/* No name is longer: neither what a mangled one stands for, nor one of just-in-time code, which is cut. */
+#define SP_NAME_TEXT_MAX ((size_t)64 << 10)
+
 /* Appends the plain name and returns true; leaves out as it was when the name is not mangled. */
 bool sp_demangle(const char *name, struct sp_buf *out);
 /*

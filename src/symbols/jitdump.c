@@ -4,10 +4,14 @@
  * Source: the kernel's tools/perf/Documentation/jitdump-specification.txt. A header of 40 bytes, then
  * records, each with its kind, size and time. The magic tells the byte order. Used: CODE_LOAD,
  * CODE_MOVE (the function goes on elsewhere under its name), CODE_DEBUG_INFO (stands before the load it is
- * of; a file name "\377" repeats the one before). Others are stepped over; a record cut off ends the file.
- * The program may have ended while it wrote the last one, or write still. What cannot be used is counted;
- * code without a size or a name is no damage. Records are in order of time but for what threads wrote at
- * once, so loads are sorted by it.
+ * of; a file name "\377" repeats the one before). Others are stepped over, if their sizes are right; a record
+ * cut off ends the file. The program may have ended while it wrote the last one, or write still. A file that
+ * ends between records says nothing by that, for many a program that runs to its end writes no CODE_CLOSE
+ * either; only debug or unwinding information that no code follows shows that something is missing.
+ *
+ * Code is the end of its record, behind the NUL of its name; perf's agent for Java may leave it out. What
+ * cannot be used is counted; code without a size or a name is no damage. Records are in order of time but for
+ * what threads wrote at once, so loads are sorted by it.
  *
  * Most code stays where it was loaded. What other code was written over, and that code, is kept in an
  * interval tree as well, to find what stood at an address at a time.
@@ -16,6 +20,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "symbols/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +50,7 @@ struct dump {
     size_t n;
     bool swap;
     struct sp_jitdump *jit;
+    struct sp_arena *names; /* that were cut */
     SP_VEC(struct load) loads;
     SP_VEC(struct place) places;
     struct sp_map place_map;
@@ -101,10 +107,32 @@ static bool add_load(struct dump *d, const struct load *l)
     return true;
 }
 
+size_t sp_jit_name_length(const char *name, size_t n)
+{
+    if (n <= SP_NAME_TEXT_MAX)
+        return n;
+    size_t kept = SP_NAME_TEXT_MAX;
+    while (kept > SP_NAME_TEXT_MAX - 3 && ((unsigned char)name[kept] & 0xC0) == 0x80)
+        kept--;
+    return kept;
+}
+
+/* The name of n bytes, or as much of it as names may have. NULL: out of memory. */
+static const char *name_of(struct dump *d, const char *name, size_t n)
+{
+    size_t kept = sp_jit_name_length(name, n);
+    if (kept == n)
+        return name;
+    jitdump_damaged(d, "a name that is too long, and was cut");
+    return sp_arena_dup(d->names, name, kept);
+}
+
 /* The body of a CODE_LOAD: pid, tid, vma, address, size, index, name, code. */
 static bool take_load(struct dump *d, uint64_t time, const unsigned char *p, size_t n)
 {
-    if (n < 41 || !memchr(p + 40, 0, n - 40)) {
+    const char *name = (const char *)p + 40, *nul = n < 41 ? NULL : memchr(name, 0, n - 40);
+    size_t behind = nul ? (size_t)((const char *)p + n - nul - 1) : 0;
+    if (!nul) {
         jitdump_damaged(d, "code with no name that ends");
         return true;
     }
@@ -112,7 +140,6 @@ static bool take_load(struct dump *d, uint64_t time, const unsigned char *p, siz
                      .addr = u64(d, p + 16),
                      .size = u64(d, p + 24),
                      .index = u64(d, p + 32),
-                     .name = (const char *)p + 40,
                      .order = d->loads.n};
     if (d->pending.n && d->pending.addr == l.addr) {
         l.first = d->pending.first;
@@ -120,9 +147,17 @@ static bool take_load(struct dump *d, uint64_t time, const unsigned char *p, siz
         l.lines_at = l.addr;
     }
     d->pending.n = 0;
-    if (l.size && l.addr + (l.size - 1) < l.addr)
+    if (l.size > behind && (behind || l.size >= UINT32_MAX)) {
+        jitdump_damaged(d, l.size < n - 40 ? "code with no name that ends before it"
+                                           : "more code than the record has");
+        return true;
+    }
+    if (!sp_jit_is_code(l.addr, l.size)) {
         jitdump_damaged(d, "code beyond the last address");
-    return !*l.name || !l.size || add_load(d, &l);
+        return true;
+    }
+    l.name = *name && l.size ? name_of(d, name, (size_t)(nul - name)) : "";
+    return l.name && (!*l.name || add_load(d, &l));
 }
 
 /* pid, tid, vma, old address, new address, size, index. */
@@ -141,6 +176,10 @@ static bool take_move(struct dump *d, uint64_t time, const unsigned char *p, siz
     l.time = time;
     l.addr = u64(d, p + 24);
     l.order = d->loads.n;
+    if (!sp_jit_is_code(l.addr, l.size)) {
+        jitdump_damaged(d, "code moves beyond the last address");
+        return true;
+    }
     return add_load(d, &l);
 }
 
@@ -182,9 +221,24 @@ static bool take_lines(struct dump *d, const unsigned char *p, size_t n)
     return true;
 }
 
+/* Records of which nothing is used: the sizes of the .eh_frame and of its table, and what has no body. */
+static void check_other(struct dump *d, uint32_t kind, const unsigned char *p, size_t n)
+{
+    if (kind == CODE_CLOSE) {
+        if (n)
+            jitdump_damaged(d, "an end that has more than its head");
+    } else if (kind != CODE_UNWINDING_INFO) {
+        jitdump_damaged(d, "of an unknown kind");
+    } else if (n < 24) {
+        jitdump_damaged(d, "too short for how to unwind");
+    } else if (u64(d, p) > n - 24 || u64(d, p + 8) > u64(d, p)) {
+        jitdump_damaged(d, "more on how to unwind than the record has");
+    }
+}
+
 static bool take_records(struct dump *d, size_t at)
 {
-    bool ok = true;
+    bool ok = true, is_of_next = false;
     while (ok && at < d->n) {
         const unsigned char *r = d->p + at;
         bool head = d->n - at >= RECORD_BYTES;
@@ -193,19 +247,23 @@ static bool take_records(struct dump *d, size_t at)
         if (size < RECORD_BYTES || size > d->n - at) {
             jitdump_damaged(d, size < RECORD_BYTES ? "its size is none, and nothing behind it can be read"
                                                    : "cut off");
+            is_of_next = false;
             break;
         }
-        size_t body = size - RECORD_BYTES;
+        size_t body = size - RECORD_BYTES, damaged = d->jit->damage.n;
         if (kind == CODE_LOAD)
             ok = take_load(d, u64(d, r + 8), r + RECORD_BYTES, body);
         else if (kind == CODE_MOVE)
             ok = take_move(d, u64(d, r + 8), r + RECORD_BYTES, body);
         else if (kind == CODE_DEBUG_INFO)
             ok = take_lines(d, r + RECORD_BYTES, body);
-        else if (kind != CODE_CLOSE && kind != CODE_UNWINDING_INFO)
-            jitdump_damaged(d, "of an unknown kind");
+        else
+            check_other(d, kind, r + RECORD_BYTES, body);
+        is_of_next = (kind == CODE_DEBUG_INFO || kind == CODE_UNWINDING_INFO) && d->jit->damage.n == damaged;
         at += size;
     }
+    if (ok && is_of_next)
+        jitdump_damaged(d, "the file ends before the code that it is of");
     return ok;
 }
 
@@ -310,7 +368,7 @@ uint32_t sp_jitdump_code(const struct sp_jitdump *jit, uint64_t addr, uint64_t t
 bool sp_jitdump_parse(const unsigned char *data, size_t n, struct sp_symtab *out, struct sp_jitdump *jit,
                       bool *is_one)
 {
-    struct dump d = {.p = data, .n = n, .jit = jit};
+    struct dump d = {.p = data, .n = n, .jit = jit, .names = &out->arena};
     jit->damage = (struct sp_jit_damage){0};
     *is_one = n >= HEADER_BYTES &&
               (jitdump_u32(&d, data) == MAGIC || jitdump_u32(&d, data) == __builtin_bswap32(MAGIC));

@@ -6,6 +6,14 @@
 
 #define SP_JITDUMP_MAX ((size_t)2 << 30)
 
+/* A piece of code has a size below 4 GiB, as a record of a jitdump has, and ends where addresses do. */
+static inline bool sp_jit_is_code(uint64_t start, uint64_t size)
+{
+    return size < UINT32_MAX && (!size || start + (size - 1) >= start);
+}
+/* How much of a name of n bytes is kept: SP_NAME_TEXT_MAX at most, and no part of a character. */
+size_t sp_jit_name_length(const char *name, size_t n);
+
 struct sp_jit_line {
     uint64_t addr;
     const char *file;

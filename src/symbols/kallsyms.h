@@ -10,7 +10,7 @@
 /*
  * Both parse text[0..n) with a NUL behind it in place: names are terminated where they stand, so the
  * text must live as long as the table. Lines that are something else are skipped; of a perf map they are
- * counted, but for empty ones. False: out of memory.
+ * counted, but for empty ones, and so are names that were cut. False: out of memory.
  *
  * kallsyms: *text_start is the address of _text, else of _stext, else 0, *stext that of _stext; when every
  * address is 0, as the kernel shows them to those it does not trust, *restricted is set and the table stays
@@ -20,6 +20,8 @@ bool sp_kallsyms_parse(char *text, size_t n, struct sp_symtab *out, uint64_t *te
                        bool *restricted);
 struct sp_map_skipped {
     uint64_t n, first; /* how many lines, and which one was the first, from 1 on */
+    const char *why;   /* of the first; a literal */
+    bool empty;        /* the map has no line at all */
 };
 bool sp_perf_map_parse(char *text, size_t n, struct sp_symtab *out, struct sp_map_skipped *skipped);
 

@@ -192,11 +192,16 @@ static bool is_second_of_process(const struct sp_module *m)
 
 static void tell_skipped(const struct sp_module *m, const struct sp_map_skipped *skipped)
 {
-    if (skipped->n && !is_second_of_process(m))
+    if (is_second_of_process(m))
+        return;
+    if (skipped->empty)
+        sp_emit_hint(m->owner->d, SP_W802, SP_AT_NOTHING, "the program may have ended before it wrote one",
+                     "%s: no line in it", m->file);
+    if (skipped->n)
         sp_emit(m->owner->d, SP_W802, SP_AT_NOTHING,
-                "%s: %llu line%s could not be used, the first is line %llu", m->file,
-                (unsigned long long)skipped->n, skipped->n == 1 ? "" : "s",
-                (unsigned long long)skipped->first);
+                "%s: %llu line%s could not be used, or not all of %s, the first is line %llu: %s", m->file,
+                (unsigned long long)skipped->n, skipped->n == 1 ? "" : "s", skipped->n == 1 ? "it" : "them",
+                (unsigned long long)skipped->first, skipped->why);
 }
 
 static void tell_damage(const struct sp_module *m, const char *path)

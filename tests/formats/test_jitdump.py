@@ -243,6 +243,14 @@ def good_load(e="<"):
     return dump_load(e, 10, 0x5000, 0x100, 1, b"good")
 
 
+def load_that_says(size, name=b"bad", code=bytes(16), addr=0x1000):
+    return dump_record("<", 0, 20, struct.pack("<IIQQQQ", 77, 77, addr, addr, size, 2) + name + b"\0" + code)
+
+
+def unwinding(size, table, *, body=16):
+    return dump_record("<", 4, 20, struct.pack("<QQQ", size, table, 0) + bytes(body)) + dump_load("<", 20, 0x6000, 8, 9, b"next")
+
+
 DAMAGED = {
     "cut off": (good_load()[:-1], 0, "cut off"),
     "cut in its head": (b"\0" * 15, 0, "cut off"),
@@ -256,6 +264,19 @@ DAMAGED = {
     "a move that is too short": (dump_record("<", 1, 20, bytes(47)), 0, "too short"),
     "lines that are too short": (dump_record("<", 2, 20, bytes(15)), 0, "too short"),
     "fewer lines than it says": (dump_record("<", 2, 20, struct.pack("<QQQii", 0x5000, 2, 0x5000, 1, 0) + b"a\0"), 0, "lines"),
+    "code of 2^63 bytes": (load_that_says(1 << 63), 0, "more code"),
+    "code of all ones": (load_that_says((1 << 64) - 1, addr=0), 0, "more code"),
+    "code of all ones that is not there": (load_that_says((1 << 64) - 1, code=b"", addr=0), 0, "more code"),
+    "more code than there is": (load_that_says(0x9000), 0, "more code"),
+    "a name without its NUL": (dump_record("<", 0, 20, struct.pack("<IIQQQQ", 77, 77, 0x5000, 0x5000, 16, 2) + b"bad" + b"\xcc" * 9 +
+                                           bytes(7)), 0, "no name that ends"),
+    "an end with a body": (dump_record("<", 3, 70, bytes(8)), 0, "end"),
+    "too short for how to unwind": (dump_record("<", 4, 60, bytes(23)) + dump_load("<", 20, 0x6000, 8, 9, b"next"), 0, "too short"),
+    "more on how to unwind than there is": (unwinding(17, 4), 0, "unwind"),
+    "a table larger than how to unwind": (unwinding(16, 17), 0, "unwind"),
+    "lines of code that does not come": (dump_lines("<", 20, 0x6000, (0x6000, 1, b"a.js")), 0, "ends before"),
+    "how to unwind code that does not come": (dump_record("<", 4, 60, bytes(24)), 0, "ends before"),
+    "a move beyond all addresses": (dump_move("<", 20, 0x5000, (1 << 64) - 2, 0x100, 1), 0, "last address"),
     "a file as the one before, of none": (dump_lines("<", 20, 0x5000, (0x5000, 1, b"\377")), 0, "file"),
 }
 
@@ -275,8 +296,21 @@ def test_records_that_cannot_be_used_are_told(case, tmp_path):
 def test_whole_jitdumps_are_not_told(tmp_path):
     rest = (dump_record("<", 4, 60, bytes(24)) + dump_record("<", 3, 70, b"") + dump_load("<", 20, 0x6000, 0, 2, b"nothing") +
             dump_lines("<", 20, 0x5000) + dump_load("<", 20, (1 << 64) - 16, 16, 3, b"last"))
-    err, names = symbolize_jit(tmp_path, "jit-77.dump", dump_header("<") + good_load() + rest, 0x5010)
-    assert names == ["good"] and "W802" not in err
+    # Java's agent may leave code out; names may be followed by more NULs; programs that are killed write no end.
+    rest += unwinding(16, 16) + load_that_says(0x40, code=b"", addr=0x8000) + load_that_says(16, b"padded\0\0", addr=0x8100)
+    err, names = symbolize_jit(tmp_path, "jit-77.dump", dump_header("<") + good_load() + rest, 0x5010, 0x8020, 0x8108)
+    assert set(names) == {"good", "bad", "padded"} and "W802" not in err
+
+
+@pytest.mark.parametrize("name, content", [
+    ("jit-77.dump", dump_header("<") + load_that_says(16, b"\xc3\xa4" * (4 << 20), addr=0x5000)),
+    ("perf-77.map", b"5000 100 " + b"\xc3\xa4" * (4 << 20) + b"\n"),
+    ("perf-77.map", b"5000 100 a" + b"\xc3\xa4" * (4 << 20) + b"\n")], ids=["jitdump", "map", "map within a character"])
+def test_names_that_are_too_long_are_cut_and_told(name, content, tmp_path):
+    err, names = symbolize_jit(tmp_path, name, content, 0x5008)
+    assert len(names) == 1 and names[0].strip("a") == "\xe4" * len(names[0].strip("a"))
+    assert 65530 < len(names[0].encode()) <= 65536
+    assert err.count("SPAA-W802") == 1 and "too long" in err
 
 
 @pytest.mark.parametrize("content, where", [(dump_header("<")[:39], 0), (b"x" * 100, 0), (b"JiTD" + bytes(96), 8),
@@ -299,6 +333,48 @@ def test_lines_of_a_perf_map_that_cannot_be_used_are_told(tmp_path):
     assert names == ["good"]
     told = [line for line in err.splitlines() if "SPAA-W802" in line]
     assert len(told) == 1 and "perf-77.map" in told[0] and "3 lines " in told[0] and "line 3" in told[0], err
+
+
+@pytest.mark.parametrize("line, why", [
+    (b"1000 ffffffffffffffff all", "size"), (b"0 ffffffffffffffff all", "size"), (b"1000 ffffffff all", "size"),
+    (b"1000 fffffffffffffff0 all", "size"), (b"5000 100 b\0d", "NUL"), (b"\0", "no address"),
+    (b"7f12345000 100 first7f12345100 80 second", "another line"), (b"0x7f12345000 0x100 9910x7f12345100 0x80 second", "another line")])
+def test_lines_of_a_perf_map_that_cannot_be_are_left_out(line, why, tmp_path):
+    err, names = symbolize_jit(tmp_path, "perf-77.map", b"5000 100 good\n" + line + b"\n", 0x5010, 0x90000, 0x7f12345010)
+    assert set(names) == {"good", "0x90000", "0x7f12345010"}
+    told = [line for line in err.splitlines() if "SPAA-W802" in line]
+    assert len(told) == 1 and "1 line " in told[0] and "line 2" in told[0] and why in told[0], err
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\r\n"])
+def test_a_perf_map_without_a_line_is_told(content, tmp_path):
+    err, names = symbolize_jit(tmp_path, "perf-77.map", content, 0x5010)
+    assert names == ["0x5010"] and err.count("SPAA-W802") == 1 and "no line" in err
+
+
+def test_names_in_a_perf_map_that_look_like_other_lines(tmp_path):
+    text = (b"7f12345000 100 LazyCompile:*at /a b/7f12345100 80\n7f12345200 100 call 7f12345000 80 x\n"
+            b"7f12345300 0 stub\n7f12345300 40 over it\n7f12345310 100 overlaps\n7f12346000 ffffff0 [all code]\n"
+            b"7f92345400 10 hash1f12345100 80 times\n")
+    err, names = symbolize_jit(tmp_path, "perf-77.map", text, 0x7f12345308, 0x7f12345240, 0x7f12345320)
+    assert set(names) == {"over it", "call 7f12345000 80 x", "overlaps"} and "W802" not in err
+
+
+@pytest.mark.parametrize("runtime", ["node", "python3"])
+def test_maps_of_runtimes_are_whole(runtime, tmp_path):
+    options = {"node": ["--perf-basic-prof", "-e"], "python3": ["-X", "perf", "-c"]}[runtime]
+    program = {"node": "let s = 0; for (let i = 0; i < 1e6; i++) s += [i].map(x => x + 1)[0];", "python3": "import json; json.dumps([1])"}
+    if not shutil.which(runtime):
+        pytest.skip(f"{runtime} is not here")
+    process = subprocess.Popen([runtime, *options, program[runtime]], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process.wait(120)
+    written = f"/tmp/perf-{process.pid}.map"
+    if not os.path.exists(written) or not os.path.getsize(written):
+        pytest.skip(f"{runtime} writes no map")
+    with open(written, "rb") as f:
+        content = f.read()
+    os.remove(written)
+    assert "W802" not in symbolize_jit(tmp_path, "perf-77.map", content, 0x5010)[0]
 
 
 def test_a_whole_perf_map_is_not_told(tmp_path):
