@@ -230,13 +230,13 @@ static void redact_header(struct redaction *x)
     for (size_t i = 0; x->ok && i < x->p->events.n; i++) {
         struct sp_event *e = &x->p->events.v[i];
         struct sp_str extra = redact_str(x, e->extra_json);
-        e->name = is_named(x, e->name) ? hashed(x, e->name, 'e') : e->name;
+        uint32_t name = is_named(x, e->name) ? hashed(x, e->name, 'e') : e->name;
+        x->ok = x->ok && sp_event_rename(x->p, (uint32_t)i, name);
         if (!sp_str_is(extra, "\"x_threads\":\"all\"") && !sp_str_is(extra, "\"x_threads\":\"some\"") &&
             !sp_str_is(extra, "\"x_threads\":\"cpus\""))
             drop(x, &e->extra_json); /* the two are ours: whose time was recorded */
         drop(x, &e->sampling_extra_json);
     }
-    x->ok = x->ok && sp_events_changed(x->p);
     x->left_out += x->p->source_pieces.n;
     x->p->source_pieces.n = 0;
     x->left_out += x->p->extensions.n;

@@ -238,19 +238,15 @@ static spaa_status sort_events(struct sp_profile *p)
 {
     size_t n = p->events.n, rows = 0;
     uint32_t *order = malloc((n + 1) * sizeof *order), *rank = malloc((n + 1) * sizeof *rank);
-    struct sp_event *sorted = malloc((n + 1) * sizeof *sorted);
     struct sp_sample *row = NULL;
-    spaa_status st = order && rank && sorted ? SPAA_OK : sp_nomem(p->diags);
+    spaa_status st = order && rank ? SPAA_OK : sp_nomem(p->diags);
     for (uint32_t i = 0; !st && i < n; i++)
         order[i] = i;
     if (!st) {
         qsort_r(order, n, sizeof *order, cmp_event, p);
-        for (uint32_t i = 0; i < n; i++) {
-            sorted[i] = p->events.v[order[i]];
+        for (uint32_t i = 0; i < n; i++)
             rank[order[i]] = i;
-        }
-        memcpy(n ? p->events.v : sorted, sorted, n * sizeof *sorted);
-        if (!sp_events_changed(p))
+        if (!sp_events_reorder(p, order))
             st = sp_nomem(p->diags);
         for (size_t i = 0; i < p->contexts.n; i++)
             if (p->contexts.v[i].event != SP_NONE)
@@ -267,7 +263,6 @@ static spaa_status sort_events(struct sp_profile *p)
     }
     free(order);
     free(rank);
-    free(sorted);
     return st;
 }
 

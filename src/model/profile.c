@@ -134,11 +134,27 @@ uint32_t sp_event_add(struct sp_profile *p, const struct sp_event *e)
     return SP_NONE;
 }
 
-bool sp_events_changed(struct sp_profile *p)
+/* What the map has under the name before is compared, and found to be another. */
+bool sp_event_rename(struct sp_profile *p, uint32_t event, uint32_t name)
 {
-    bool ok = true;
+    if (p->events.v[event].name == name)
+        return true;
+    p->events.v[event].name = name;
+    return sp_map_add(&p->event_map, sp_hash_mix(name, 0), event);
+}
+
+bool sp_events_reorder(struct sp_profile *p, const uint32_t *order)
+{
+    size_t n = p->events.n;
+    struct sp_event *sorted = malloc((n + 1) * sizeof *sorted);
+    bool ok = sorted != NULL;
+    for (size_t i = 0; ok && i < n; i++)
+        sorted[i] = p->events.v[order[i]];
+    if (ok && n)
+        memcpy(p->events.v, sorted, n * sizeof *sorted);
+    free(sorted);
     sp_map_clear(&p->event_map);
-    for (uint32_t i = 0; ok && i < p->events.n; i++)
+    for (uint32_t i = 0; ok && i < n; i++)
         ok = sp_map_add(&p->event_map, sp_hash_mix(p->events.v[i].name, 0), i);
     return ok;
 }

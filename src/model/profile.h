@@ -33,8 +33,9 @@ uint32_t sp_event_add(struct sp_profile *p, const struct sp_event *e); /* no mer
 uint32_t sp_event_add_named(struct sp_profile *p, const struct sp_event *e);
 uint32_t sp_event_find(const struct sp_profile *p, const char *name, size_t n);
 uint32_t sp_event_of_name(const struct sp_profile *p, uint32_t name);
-/* To be said when events got other names or another order, for sp_event_find. False: out of memory. */
-bool sp_events_changed(struct sp_profile *p);
+/* Both keep sp_event_find right. False: out of memory. */
+bool sp_event_rename(struct sp_profile *p, uint32_t event, uint32_t name);
+bool sp_events_reorder(struct sp_profile *p, const uint32_t *order); /* by their numbers until now */
 uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n);
 /* Before it has weights: how they combine; false: the vocabulary says otherwise. */
 bool sp_metric_combine(struct sp_profile *p, uint32_t metric, enum sp_metric_op op);

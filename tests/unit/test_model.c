@@ -132,6 +132,24 @@ static void test_a_thread_keeps_its_first_name(void **state)
     assert_int_equal(p->threads.n, 1);
 }
 
+static void test_events_are_found_by_the_names_they_have_now(void **state)
+{
+    struct fixture *f = *state;
+    struct sp_profile *p = f->p;
+    uint32_t first = sp_event_find(p, "cycles", 6), name = sp_profile_cstr(p, "wakeups");
+    assert_true(sp_event_rename(p, first, name));
+    assert_int_equal(sp_event_find(p, "wakeups", 7), first);
+    assert_int_equal(sp_event_find(p, "cycles", 6), SP_NONE);
+    struct sp_event e = {.name = sp_profile_cstr(p, "cycles"), .primary = f->metric};
+    uint32_t second = sp_event_add(p, &e);
+    assert_int_equal(sp_event_find(p, "cycles", 6), second);
+    assert_true(sp_events_reorder(p, (uint32_t[]){second, first}));
+    assert_int_equal(sp_event_find(p, "cycles", 6), 0);
+    assert_int_equal(sp_event_find(p, "wakeups", 7), 1);
+    assert_true(sp_event_rename(p, 1, e.name) && sp_event_rename(p, 1, name));
+    assert_int_equal(sp_event_find(p, "wakeups", 7), 1);
+}
+
 static void test_sums_beyond_64_bits_are_capped_and_told_once(void **state)
 {
     struct fixture *f = *state;
@@ -322,6 +340,7 @@ int main(void)
         WITH(test_stacks_are_found_again_by_frames_context_and_type),
         WITH(test_stacks_of_one_hash_are_told_apart_by_content),
         WITH(test_a_thread_keeps_its_first_name),
+        WITH(test_events_are_found_by_the_names_they_have_now),
         WITH(test_sums_beyond_64_bits_are_capped_and_told_once),
         WITH(test_numbers_given_as_text_stay_exact),
         WITH(test_zeros_before_a_number_are_no_part_of_it),

@@ -11,8 +11,10 @@ static spaa_status bpftrace_name_event(struct bt_reader *r)
         return SPAA_OK;
     if (!sp_agg_event_named(r->p, name, strlen(name), "count", &e))
         return sp_nomem(r->d);
-    r->p->events.v[r->maps.v[0].event] = e;
-    return sp_events_changed(r->p) ? SPAA_OK : sp_nomem(r->d);
+    uint32_t event = r->maps.v[0].event, asked = e.name;
+    e.name = r->p->events.v[event].name;
+    r->p->events.v[event] = e;
+    return sp_event_rename(r->p, event, asked) ? SPAA_OK : sp_nomem(r->d);
 }
 
 /* Counts stand beside the primary metric as samples; sums, averages and the like do not count. */

@@ -12,10 +12,9 @@ static spaa_status dtrace_name_groups(struct dt_reader *r)
     for (uint32_t i = 0; asked && i < r->groups.n; i++)
         asked = !sp_str_is(sp_pstr(r->p, r->groups.v[i].title), r->opts->event);
     for (uint32_t i = 0; r->groups.n > 1 && i < r->groups.n; i++)
-        if (r->groups.v[i].title && !(i == 0 && asked))
-            r->p->events.v[r->groups.v[i].event].name = r->groups.v[i].title;
-    if (!sp_events_changed(r->p))
-        return sp_nomem(r->d);
+        if (r->groups.v[i].title && !(i == 0 && asked) &&
+            !sp_event_rename(r->p, r->groups.v[i].event, r->groups.v[i].title))
+            return sp_nomem(r->d);
     for (uint32_t i = 0; i < r->groups.n; i++)
         if (!sp_agg_function_settle(&r->functions, r->groups.v[i].event, sp_pstr(r->p, r->groups.v[i].title),
                                     true, &r->groups.v[i].seen))

@@ -69,13 +69,13 @@ spaa_status sp_spindump_weigh_steps(struct spindump_reader *r)
     if (metric == SP_NONE || unit_text == SP_STR_FAIL)
         return sp_nomem(r->d);
     uint32_t layout = sp_layout_simple(p, r->tree.metric, SP_STR_NONE, metric, unit_text);
-    e->name = sp_profile_cstr(p, r->step_bytes ? "disk-writes" : "wakeups");
+    uint32_t event = sp_profile_cstr(p, r->step_bytes ? "disk-writes" : "wakeups");
     e->kind = SP_PROBE;
     e->mode = SP_PERIOD;
     e->sample_period =
         sp_profile_str(p, period, (size_t)snprintf(period, sizeof period, "%lld", (long long)r->step));
-    bool ok = layout != SP_NONE && e->name != SP_STR_FAIL && e->sample_period != SP_STR_FAIL &&
-              sp_events_changed(p);
+    bool ok = layout != SP_NONE && event != SP_STR_FAIL && e->sample_period != SP_STR_FAIL &&
+              sp_event_rename(p, r->event, event);
     for (uint32_t i = 0; ok && i < p->stacks.n; i++) {
         int64_t v;
         if (__builtin_mul_overflow(sp_weight(p, i, r->tree.metric), r->step, &v))
