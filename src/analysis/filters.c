@@ -163,6 +163,38 @@ spaa_status sp_frame_filters_of(const struct sp_profile *p, const struct sp_sele
     return st;
 }
 
+spaa_status sp_filters_of(const struct sp_profile *p, const struct sp_select_opts *opts, struct sp_diags *d,
+                          struct sp_filters **out)
+{
+    struct sp_filters *f = calloc(1, sizeof *f);
+    if (!f)
+        return sp_nomem(d);
+    f->of = *opts;
+    spaa_status st = sp_frame_filters_of(p, opts, d, &f->frames);
+    if (!st)
+        st = sp_who_of(p, opts, d, &f->who);
+    if (st)
+        sp_filters_free(f);
+    else
+        *out = f;
+    return st;
+}
+
+void sp_filters_free(struct sp_filters *f)
+{
+    if (!f)
+        return;
+    sp_frame_filters_free(&f->frames);
+    free(f->who);
+    free(f);
+}
+
+bool sp_filters_frames_are(const struct sp_filters *f, const struct sp_select_opts *o)
+{
+    return f->of.dso == o->dso && f->of.focus == o->focus && f->of.ignore == o->ignore &&
+           f->of.user_only == o->user_only && f->of.kernel_only == o->kernel_only;
+}
+
 static bool filters_has_kind(const struct sp_profile *p, uint32_t stack, bool kernel)
 {
     const uint32_t *frames = stack == SP_NONE ? NULL : sp_stack_frames(p, stack);

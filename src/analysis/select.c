@@ -317,17 +317,19 @@ static spaa_status select_gather(struct sp_selection *s, const struct sp_select_
                                  const struct sp_tally *tally, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
-    struct sp_frame_filters filters = {0};
+    const struct sp_filters *found = o->filters;
+    bool same = found && sp_filters_frames_are(found, o);
+    struct sp_frame_filters filters = same ? found->frames : (struct sp_frame_filters){0};
     struct gathering g = {.left = INT64_MAX, .samples_left = INT64_MAX, .leave_out = o->leave_out};
     unsigned char *fits = calloc(p->contexts.n + 1, 1); /* 1: of the event, 2: all filters fit too */
-    unsigned char *who = NULL;
-    spaa_status st = fits ? sp_frame_filters_of(p, o, d, &filters) : sp_nomem(d);
-    if (!st)
+    unsigned char *who = found ? found->who : NULL;
+    spaa_status st = !fits ? sp_nomem(d) : same ? SPAA_OK : sp_frame_filters_of(p, o, d, &filters);
+    if (!st && !found)
         st = sp_who_of(p, o, d, &who);
     if (!st)
-        st = o->by_event ? SPAA_OK
-             : o->pools  ? sp_pools_of(p, who, d, &s->pools)
-                         : sp_pools_none(p, d, &s->pools);
+        st = o->no_thread_names ? SPAA_OK
+             : o->pools         ? sp_pools_of(p, who, d, &s->pools)
+                                : sp_pools_none(p, d, &s->pools);
     struct sp_among contexts = sp_contexts_among(p, s->by_event, s->event);
     for (size_t k = 0; !st && k < contexts.n; k++) {
         uint32_t i = sp_among_at(contexts, k);
@@ -350,8 +352,10 @@ static spaa_status select_gather(struct sp_selection *s, const struct sp_select_
                 s->scale);
     if (g.odd)
         sp_emit(d, SP_W311, SP_AT_NOTHING, "stacks linked to several others: the user side was counted");
-    sp_frame_filters_free(&filters);
-    free(who);
+    if (!same)
+        sp_frame_filters_free(&filters);
+    if (!found)
+        free(who);
     free(fits);
     return st;
 }

@@ -21,17 +21,23 @@
 #include "model/events.h"
 #include "model/profile.h"
 
+struct sp_filters;
+
 struct sp_select_opts {
     const char *event, *metric;   /* NULL: the default ones */
     const uint32_t *event_number; /* the event by its number, instead */
     /* Of the profile, where many events are asked about in turn by their numbers: then only what is the
-     * event's own is gone through, and threads have no names (struct sp_selection.pools). NULL: all. Lent. */
+     * event's own is gone through. NULL: all. Lent. */
     const struct sp_by_event *by_event;
-    const char *thread; /* a tid, or threads as analysis/who.h reads names */
-    const char *pid;    /* decimal */
-    const char *comm;   /* a name likewise */
-    const char *state;  /* comma-separated x_state values */
-    const char *view;   /* cpu, latency, all; NULL: where there are states, the first of them that has some */
+    /* What sp_filters_of found for the filters below, so that it is not looked for again. NULL: it is. Lent.
+     */
+    const struct sp_filters *filters;
+    bool no_thread_names; /* struct sp_selection.pools stays empty: it is made of all threads there are */
+    const char *thread;   /* a tid, or threads as analysis/who.h reads names */
+    const char *pid;      /* decimal */
+    const char *comm;     /* a name likewise */
+    const char *state;    /* comma-separated x_state values */
+    const char *view; /* cpu, latency, all; NULL: where there are states, the first of them that has some */
     const char *dso, *focus, *ignore; /* regular expressions (PCRE2): stacks with such a frame */
     const char *hide;                 /* regular expression: frames to leave out of the stacks */
     /* A function as analysis/function_lookup.h names it: stacks are cut to start there, others are dropped.
@@ -117,6 +123,10 @@ struct sp_selection {
 spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *opts, struct sp_diags *d,
                       struct sp_selection *out);
 void sp_selection_free(struct sp_selection *s);
+/* Which contexts, functions and binaries the filters mean, whatever the event. Fails as sp_select does. */
+spaa_status sp_filters_of(const struct sp_profile *p, const struct sp_select_opts *opts, struct sp_diags *d,
+                          struct sp_filters **out);
+void sp_filters_free(struct sp_filters *f); /* NULL is fine */
 /* None of the profiles has what --allocators names: says what there is in this one, SPAA_ERR_NOT_FOUND. */
 spaa_status sp_select_no_allocators(const struct sp_profile *p, const char *allocators, struct sp_diags *d);
 /* All rows are of one input: peaks of several were not at one time, and are no parts of one total. */

@@ -12,6 +12,14 @@ struct sp_frame_filters {
     bool any;
 };
 
+struct sp_filters {
+    unsigned char *who; /* as sp_who_of has it */
+    struct sp_frame_filters frames;
+    struct sp_select_opts of; /* what they were found for */
+};
+/* Whether the options look for frames as those do that filters were found for: some are asked without. */
+bool sp_filters_frames_are(const struct sp_filters *f, const struct sp_select_opts *o);
+
 /* The contexts that --thread and --comm mean: a byte for each, to be freed; NULL: there are no such filters.
  */
 spaa_status sp_who_of(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d,

@@ -48,8 +48,11 @@ static spaa_status gather_metrics(struct sp_info *x, uint32_t event)
     spaa_status st = SPAA_OK;
     for (uint32_t m = 0; !st && m < p->metrics.n; m++) {
         const char *name = sp_str_cstr(&p->strs, p->metrics.v[m].name);
-        struct sp_select_opts o = {
-            .event_number = &event, .metric = name, .view = "all", .by_event = &x->by_event};
+        struct sp_select_opts o = {.event_number = &event,
+                                   .metric = name,
+                                   .view = "all",
+                                   .by_event = &x->by_event,
+                                   .no_thread_names = true};
         struct sp_selection s;
         if (sp_event_metric_among(p, &x->by_event, event, name) != m)
             continue;
@@ -66,7 +69,8 @@ static spaa_status gather_metrics(struct sp_info *x, uint32_t event)
 static spaa_status gather_event(struct sp_info *x, uint32_t event)
 {
     struct sp_selection s;
-    struct sp_select_opts o = {.event_number = &event, .view = "all", .by_event = &x->by_event};
+    struct sp_select_opts o = {
+        .event_number = &event, .view = "all", .by_event = &x->by_event, .no_thread_names = true};
     struct sp_info_event *e = &x->events[event];
     spaa_status st = sp_select(x->profile, &o, x->q->diags, &s);
     if (st)

@@ -21,6 +21,8 @@ struct event_sums {
 
 struct events {
     struct sp_asked a; /* the selection to begin with */
+    struct sp_by_event by_event;
+    struct sp_filters *filters;
     SP_VEC(struct event_sums) list;
 };
 
@@ -42,16 +44,30 @@ static spaa_status events_begin(struct sp_ask *q, struct sp_answer *out, struct 
     return sp_asked_select(q, &o, out, &x->a); /* where no event has it, says what there is */
 }
 
+/* What each event would have to look for again. */
+static spaa_status events_prepare(struct sp_ask *q, struct events *x)
+{
+    struct sp_select_opts o;
+    if (!sp_by_event_of(q->profiles[0], &x->by_event))
+        return sp_nomem(q->diags);
+    return sp_ask_select_opts(q, &o) ? sp_filters_of(q->profiles[0], &o, q->diags, &x->filters)
+                                     : SPAA_ERR_USAGE;
+}
+
 static spaa_status events_add(struct events *x, uint32_t event)
 {
     struct sp_ask *q = x->a.q;
     struct sp_select_opts o;
     struct sp_selection s;
-    if (q->options->metric && sp_event_metric(q->profiles[0], event, q->options->metric) == SP_NONE)
+    const char *metric = q->options->metric;
+    if (metric && sp_event_metric_among(q->profiles[0], &x->by_event, event, metric) == SP_NONE)
         return SPAA_OK;
     if (!sp_ask_select_opts(q, &o))
         return SPAA_ERR_USAGE;
     o.event_number = &event;
+    o.by_event = &x->by_event;
+    o.filters = x->filters;
+    o.no_thread_names = true; /* the rows are no threads */
     o.may_be_empty = true;
     spaa_status st = sp_ask_select(q, &o, &s);
     if (st)
@@ -152,6 +168,8 @@ spaa_status sp_top_events(struct sp_ask *q, size_t limit, struct sp_answer *out)
 {
     struct events x;
     spaa_status st = events_begin(q, out, &x);
+    if (!st)
+        st = events_prepare(q, &x);
     for (uint32_t e = 0; !st && e < q->profiles[0]->events.n; e++)
         st = events_add(&x, e);
     if (!st && !x.list.n)
@@ -167,6 +185,8 @@ spaa_status sp_top_events(struct sp_ask *q, size_t limit, struct sp_answer *out)
         st = sp_asked_end(&x.a);
     }
     sp_vec_free(&x.list);
+    sp_by_event_free(&x.by_event);
+    sp_filters_free(x.filters);
     sp_asked_free(&x.a);
     return st;
 }

@@ -41,6 +41,12 @@ def test_info_has_sums_of_each(many):
     assert [e["name"] for e in events if e["default"]] == ["ev0"]
 
 
+@pytest.mark.parametrize("how", [(), ("--thread", "1"), ("--focus", "f"), ("--comm", "prog")])
+def test_top_has_a_row_of_each(how, many):
+    rows = json.loads(asked("top", many, "--by", "event", "--json", "-n", "0", *how))["rows"]
+    assert len(rows) == EVENTS and {r["samples"] for r in rows} == {1}
+
+
 def test_a_recording_with_many_events_of_one_name(tmp_path):
     """Each gets a number behind its name; all from 2 on were tried for each."""
     r = Recording([(1, 0, IP | TID | TIME | ID | PERIOD, {}) for _ in range(EVENTS)])
