@@ -1,7 +1,12 @@
 /*
- * What nobody holds: of a process that is no more, without its lock, a minute old, and ours. The lock tells
- * of processes that are not seen from here (in another container), the minute of those that made the file and
- * did not yet lock it. Where there is a process of that number it may be another one: then a day old.
+ * A half-written file goes when its name is one of ours, it is a file of the user's own, nobody has its lock,
+ * and nobody has written to it for an hour.
+ *
+ * The lock says whether its writer lives. The number of the process in its name does not: in a container it
+ * is that of something else here, as 1 always is, and numbers are used again. Locks are those of this
+ * system's, whatever the container; on file systems that several machines share they may not be seen: there
+ * nobody has to have written for a day. The hour is for what shares a folder of this machine unseen, as a
+ * virtual machine does, and for a file that was made and is not locked yet.
  */
 #include "io/stale.h"
 
@@ -9,17 +14,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LOOKED_AT_MAX 4096 /* names in a folder */
-#define OLD_SECONDS   60
+#define OLD_SECONDS   (60 * 60)
 #define DAY_SECONDS   (24 * 60 * 60)
 
 void sp_half_hold(int fd)
@@ -27,19 +33,30 @@ void sp_half_hold(int fd)
     flock(fd, LOCK_EX | LOCK_NB);
 }
 
-/* The process that a name is of; 0: the name is none of ours. */
-static long process_of(const char *name)
+static bool is_half_name(const char *name)
 {
     const size_t n = sizeof SP_HALF_BEGIN - 1;
     char *end;
     if (strncmp(name, SP_HALF_BEGIN, n) != 0 || !isdigit((unsigned char)name[n]))
-        return 0;
-    errno = 0;
-    long pid = strtol(name + n, &end, 10);
-    if (errno || *end != '-' || !isdigit((unsigned char)end[1]))
-        return 0;
+        return false;
+    strtoul(name + n, &end, 10);
+    if (*end != '-' || !isdigit((unsigned char)end[1]))
+        return false;
     strtoul(end + 1, &end, 10);
-    return strcmp(end, SP_HALF_END) == 0 ? pid : 0;
+    return strcmp(end, SP_HALF_END) == 0;
+}
+
+/* Whether no other machine writes to the file system; what is not known is taken for shared. */
+static bool is_of_this_machine(int fd)
+{
+    static const uint32_t kinds[] = {
+        0xEF53 /* ext */,         0x58465342 /* XFS */, 0x9123683E /* Btrfs */, 0x01021994 /* tmpfs */,
+        0x794C7630 /* overlay */, 0x2FC12FC1 /* ZFS */, 0xF2F52010 /* F2FS */,  0xCA451A4E /* bcachefs */};
+    struct statfs fs;
+    for (size_t i = 0; !fstatfs(fd, &fs) && i < sizeof kinds / sizeof *kinds; i++)
+        if ((uint32_t)fs.f_type == kinds[i])
+            return true;
+    return false;
 }
 
 static void clean(int folder, const char *name, time_t age)
@@ -69,10 +86,8 @@ void sp_half_clean(const char *path)
     free(name);
     const struct dirent *e;
     for (int i = 0; d && i < LOOKED_AT_MAX && (e = readdir(d)); i++) {
-        long pid = process_of(e->d_name);
-        bool gone = pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH;
-        if (pid > 0)
-            clean(dirfd(d), e->d_name, gone ? OLD_SECONDS : DAY_SECONDS);
+        if (is_half_name(e->d_name))
+            clean(dirfd(d), e->d_name, is_of_this_machine(dirfd(d)) ? OLD_SECONDS : DAY_SECONDS);
     }
     if (d)
         closedir(d);

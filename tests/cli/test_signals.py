@@ -173,20 +173,19 @@ def test_a_limit_of_file_size_is_an_error_with_words(large, tmp_path):
 
 
 def test_half_written_files_of_dead_processes_go(tmp_path):
-    """Those of processes that live or hold them, young ones, and what is named otherwise stay."""
+    """Those that somebody holds, young ones, and what is named otherwise stay: the number says nothing of who writes."""
     gone = subprocess.Popen(["true"])
     gone.wait()
-    old = time.time() - 3600
-    dead, young, alive = (f".spaa-{p}-{n}.tmp" for p, n in ((gone.pid, 0), (gone.pid, 1), (os.getpid(), 0)))
-    held, other = f".spaa-{gone.pid}-2.tmp", f".spaa-{gone.pid}-x.tmp"
-    reused = f".spaa-{os.getpid()}-1.tmp"  # nobody writes for a day: the number is another process's now
-    for name in (dead, young, alive, held, other, reused):
+    # Of a container, 1 is its own first process and not this system's; any number may be another process's now.
+    dead, foreign, reused = f".spaa-{gone.pid}-0.tmp", ".spaa-1-0.tmp", f".spaa-{os.getpid()}-1.tmp"
+    young, other = f".spaa-{gone.pid}-1.tmp", f".spaa-{gone.pid}-x.tmp"
+    held = f".spaa-{gone.pid}-2.tmp"
+    for name in (dead, young, foreign, held, other, reused):
         (tmp_path / name).write_text("half")
-        if name != young:
-            os.utime(tmp_path / name, (old, old))
-    os.utime(tmp_path / reused, (old - 86400, old - 86400))
+        age = 600 if name == young else 3700
+        os.utime(tmp_path / name, (time.time() - age, time.time() - age))
     (tmp_path / "in.folded").write_text("main;work 3\n")
     with open(tmp_path / held, "rb") as f:
         fcntl.flock(f, fcntl.LOCK_EX)
         subprocess.run([BIN, "convert", tmp_path / "in.folded", "-o", tmp_path / "out.spaa"], check=True)
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([young, alive, held, other, "in.folded", "out.spaa"])
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([young, held, other, "in.folded", "out.spaa"])
