@@ -39,6 +39,8 @@ struct writer {
     uint64_t written; /* what the buffer held before */
     uint64_t most;    /* of all that is written: sp_output_at_most */
     bool beyond;      /* it was more */
+    bool screen;      /* sp_output_for_screen */
+    bool lead;        /* of these, the last byte was the first of U+0080 to U+00BF */
 };
 
 static void output_fail(struct writer *w, int error)
@@ -58,9 +60,27 @@ static void fail_memory(struct writer *w)
     w->o.status = sp_nomem(w->diags);
 }
 
+/* C0 but tab and newline, DEL, and C1, as two bytes of UTF-8. */
+static bool output_has_control(struct writer *w, const unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if ((p[i] < 0x20 && p[i] != '\t' && p[i] != '\n') || p[i] == 0x7f || (w->lead && p[i] < 0xA0))
+            return true;
+        w->lead = p[i] == 0xC2;
+    }
+    return false;
+}
+
 static void output_put(struct writer *w, const void *data, size_t n)
 {
     const char *p = data;
+    if (w->screen && !w->o.status && output_has_control(w, data, n)) {
+        w->o.len = 0;
+        w->o.status = SPAA_ERR_IO;
+        sp_emit_hint(w->diags, SP_E020, SP_AT_NOTHING,
+                     "-o FILE, or a pipe (`| cat -v` shows them), gets all of it as it is",
+                     "%s is a terminal, which would obey control characters in this", w->path);
+    }
     while (n && !w->o.status) {
         ssize_t sent = sp_write_fd(w->target.fd, p, n);
         if (sent >= 0) {
@@ -310,6 +330,7 @@ spaa_status sp_output_open(const char *path, struct sp_diags *d, struct sp_outpu
         sp_output_close(&w->o);
         return st;
     }
+    w->screen = isatty(w->target.fd);
     *out = &w->o;
     return SPAA_OK;
 }
@@ -329,6 +350,11 @@ spaa_status sp_output_memory(struct sp_diags *d, struct sp_output **out)
     struct writer *w = new_writer("memory", MEMORY, d);
     *out = w ? &w->o : NULL;
     return w ? SPAA_OK : sp_nomem(d);
+}
+
+void sp_output_for_screen(struct sp_output *o)
+{
+    ((struct writer *)o)->screen = true;
 }
 
 const char *sp_output_data(struct sp_output *o, size_t *n)

@@ -42,6 +42,11 @@ char *sp_output_room(struct sp_output *o, size_t n);
  */
 void sp_output_at_most(struct sp_output *o, uint64_t bytes);
 bool sp_output_within(struct sp_output *o);
+/*
+ * The bytes are shown on a terminal, which would obey control characters: those but tab and newline are
+ * refused from here on, and reported. sp_output_open does it of terminals.
+ */
+void sp_output_for_screen(struct sp_output *o);
 /* The file that is renamed in the end; NULL: written directly, or done. Lent until commit or close. */
 const char *sp_output_temporary(const struct sp_output *o);
 /* Flushes, syncs and renames; SPAA_ERR_CLOSED when the other end of a pipe went away. */

@@ -1,12 +1,13 @@
 /*
  * Output files of commands. Who runs one is told of a file that is half-written, so that it can be removed
  * when the program ends before its time: at a moment at which no signal can come between the file and the
- * telling.
+ * telling. What is a profile is written as it is, but not to a terminal where that would obey it.
  */
 #include "run/run.h"
 
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Devices and pipes are written directly: there is no file to tell of, and opening one may wait for a reader.
  */
@@ -20,7 +21,10 @@ spaa_status sp_run_output_open(struct sp_run *run, const char *path, struct sp_o
 {
     sigset_t all, before;
     if (strcmp(path, "-") == 0) {
+        bool screen = run->fd >= 0 && isatty(run->fd); /* before a pager stands in between */
         sp_run_stdout(run);
+        if (run->out && screen)
+            sp_output_for_screen(run->out);
         *out = run->out;
         return run->out ? SPAA_OK : run->status;
     }

@@ -72,6 +72,37 @@ def test_what_fits_the_screen_is_shown_as_it_is(tmp_path):
     assert code == 0 and "main" in shown and "(END)" not in shown
 
 
+# ---- profiles are written as they are, but not to a terminal ----
+
+
+@pytest.mark.parametrize("bad", ["\x1b]0;owned\x07", "\x1b[2J", "\x9b2J", "\x7f"])
+def test_a_terminal_gets_no_control_characters_of_a_profile(bad, tmp_path):
+    path = tmp_path / "p.folded"
+    path.write_bytes(f"main;before 1\nmain;f{bad}g 2\n".encode())
+    for env in ({"PAGER": "cat"}, {"PAGER": "tee /dev/null"}):
+        shown, code = shown_with("convert", path, "--to", "folded", "-o", "-", NO_COLOR="1", **env)
+        assert code == 3 and "SPAA-E020" in shown and "-o FILE" in shown
+        assert not any(c in shown for c in bad if not c.isprintable())
+    for target in ("/dev/stdout", "/dev/tty"):
+        shown, _ = shown_with("convert", path, "--to", "folded", "-o", target, PAGER="cat", NO_COLOR="1")
+        assert not any(c in shown for c in bad if not c.isprintable()), target
+    done = run("convert", path, "--to", "folded", "-o", "-", code=0)
+    run("convert", path, "--to", "folded", "-o", tmp_path / "out", code=0)
+    assert f"main;f{bad}g 2\n".encode() in (tmp_path / "out").read_bytes() and "f" in done.out
+
+
+def test_a_terminal_gets_no_packed_bytes_of_a_profile(folded):
+    shown, code = shown_with("convert", folded, "--to", "pprof", "-o", "-", PAGER="cat")
+    assert code == 3 and "SPAA-E020" in shown and "\x1f" not in shown
+
+
+def test_a_terminal_gets_a_profile_without_them(folded, tmp_path):
+    folded.write_text("main;f\u00e4\u00a0\u0436 1\nmain;g\th 2\n")
+    for to in ("folded", "spaa"):
+        shown, code = shown_with("convert", folded, "--to", to, "-o", "-", PAGER="cat")
+        assert code == 0 and shown == run("convert", folded, "--to", to, "-o", "-", code=0).out
+
+
 # ---- help, at the width of the terminal ----
 
 
