@@ -270,10 +270,23 @@ static spaa_status bpftrace_take_line(struct bt_reader *r, const char *p, size_t
     return SPAA_OK;
 }
 
+/* The last line of a file that ends without a newline: a bar that is not closed, or what may be whole. */
+static void bpftrace_say_cut(struct bt_reader *r, const char *p, size_t n)
+{
+    const char *bar = r->in_rows ? memchr(p, '|', n) : NULL;
+    if (bar && (bar == p + n - 1 || p[n - 1] != '|'))
+        sp_emit(r->d, SP_L301, SP_AT_LINE(r->lines.line, r->lines.offset),
+                "the file ends inside the bar of a histogram: \"%.*s\"", (int)(n < 80 ? n : 80), p);
+    else
+        sp_lines_say_cut(r->d, r->lines.line, r->lines.offset);
+}
+
 spaa_status bt_take_line(void *reader, const char *p, size_t n)
 {
     struct bt_reader *r = reader;
     spaa_status st = bpftrace_take_line(r, p, n);
+    if (!st && r->lines.cut && n && (r->in_rows || !r->open))
+        bpftrace_say_cut(r, p, n);
     return !st && r->opts->strict && r->unfinished ? SPAA_ERR_INPUT : st;
 }
 

@@ -279,6 +279,8 @@ spaa_status dt_take_line(void *reader, const char *p, size_t n)
 {
     struct dt_reader *r = reader;
     spaa_status st = dtrace_take_line(r, p, n);
+    if (!st && r->lines.cut && n)
+        sp_lines_say_cut(r->d, r->lines.line, r->lines.offset);
     return !st && r->opts->strict && r->unfinished ? SPAA_ERR_INPUT : st;
 }
 
@@ -289,5 +291,9 @@ spaa_status dt_take_end(struct dt_reader *r)
         st = dt_held_is_value(r);
     if (!st)
         st = dt_tail_is_value(r);
+    if (!st && r->open && r->any && r->keys.stacks && !r->sure &&
+        !r->lead.is) /* others were followed by it */
+        sp_emit(r->d, SP_I322, SP_AT_LINE(r->first_line, SP_NOWHERE),
+                "the file ends inside what may be a stack without its value: it may be cut off");
     return st ? st : dt_abandon(r);
 }

@@ -21,6 +21,7 @@
  * those from a known entry on.
  */
 #include "base/num.h"
+#include "formats/common/text/lines.h"
 #include "formats/common/text/off_cpu_option.h"
 #include "formats/folded/folded.h"
 #include "model/waiting.h"
@@ -279,6 +280,8 @@ static spaa_status folded_lines(struct folded_reader *r, struct sp_input *in, co
             spaa_status st = folded_count(r, &line);
             if (st != SPAA_OK)
                 return st;
+            if (!nl && stop[-1] >= '0' && stop[-1] <= '9') /* of which more may follow */
+                sp_lines_say_cut(r->d, r->line, r->view_offset + (uint64_t)(p - start));
         } else if (is == SP_FOLD_NOTHING) {
             sp_emit(r->d, nl ? SP_L302 : SP_L301, SP_AT_LINE(r->line, r->view_offset + (uint64_t)(p - start)),
                     "%s: \"%.*s\"", nl ? "no stack and number" : "the last line is incomplete",

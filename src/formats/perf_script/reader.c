@@ -20,6 +20,7 @@
  * Lines that are none of this are reported and cost only themselves.
  */
 #include "base/num.h"
+#include "formats/common/text/lines.h"
 #include "formats/format.h"
 #include "formats/perf_script/perf_script.h"
 #include "formats/perf_script/write.h"
@@ -211,6 +212,24 @@ static bool perf_script_cut_frame(struct reader *r, struct sp_ps_sample *s, bool
     return false;
 }
 
+/* The last sample of the text: perf prints a blank line behind frames, but where other fields follow them. */
+static void perf_script_say_end(struct reader *r, struct sp_ps_text text, uint64_t line)
+{
+    struct sp_ps_frame f;
+    const char *end = text.p + text.n, *nl = memrchr(text.p, '\n', text.n ? text.n - 1 : 0);
+    const char *last = nl ? nl + 1 : text.p, *eol = end;
+    while (eol > last && (eol[-1] == '\n' || eol[-1] == '\r'))
+        eol--;
+    if (last == eol)
+        return;
+    if (*last == '\t' && sp_ps_frame_line(last, eol, &f) && f.dso.p)
+        sp_emit(
+            r->d, SP_I322, SP_AT_LINE(line, perf_script_offset_of(r, last)),
+            "the file ends inside a sample, with no blank line behind its frames: callers may be missing");
+    else if (end[-1] != '\n')
+        sp_lines_say_cut(r->d, line, perf_script_offset_of(r, last));
+}
+
 /* One sample from its line [p, eol) on. *next NULL: more of the input is needed. */
 static spaa_status perf_script_sample(struct reader *r, struct sp_ps_sample *s, const char *eol,
                                       const char *end, const char **next)
@@ -240,7 +259,10 @@ static spaa_status perf_script_sample(struct reader *r, struct sp_ps_sample *s, 
         return SPAA_OK;
     at.offset = perf_script_offset_of(r, start);
     at.at_end = r->final && stop == end;
+    uint64_t bad = r->stacks.bad;
     spaa_status st = perf_script_take_line(r, s, text, &at, &lines);
+    if (!st && at.at_end && !at.one_line && text.n && r->stacks.bad == bad)
+        perf_script_say_end(r, text, r->line + lines);
     r->line += lines - at.one_line + (!at.one_line && start != below);
     *next = stop;
     return st;
@@ -361,6 +383,8 @@ static spaa_status perf_script_records(struct reader *r, const char *p, const ch
             if (!nl && r->p->frames.n) /* the others have stacks: it was cut off before its own */
                 perf_script_unknown_line(r, p, stop, false);
             else {
+                if (!nl)
+                    sp_lines_say_cut(r->d, r->line, perf_script_offset_of(r, p));
                 spaa_status st = sp_ps_is_side_band(&s) ? perf_script_side_band(r, &s)
                                                         : perf_script_sample(r, &s, eol, end, &next);
                 if (st != SPAA_OK)

@@ -260,17 +260,19 @@ static bool perf_script_parse_entry(struct sp_ps_stacks *st, struct sp_ps_text t
             eol--;
         struct sp_ps_piece piece = {0};
         struct sp_ps_piece *under = st->pieces.n ? &st->pieces.v[st->pieces.n - 1] : NULL;
-        if (!nl && at->at_end && !at->one_line && perf_script_is_indent(p, eol)) {
+        /* Without its line end a frame ends as it should, or it is cut. */
+        bool last = !nl && at->at_end && !at->one_line, cut = last && (eol == p || eol[-1] != ')');
+        if (last && perf_script_is_indent(p, eol)) {
             *bad = true;
             perf_script_bad_line(st, p, eol, at, offset + (uint64_t)(p - text.p), line, true);
         } else if (under && perf_script_is_srcline(p, eol, trimmed)) {
             under->srcline = perf_script_srcline_of(p, eol);
-        } else if (!(under && !under->frame.inlined) && sp_ps_frame_line(p, eol, &piece.frame) &&
+        } else if (!cut && !(under && !under->frame.inlined) && sp_ps_frame_line(p, eol, &piece.frame) &&
                    (piece.frame.dso.p || !st->dso_seen)) {
             st->dso_seen |= !piece.frame.inlined && piece.frame.dso.p;
             if (!sp_vec_push(&st->pieces, piece))
                 return false;
-        } else if (perf_script_srcline_of(p, eol).n) {
+        } else if (cut || perf_script_srcline_of(p, eol).n) {
             *bad = true;
             perf_script_bad_line(st, p, eol, at, offset + (uint64_t)(p - text.p), line, !nl);
         }

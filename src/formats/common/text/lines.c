@@ -44,3 +44,9 @@ spaa_status sp_lines_read(struct sp_lines *l, struct sp_input *in)
         want = rest + 1 < SP_LINE_MAX / 2 ? 2 * rest + 1 : SP_LINE_MAX + 1;
     }
 }
+
+void sp_lines_say_cut(struct sp_diags *d, uint64_t line, uint64_t offset)
+{
+    sp_emit(d, SP_I322, SP_AT_LINE(line, offset),
+            "the file ends inside its last line, which has no newline: it may be cut off");
+}
