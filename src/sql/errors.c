@@ -253,7 +253,7 @@ spaa_status sql_failed(struct sp_sql *q, int rc)
         sp_emit(q->diags, SP_E652, SP_AT_NOTHING, "the query took longer than %u s", q->timeout);
         return q->status = SPAA_ERR_LIMIT;
     case SQLITE_TOOBIG:
-        sp_emit(q->diags, SP_E653, SP_AT_NOTHING, "a value of the query is longer than 1 MiB");
+        sp_emit(q->diags, SP_E653, SP_AT_NOTHING, "a value of the query is longer than 256 KiB");
         return q->status = SPAA_ERR_LIMIT;
     case SQLITE_AUTH:
     case SQLITE_READONLY:

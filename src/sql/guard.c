@@ -12,8 +12,11 @@
 #include "base/watch.h"
 
 enum {
-    VALUE_MAX = 1 << 20, /* bytes of a string or blob: a search in it is quadratic in the worst case */
-    STEPS = 2000,        /* of SQLite's machine between two looks at the clock */
+    /* Bytes of a string or blob. instr and replace are quadratic in the worst case, and can neither be
+     * cancelled nor timed out: of half as many in as many they take less than a second. */
+    VALUE_MAX = 1 << 18,
+    TEXT_MAX = 1 << 20, /* bytes of SQL */
+    STEPS = 2000,       /* of SQLite's machine between two looks at the clock */
 };
 
 static const char *const harmless_tables[] = {"json_each",
@@ -159,7 +162,7 @@ int sql_guard(struct sp_sql *q)
                               SQLITE_DBCONFIG_DQS_DML,
                               SQLITE_DBCONFIG_DQS_DDL};
     static const int limits[][2] = {
-        {SQLITE_LIMIT_LENGTH, VALUE_MAX},    {SQLITE_LIMIT_SQL_LENGTH, VALUE_MAX},
+        {SQLITE_LIMIT_LENGTH, VALUE_MAX},    {SQLITE_LIMIT_SQL_LENGTH, TEXT_MAX},
         {SQLITE_LIMIT_ATTACHED, 0},          {SQLITE_LIMIT_WORKER_THREADS, 0},
         {SQLITE_LIMIT_EXPR_DEPTH, 500},      {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
         {SQLITE_LIMIT_VARIABLE_NUMBER, 1000}};
