@@ -139,7 +139,8 @@ static bool dwarf_lines_read_header(struct program *g)
     g->min_length = (unsigned)sp_dw_fixed(c, 1);
     g->max_ops = version >= 4 ? (unsigned)sp_dw_fixed(c, 1) : 1;
     sp_dw_skip(c, 1);
-    g->line_base = (signed char)sp_dw_fixed(c, 1);
+    int base = (int)sp_dw_fixed(c, 1); /* a signed byte */
+    g->line_base = base < 128 ? base : base - 256;
     g->line_range = (unsigned)sp_dw_fixed(c, 1);
     g->opcode_base = (unsigned)sp_dw_fixed(c, 1);
     g->lengths = c->p;
