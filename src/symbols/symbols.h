@@ -176,7 +176,8 @@ const char *sp_module_build_id(const struct sp_module *m);
  * build-id of it. Not of one below symfs: whoever put it there says that it is the one.
  */
 bool sp_module_is_doubtful(const struct sp_module *m);
-#define SP_DOUBTFUL_WHY "the binary was replaced, or written after the recording, which has no build-id of it"
+#define SP_DOUBTFUL_WHY                                                                                      \
+    "the binary was replaced, or changed since it was recorded, and no build-id shows which one ran"
 /* FILE: where the ELF file and its separate debug file were found; NULL where they were not (yet). */
 const char *sp_module_file(const struct sp_module *m);
 const char *sp_module_debug(const struct sp_module *m);

@@ -65,7 +65,7 @@ def test_a_later_binary_names_but_that_is_said(tmp_path, id_):
     answer = ask("annotate", profile, "sum")
     assert answer["files"][0]["newer"] is None and answer["files"][0]["source"] == "recorded" and answer["ranges"][0]["text"]
     text = said(profile, "sum")
-    assert "! the binary was replaced, or written after the recording, which has no build-id of it" in text and "is a copy" not in text
+    assert "! the binary was replaced, or changed since it was recorded, and no build-id shows which one ran" in text and "is a copy" not in text
 
 
 @needs_tools
@@ -74,7 +74,7 @@ def test_a_binary_that_was_there_is_believed(tmp_path):
     profile, err = named(recorded(tmp_path, -HOUR))
     assert "W809" not in err and "build_id" in dso(profile) and "x_spaa" not in dso(profile)
     assert ask("annotate", profile, "sum")["files"][0]["newer"] is False
-    assert "written after" not in said(profile, "sum")
+    assert "no build-id shows" not in said(profile, "sum")
 
 
 @needs_tools
@@ -112,7 +112,7 @@ def test_instructions_of_it_are_refused(tmp_path):
     compiled(tmp_path, "none")
     profile, _ = named(recorded(tmp_path, HOUR))
     answer = ask("annotate", profile, "sum", "--asm")
-    assert "written after the recording" in answer["no_instructions"] and "--symfs" in answer["hint"]
+    assert "changed since it was recorded" in answer["no_instructions"] and "--symfs" in answer["hint"]
     assert not answer.get("instructions")
 
 
@@ -137,8 +137,11 @@ def test_embedded_text_of_it_has_no_date(tmp_path):
     assert dso(tmp_path / "kept.spaa")["x_spaa"] == {"doubtful": True}
 
 
-def perf_data(folder, file=None, deleted=True, host=None, build_id=b"", table=()):
-    """A recording of sum by its addresses, of which perf tells the path, and perhaps the inode."""
+def perf_data(folder, file=None, deleted=True, host=None, build_id=b"", table=(), changed=0, last=0):
+    """A recording of sum by its addresses, of which perf tells the path, and perhaps the inode.
+
+    The file is changed so many seconds before the recording's end, which is now; of the last sample the header tells the time.
+    """
     out = subprocess.run(["nm", "-S", folder / "shop"], capture_output=True, text=True, check=True).stdout
     start, size = next((int(f[0], 16), int(f[1], 16)) for f in map(str.split, out.splitlines()) if len(f) == 4 and "sum" in f[3])
     load = subprocess.run(["readelf", "-lW", folder / "shop"], capture_output=True, text=True, check=True).stdout
@@ -154,9 +157,12 @@ def perf_data(folder, file=None, deleted=True, host=None, build_id=b"", table=()
         r.features[2] = r.pack("IHHi20sI", 0, 2, 36 + len(name), 10, table[1], 0) + name
     if host:
         r.features[3] = r.text(host)
+    if last:
+        r.features[21] = r.pack("QQ", 10, last)
     (folder / "perf.data").write_bytes(r.bytes())
-    at = os.stat(folder / "perf.data").st_mtime - HOUR
-    os.utime(folder / "shop", (at, at))
+    at = os.stat(folder / "perf.data").st_mtime_ns - (changed or HOUR) * 10**9
+    os.utime(folder / "shop", ns=(at, at))
+    os.utime(folder / "perf.data")
     return folder / "perf.data"
 
 
@@ -223,6 +229,35 @@ def test_another_inode_on_the_device_of_the_recording_is_another_binary(tmp_path
     host = None if "no host" in change else os.uname().nodename.encode() + (b"x" if "host" in change else b"")
     profile, err = converted(perf_data(tmp_path, file, False, host))
     assert names(profile) and ("W809" in err, "x_spaa" in dso(profile)) == (doubtful, doubtful)
+
+
+@needs_tools
+@pytest.mark.parametrize("host, doubtful", ((os.uname().nodename, True), ("another", False)))
+def test_a_time_of_writing_that_was_set_back_shows_nothing(tmp_path, host, doubtful):
+    """`cp -p old shop`: written an hour before, but its inode says that it was changed after the recording."""
+    compiled(tmp_path, "none")
+    st = os.stat(tmp_path / "shop")
+    file = (os.major(st.st_dev), os.minor(st.st_dev), st.st_ino, 0)
+    data = perf_data(tmp_path, file, False, host.encode())
+    assert "W809" not in converted(data)[1]
+    os.utime(data, (os.stat(data).st_mtime - 60,) * 2)
+    profile, err = converted(data)
+    assert names(profile) and ("W809" in err, "x_spaa" in dso(profile)) == (doubtful, doubtful)
+
+
+@needs_tools
+@pytest.mark.parametrize("id_", ("none", "0x" + "ab" * 20))
+@pytest.mark.parametrize("changed, host, doubtful", ((5, "", True), (15, "", False), (5, "x", False)))
+def test_a_binary_that_was_written_to_between_its_map_and_the_end(tmp_path, id_, changed, host, doubtful):
+    """Mapped 10 s before the last sample; `cp new shop` keeps the inode, and perf stores the build-id of what is there at the end."""
+    compiled(tmp_path, id_)
+    st = os.stat(tmp_path / "shop")
+    file = (os.major(st.st_dev), os.minor(st.st_dev), st.st_ino, 0)
+    table = () if id_ == "none" else (os.fsencode(tmp_path / "shop"), b"\xab" * 20)
+    data = perf_data(tmp_path, file, False, (os.uname().nodename + host).encode(), table=table, changed=changed, last=10**10)
+    profile, err = converted(data)
+    assert names(profile) and ("W809" in err, "x_spaa" in dso(profile)) == (doubtful, doubtful)
+    assert doubtful or id_ == "none" or dso(profile)["build_id"] == "ab" * 20
 
 
 @needs_tools

@@ -379,11 +379,13 @@ static void pd_features_pmus(struct section *s)
     sp_buf_ch(s->b, '}');
 }
 
-static void pd_features_sample_time(struct section *s)
+static void pd_features_sample_time(struct sp_pd *pd, struct section *s)
 {
+    pd->told_first = sp_pd_take_u64(&s->c);
+    pd->told_last = sp_pd_take_u64(&s->c);
     sp_buf_ch(s->b, '{');
-    sp_pd_member_u64(s->b, "first_ns", sp_pd_take_u64(&s->c));
-    sp_pd_member_u64(s->b, "last_ns", sp_pd_take_u64(&s->c));
+    sp_pd_member_u64(s->b, "first_ns", pd->told_first);
+    sp_pd_member_u64(s->b, "last_ns", pd->told_last);
     sp_buf_ch(s->b, '}');
 }
 
@@ -410,7 +412,7 @@ static bool pd_features_describe(struct sp_pd *pd, unsigned bit, const unsigned 
     else if (bit == 20)
         pd_features_caches(&s);
     else if (bit == 21)
-        pd_features_sample_time(&s);
+        pd_features_sample_time(pd, &s);
     else if (bit == 22)
         pd_features_memory(&s);
     else if (bit == 23)

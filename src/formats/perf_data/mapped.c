@@ -7,12 +7,14 @@
  * or younger, if it is a copy. With --symfs files of another place are meant, of which nothing is known.
  *
  * It is another one when the device is the same and the inode or its generation is not, on the machine that
- * recorded: elsewhere the numbers say nothing. Whoever looks names up later is to know that, too.
+ * recorded: elsewhere the numbers say nothing. Whoever looks names up later is to know that, too. The one
+ * that was changed since the recording may be: its content, with the time of writing set back, or its names
+ * alone.
  *
  * perf reads the build-ids that it stores when the recording ends: of a file that was replaced meanwhile,
  * that of the new one. So it is where the file at the path is another one, has this build-id, and was written
  * before the end; one that was written more than a day before it was there when it was mapped, on another
- * machine of that name.
+ * machine of that name. And so it is of a file that was written to between the map and the end.
  */
 #include "base/hash.h"
 #include "dwarf/elf.h"
@@ -56,20 +58,46 @@ static bool pd_mapped_is_same(const struct sp_pd *pd, struct sp_pd_mapped_file *
 {
     struct timespec recorded = {0};
     struct stat sb;
-    bool dated = sp_input_written(pd->in, &recorded);
+    bool dated = sp_input_written(pd->in, &recorded), here = pd_mapped_is_here(pd);
     int fd = x->inode ? open(x->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
     if (fd < 0)
         return false;
     bool there = fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) && major(sb.st_dev) == x->major &&
                  minor(sb.st_dev) == x->minor;
     enum pd_generation generation = pd_mapped_generation(fd, x->generation);
-    x->other = there && (sb.st_ino != x->inode || generation == PD_GENERATION_OTHER) && pd_mapped_is_here(pd);
+    bool another = there && (sb.st_ino != x->inode || generation == PD_GENERATION_OTHER);
+    bool later = dated && (pd_mapped_later(sb.st_mtim, recorded) || pd_mapped_later(sb.st_ctim, recorded));
     close(fd);
     struct timespec day_before = {recorded.tv_sec - 24 * 3600, recorded.tv_nsec};
-    x->meanwhile = x->other && dated && !pd_mapped_later(sb.st_mtim, recorded) &&
+    x->meanwhile = another && here && dated && !pd_mapped_later(sb.st_mtim, recorded) &&
                    pd_mapped_later(sb.st_mtim, day_before);
-    return there && dated && sb.st_ino == x->inode && !pd_mapped_later(sb.st_mtim, recorded) &&
-           !pd_mapped_later(sb.st_ctim, recorded) && (generation == PD_GENERATION_SAME || !x->generation);
+    /* Whoever makes another link of a file changes its inode, too. */
+    x->other = here && (another || (there && later && sb.st_nlink == 1));
+    x->same_inode = here && there && !another;
+    x->written = sb.st_mtim;
+    return there && dated && !later && !another && (generation == PD_GENERATION_SAME || !x->generation);
+}
+
+/*
+ * Whether the file was written to after it was mapped, and before the end. The recording's file is written
+ * last after its last sample, so that a map was at its time at the latest. Archives and copies know seconds
+ * at times: then nothing is.
+ */
+static bool pd_mapped_is_rewritten(const struct sp_pd *pd, const struct sp_pd_mapped_file *x, uint64_t time)
+{
+    struct timespec recorded = {0};
+    uint64_t from = time > pd->told_first ? time : pd->told_first;
+    if (!x->same_inode || !pd->told_first || from > pd->told_last || !x->written.tv_nsec ||
+        !sp_input_written(pd->in, &recorded) || !recorded.tv_nsec || pd_mapped_later(x->written, recorded))
+        return false;
+    uint64_t before = pd->told_last - from;
+    int64_t sec = recorded.tv_sec - (int64_t)(before / 1000000000),
+            nsec = recorded.tv_nsec - (int64_t)(before % 1000000000);
+    if (nsec < 0) {
+        sec--;
+        nsec += 1000000000;
+    }
+    return pd_mapped_later(x->written, (struct timespec){sec, nsec});
 }
 
 static bool pd_mapped_equals(const struct sp_pd_mapped_file *x, const struct sp_pd_mmap *m)
@@ -81,8 +109,8 @@ static bool pd_mapped_equals(const struct sp_pd_mapped_file *x, const struct sp_
 static spaa_status pd_mapped_read(struct sp_pd *pd, struct sp_pd_mapped_file *x)
 {
     struct sp_elf e = {0};
-    bool same = pd_mapped_is_same(pd, x);
-    if (!x->meanwhile && (!same || pd->opts->symbols.no_symbols))
+    x->shown = pd_mapped_is_same(pd, x) && !pd->opts->symbols.no_symbols;
+    if (!x->meanwhile && !x->shown && !pd_mapped_is_rewritten(pd, x, 0))
         return SPAA_OK;
     spaa_status st = sp_elf_read(x->path, pd->d, &e, NULL);
     if (st == SPAA_OK && strlen(e.build_id) < sizeof x->build_id)
@@ -126,10 +154,14 @@ spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const 
     const struct sp_pd_mapped_file *x;
     const char *stored = *id;
     spaa_status st = pd_mapped_file(pd, m, &x);
-    *other = !st && x && x->other && (!stored || (x->meanwhile && strcmp(x->build_id, stored) == 0));
+    *other = false;
+    if (st || !x)
+        return st;
+    bool rewritten = pd_mapped_is_rewritten(pd, x, m->time);
+    *other = stored ? (x->meanwhile || rewritten) && strcmp(x->build_id, stored) == 0 : x->other || rewritten;
     if (stored && *other)
         *id = NULL;
-    else if (!stored && !st && x && !x->other && *x->build_id && !pd->opts->symbols.symfs)
+    else if (!stored && !*other && x->shown && *x->build_id && !pd->opts->symbols.symfs)
         *id = x->build_id;
-    return st;
+    return SPAA_OK;
 }

@@ -290,8 +290,11 @@ struct sp_pd_mapped_file {
     uint32_t major, minor;
     uint64_t inode, generation;
     char build_id[2 * 20 + 1]; /* "": not shown, or it has none */
-    bool other;                /* it is shown to be another one */
-    bool meanwhile;            /* which was written on the last day of the recording, before its end */
+    bool other;                /* it is another one, or it was changed after the recording */
+    bool meanwhile;  /* another one, which was written on the last day of the recording, before its end */
+    bool shown;      /* it is the one that was mapped, as it was */
+    bool same_inode; /* it is that one, on this machine, */
+    struct timespec written; /* written then */
 };
 
 struct sp_pd {
@@ -372,6 +375,7 @@ struct sp_pd {
     bool lbr_callstack;                                   /* --lbr-callstack */
     uint64_t lbr_untyped;           /* samples whose branch stacks cannot be made call stacks */
     uint64_t time_first, time_last; /* of samples; time_last 0: none */
+    uint64_t told_first, told_last; /* the same, as the header has them before samples are read */
     bool capped;                    /* a sum of periods did not fit */
 };
 
@@ -505,7 +509,8 @@ struct sp_pd_mmap {
     uint32_t major, minor;
     uint64_t inode, generation;
     bool kernel, guest;
-    bool data; /* not executable */
+    bool data;     /* not executable */
+    uint64_t time; /* 0: it has none, or was there before the recording */
 };
 bool sp_pd_mmap_read(const struct sp_pd *pd, const unsigned char *rec, struct sp_pd_mmap *out);
 bool sp_pd_is_fork(const struct sp_pd *pd, const unsigned char *rec, uint64_t time, int32_t *pid,
@@ -514,8 +519,9 @@ bool sp_pd_is_fork(const struct sp_pd *pd, const unsigned char *rec, uint64_t ti
 /*
  * mapped.c: the build-id of a file whose map has none, in hex, where the file at its path is shown to be the
  * one that was mapped: by device, inode and generation, and by its times, which are not later than the
- * recording. *id: the one that perf stored, or NULL; out NULL: none is shown. *other: it is shown to be
- * another one, whose the stored one is, if there was one. SPAA_OK, or a failure that was reported.
+ * recording. *id: the one that perf stored, or NULL; out NULL: none is shown. *other: it is another one, or
+ * was changed since, and the stored one is that of what is there now. SPAA_OK, or a failure that was
+ * reported.
  */
 spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const char **id, bool *other);
 

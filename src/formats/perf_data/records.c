@@ -230,6 +230,9 @@ bool sp_pd_mmap_read(const struct sp_pd *pd, const unsigned char *rec, struct sp
         m.inode = sp_pd_u64(rec + 48, swap);
         m.generation = sp_pd_u64(rec + 56, swap);
     }
+    const struct sp_pd_record r = {.p = rec, .size = size, .type = type, .misc = (uint16_t)misc};
+    size_t body = pd_records_text_end(&r, text);
+    m.time = body ? pd_records_trailer_time(pd, &r, body) : 0;
     m.data = misc & PD_MISC_DATA;
     m.guest = mode == PD_MODE_GUEST_KERNEL || mode == PD_MODE_GUEST_USER;
     m.kernel = !m.guest && (mode == PD_MODE_KERNEL || m.pid == -1);
