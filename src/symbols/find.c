@@ -345,6 +345,11 @@ static spaa_status by_link(struct sp_module *m, struct sp_buf *b)
         st = try_debug(m, sp_path(b, "%.*s/%s", n, m->file, link), true);
     if (st == SPAA_OK && slash)
         st = try_debug(m, sp_path(b, "%.*s/.debug/%s", n, m->file, link), true);
+    /* What was found may be a copy, as perf keeps them in ~/.debug: beside the recorded path, too. */
+    if (st == SPAA_OK)
+        st = by_link_under(m, b, o->symfs, "");
+    if (st == SPAA_OK)
+        st = by_link_under(m, b, "", "");
     if (st == SPAA_OK)
         st = by_link_under(m, b, o->symfs, "/usr/lib/debug");
     if (st == SPAA_OK)

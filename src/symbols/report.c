@@ -373,13 +373,13 @@ static void tell_unproven(struct sp_symbols *s)
     }
 }
 
-/* Files that gave names and may be of another build. */
+/* Files that gave names and may be of another build. Of names that a profile has already, its reader told. */
 static void tell_doubtful(struct sp_symbols *s)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->modules.n; i++) {
         const struct sp_module *m = s->modules.v[i];
-        if (m->doubtful && m->file && m->built && n++ < TOLD_MAX)
+        if (m->doubtful && !m->key.doubtful && m->file && m->built && n++ < TOLD_MAX)
             sp_emit(s->d, SP_W809, SP_AT_NOTHING, "%s", m->file);
     }
     if (n > TOLD_MAX)

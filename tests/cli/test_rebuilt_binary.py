@@ -184,8 +184,10 @@ def test_a_binary_that_was_deleted_while_it_ran_is_another_one(tmp_path):
     profile, err = converted(data)
     assert err.count("SPAA-W809") == 1 and "build_id" not in dso(profile) and dso(profile)["x_spaa"] == {"doubtful": True}
     assert "replaced" in ask("annotate", data, "sum", "--asm")["no_instructions"]
+    for command in (["top"], ["info"], ["summary"], ["top", "--json"]):
+        assert (answer := run(command[0], profile, *command[1:], code=0)) and (answer.err + answer.out).count("SPAA-W809") >= 1
     bare, err = converted(data, "--no-symbols")
-    assert "W809" not in err and dso(bare)["x_spaa"]["doubtful"]
+    assert "W809" not in err and dso(bare)["x_spaa"]["doubtful"] and "W809" not in run("top", bare, code=0).err
     named_, err = named(bare)
     assert err.count("SPAA-W809") == 1 and named_.read_bytes() == converted(data)[0].read_bytes()
 
@@ -346,3 +348,21 @@ def test_texts_that_say_deleted_are_believed(tmp_path, made):
     assert err.count("SPAA-W809") == 1 and "build_id" not in dso(profile) and dso(profile)["x_spaa"]["doubtful"]
     profile, err = named(converted(made(tmp_path, False), "--no-symbols")[0])
     assert "W809" not in err and not dso(profile).get("x_spaa", {}).get("doubtful") and any("sum" in n for n in names(profile))
+
+
+@needs_tools
+@pytest.mark.parametrize("folder", ("", ".debug/"))
+def test_a_debug_file_beside_the_recorded_path_is_found_where_perf_kept_a_copy_of_the_binary(tmp_path, folder):
+    """perf record copies binaries to ~/.debug, and the debug files of their .gnu_debuglink stay where they are."""
+    compiled(tmp_path, "0x" + "ab" * 20)
+    profile = recorded(tmp_path, -HOUR, "ab" * 20)
+    (tmp_path / folder).mkdir(exist_ok=True)
+    shop, debug = tmp_path / "shop", tmp_path / (folder + "shop.dbg")
+    subprocess.run(["objcopy", "--only-keep-debug", shop, debug], check=True)
+    subprocess.run(["objcopy", "--strip-all", "--add-gnu-debuglink", debug, shop], check=True)
+    kept = tmp_path / "home" / ".debug" / ".build-id" / "ab" / ("ab" * 19) / "elf"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(shop.read_bytes())
+    for home in (tmp_path / "none", tmp_path / "home"):
+        run("symbolize", profile, "-o", tmp_path / "p.spaa", code=0, env={"HOME": str(home)})
+        assert any("sum" in n for n in names(tmp_path / "p.spaa"))

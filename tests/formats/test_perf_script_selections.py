@@ -11,11 +11,11 @@ FIELDS = ("comm", "tid", "pid", "cpu", "misc", "time", "period", "event", "addr"
 SAMPLES = [(3, 12345678901, "main"), (31987, 250000, "hot"), (31987, 250000, "hot"), (4194303, 1, "f<int, 3>")]
 
 
-def opening(sample, number, fields, chain):
+def opening(sample, number, fields, chain, comm):
     tid, period, _ = sample
     pid = {("pid",): f"{tid:5d} ", ("tid",): f"{tid:5d} ", ("tid", "pid"): f"{31987:5d}/{tid:<5d} ", (): ""}
     printed = {
-        "comm": "server " if chain else f"{'server':>16} ",
+        "comm": f"{comm} " if chain else f"{comm:>16} ",
         "tid": pid[tuple(f for f in ("tid", "pid") if f in fields)],
         "cpu": f"[{number:03d}] ",
         "misc": f"{'UK'[number % 2]:<6}",
@@ -28,11 +28,11 @@ def opening(sample, number, fields, chain):
     return "".join(printed[f] for f in printed if f in fields or (f == "tid" and "pid" in fields))
 
 
-def text(fields, chain):
+def text(fields, chain, comm="server"):
     lines = []
     for number, sample in enumerate(SAMPLES):
         ip = 0x556a9e001156 + number
-        first = opening(sample, number, fields, chain)
+        first = opening(sample, number, fields, chain, comm)
         if chain:
             lines += [first, f"\t{ip:16x} {sample[2]} (/bin/server)", f"\t{0x1462a:16x} start (/bin/server)", ""]
         else:
@@ -78,6 +78,17 @@ def test_frames_on_the_line_of_any_selection_are_counted_where_something_opens_i
 def test_the_thread_is_read_where_there_is_nothing_else():
     rows = json.loads(run("top", "-", "--json", "--by", "thread", stdin=text(("comm", "tid"), True), code=0).out)["rows"]
     assert {(r["name"], r["self"]) for r in rows} == {("server (tid 31987)", 2), ("server (tid 3)", 1), ("server (tid 4194303)", 1)}, rows
+
+
+@pytest.mark.parametrize("chain", [True, False])
+@pytest.mark.parametrize("comm", ["worker 1", "12 34", "1234", "Thread 12/3", "k:1/2", "a"])
+def test_numbers_in_names_of_threads_are_neither_tids_nor_periods(comm, chain):
+    for fields in selections():
+        if "comm" in fields and ("tid" in fields or "pid" in fields) and {"time", "event", "period"} & set(fields):
+            words = text(fields, chain, comm)
+            assert of(words) == wanted(fields), fields
+            rows = json.loads(run("top", "-", "--json", "--by", "comm", "--no-pool", stdin=words, code=0).out)["rows"]
+            assert {r["name"] for r in rows} == {comm}, fields
 
 
 def test_frames_alone_are_refused_with_what_would_tell_samples_apart():

@@ -156,18 +156,24 @@ static bool perf_script_is_period(const char *line, const char *start, const cha
     return end - t > TID_DIGITS || end - field - (t > start) >= PERIOD_COLUMNS;
 }
 
-/* What follows pid/tid. */
+/*
+ * What follows pid/tid. Without a time, a number before another one that is too narrow for a period is of the
+ * comm: "worker 1  6961 cpu-clock:".
+ */
 static bool perf_script_after_event(const char *p, const char *end, bool timed, struct sp_ps_sample *s)
 {
-    p = perf_script_skip_blank(p, end);
-    const char *q = perf_script_cpu(p, end, &s->cpu);
-    if (q == p && p < end && *p == '[')
+    const char *next = perf_script_skip_blank(p, end), *before = p;
+    const char *q = perf_script_cpu(next, end, &s->cpu);
+    if (q == next && next < end && *next == '[')
         return false;
     p = perf_script_misc(perf_script_skip_blank(q, end), end);
     q = perf_script_time_of(p, end, s);
     if (q == p && timed)
         return false;
     perf_script_event_name(q, end, s);
+    if (q == next && s->has_period &&
+        !perf_script_is_period(before, before, next, perf_script_token_end(next, end)))
+        return false;
     return s->timed || s->event.p;
 }
 

@@ -114,6 +114,8 @@ static void perf_script_header_fields(const char *line, const char *end, struct 
     }
     while (s->comm.n && sp_ps_blank(s->comm.p[s->comm.n - 1]))
         s->comm.n--;
+    for (; s->comm.n && sp_ps_blank(*s->comm.p); s->comm.n--)
+        s->comm.p++;
     if (s->tid == SP_ABSENT)
         s->who = s->comm;
 }
@@ -137,17 +139,20 @@ static bool perf_script_next_field(const char *line, const char *p, const char *
     return f->p < f->end;
 }
 
-/* Where addresses, weights and a frame begin: at the first number in hex that is as wide; end: there is none.
- * A comm that is no number is as wide on a line that ends with its frame. */
+/*
+ * Where addresses, weights and a frame begin: at the first number in hex that is as wide; end: there is none.
+ * A comm is as wide on a line that ends with its frame: one that is no number, or before something narrower.
+ */
 static const char *perf_script_wide_at(const char *line, const char *end)
 {
     const char *first = NULL, *later = NULL;
-    bool others = false, number = false;
+    bool number = false, narrow = false, others = false;
     int64_t v;
     struct field f;
     for (const char *p = line; perf_script_next_field(line, p, end, &f); p = f.end) {
         if (!perf_script_is_wide(&f)) {
             others = true;
+            narrow |= !later;
         } else if (p == line) {
             first = f.p;
             number = perf_script_is_number(&f, &v);
@@ -155,7 +160,7 @@ static const char *perf_script_wide_at(const char *line, const char *end)
             later = f.p;
         }
     }
-    if (first && (!later || !others || number))
+    if (first && (!later || !others || (number && !narrow)))
         return first;
     return later ? later : end;
 }

@@ -11,6 +11,8 @@
 #include "formats/spaa/read.h"
 #include "json/json.h"
 
+#include <stdlib.h>
+
 static bool place_hex(struct sp_json *j, uint64_t *out)
 {
     struct sp_span s;
@@ -90,5 +92,27 @@ bool sp_take_place(struct reader *r, const struct sp_rec *rec, struct sp_dso *ou
             return true;
         }
     }
+    return true;
+}
+
+/* Names that the file has of binaries that may be other builds: who looked them up was told, who reads them
+ * is. */
+bool sp_say_doubtful(struct reader *r)
+{
+    enum { TOLD_MAX = 5 };
+    const struct sp_profile *p = r->p;
+    unsigned char *named = calloc(p->dsos.n + 1, 1);
+    size_t n = 0;
+    if (!named)
+        return sp_no_memory(r);
+    for (size_t i = 0; i < p->frames.n; i++)
+        if (!(p->frames.v[i].flags & SP_FRAME_UNRESOLVED))
+            named[sp_frame_function(p, (uint32_t)i)->dso] = 1;
+    for (uint32_t i = 0; i < p->dsos.n; i++)
+        if (named[i] && p->dsos.v[i].doubtful && n++ < TOLD_MAX)
+            sp_emit(r->d, SP_W809, SP_AT_NOTHING, "%s", sp_pstr(p, p->dsos.v[i].name).p);
+    if (n > TOLD_MAX)
+        sp_emit(r->d, SP_W809, SP_AT_NOTHING, "%zu more files", n - TOLD_MAX);
+    free(named);
     return true;
 }

@@ -197,6 +197,7 @@ spaa_status sp_finish_ids(struct reader *r);
 spaa_status sp_take_header(struct reader *r, const struct sp_rec_HEADER *x);
 /* place.c: what is told of where a DSO stood, by whatever format; false without memory. */
 bool sp_take_place(struct reader *r, const struct sp_rec *rec, struct sp_dso *out);
+bool sp_say_doubtful(struct reader *r);
 spaa_status sp_take_dso(struct reader *r, const struct sp_rec_DSO *x);
 spaa_status sp_take_frame(struct reader *r, const struct sp_rec_FRAME *x);
 spaa_status sp_take_thread(struct reader *r, const struct sp_rec_THREAD *x);

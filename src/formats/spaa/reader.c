@@ -403,6 +403,8 @@ spaa_status sp_spaa_read_with(struct sp_input *in, const struct sp_read_opts *op
         st = sp_settle_inlines(r);
     if (!st)
         st = sp_finish_ids(r);
+    if (!st && !sp_say_doubtful(r))
+        st = r->st;
     if (!st && opts->strict && sp_input_failed(in))
         st = sp_input_failed(in);
     reader_free(r);
