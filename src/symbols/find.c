@@ -322,14 +322,16 @@ static spaa_status by_id(struct sp_module *m, struct sp_buf *b, const char *root
     return try_debug(m, path, false);
 }
 
-static spaa_status by_link_under(struct sp_module *m, struct sp_buf *b, const char *root, const char *dir)
+static spaa_status by_link_under(struct sp_module *m, struct sp_buf *b, const char *root, const char *dir,
+                                 const char *sub)
 {
     const char *p = m->key.path, *slash = sp_is_recorded_path(p) ? strrchr(p, '/') : NULL;
     if (!root || !slash)
         return SPAA_OK;
-    const char *path = root == m->owner->opts.symfs
-                           ? sp_path_below(b, root, "%s%.*s/%s", dir, (int)(slash - p), p, m->elf.debuglink)
-                           : sp_path(b, "%s%s%.*s/%s", root, dir, (int)(slash - p), p, m->elf.debuglink);
+    const char *path =
+        root == m->owner->opts.symfs
+            ? sp_path_below(b, root, "%s%.*s%s/%s", dir, (int)(slash - p), p, sub, m->elf.debuglink)
+            : sp_path(b, "%s%s%.*s%s/%s", root, dir, (int)(slash - p), p, sub, m->elf.debuglink);
     return try_debug(m, path, true);
 }
 
@@ -346,17 +348,16 @@ static spaa_status by_link(struct sp_module *m, struct sp_buf *b)
     if (st == SPAA_OK && slash)
         st = try_debug(m, sp_path(b, "%.*s/.debug/%s", n, m->file, link), true);
     /* What was found may be a copy, as perf keeps them in ~/.debug: beside the recorded path, too. */
+    const char *const beside[] = {o->symfs, o->symfs, "", ""}, *const subs[] = {"", "/.debug", "", "/.debug"};
+    for (size_t i = 0; st == SPAA_OK && i < sizeof subs / sizeof *subs; i++)
+        st = by_link_under(m, b, beside[i], "", subs[i]);
     if (st == SPAA_OK)
-        st = by_link_under(m, b, o->symfs, "");
+        st = by_link_under(m, b, o->symfs, "/usr/lib/debug", "");
     if (st == SPAA_OK)
-        st = by_link_under(m, b, "", "");
-    if (st == SPAA_OK)
-        st = by_link_under(m, b, o->symfs, "/usr/lib/debug");
-    if (st == SPAA_OK)
-        st = by_link_under(m, b, o->debug_dir, "");
+        st = by_link_under(m, b, o->debug_dir, "", "");
     if (st == SPAA_OK && o->debug_dir)
         st = try_debug(m, sp_path(b, "%s/%s", o->debug_dir, link), true);
-    return st == SPAA_OK ? by_link_under(m, b, "/usr/lib/debug", "") : st;
+    return st == SPAA_OK ? by_link_under(m, b, "/usr/lib/debug", "", "") : st;
 }
 
 static spaa_status debug_in_store(struct sp_module *m, struct sp_buf *b)
