@@ -256,8 +256,11 @@ static int word_with_value(struct cli *c, const struct word *w, const char *valu
         return EXIT_FINE;
     }
     if (w->of == WORDS_PPROF &&
-        (strcmp(w->ours, "focus") == 0 || strcmp(w->ours, "ignore") == 0 || strcmp(w->ours, "hide") == 0))
+        (strcmp(w->ours, "focus") == 0 || strcmp(w->ours, "ignore") == 0 || strcmp(w->ours, "hide") == 0)) {
+        if (!*value) /* pprof's way to say: none */
+            return EXIT_FINE;
         c->words_names = true;
+    }
     if (word_is_index(w, value))
         return cli_usage(c, "-sample_index=NAME, or --metric NAME, of those that spaa info FILE lists",
                          "values are named here, not numbered: -sample_index=%s", value);
@@ -456,7 +459,7 @@ static int words_percentage(struct cli *c)
             c, "the first line says how much of the whole filters of stacks keep",
             "shares are of the whole, but for --thread, --comm and --pid: no --percentage relative");
     if (!relative && (cli_option(c, "thread") || cli_option(c, "comm") || cli_option(c, "pid")))
-        return cli_usage(c, "spaa top FILE --by comm,thread,function has shares of the whole",
+        return cli_usage(c, "spaa top FILE --no-pool --by comm,thread,function has shares of the whole",
                          "shares are of what --thread, --comm and --pid keep: no --percentage absolute");
     return EXIT_FINE;
 }
@@ -486,6 +489,8 @@ int cli_words_end(struct cli *c)
         words_imply(c, "rows-of", c->words_rows);
     if (c->words_of == WORDS_PERF && strcmp(now, "top") == 0)
         words_imply(c, "sort", "total"); /* perf's --children is the default */
+    if (c->words_of == WORDS_PERF && strcmp(now, "top") == 0 && cli_option(c, "by"))
+        words_imply(c, "no-pool", NULL); /* perf's comms and threads have a row each */
     if (c->words_of == WORDS_PPROF && strcmp(now, "leaks") != 0 && !cli_option(c, "own") &&
         !cli_option(c, "allocators"))
         words_imply(c, "keep-allocators", NULL);

@@ -18,11 +18,13 @@ EQUAL = [
     (["report", "-i", PERF, "--children", "--force"], ["top", PERF, "--sort", "total"]),
     (["report", "-i", PERF, "--no-children"], ["top", PERF, "--sort", "self"]),
     (["report", "-i", PERF, "--sort", "self"], ["top", PERF, "--sort", "self"]),
-    (["report", "-i", PERF, "--sort", "overhead,comm,dso,sym"], ["top", PERF, "--by", "comm,dso,function", "--sort", "total"]),
+    (["report", "-i", PERF, "--sort", "overhead,comm,dso,sym"], ["top", PERF, "--by", "comm,dso,function", "--sort", "total", "--no-pool"]),
     (["report", "-i", PERF, "-s", "overhead"], ["top", PERF, "--by", "event", "--sort", "total"]),
     (["report", "-i", PERF, "--sort=overhead,sample"], ["top", PERF, "--by", "event", "--sort", "total"]),
     (["top", PERF, "--sort", "overhead"], ["top", PERF, "--by", "event"]),
-    (["report", "-i", PERF, "--sort=pid"], ["top", PERF, "--by", "thread", "--sort", "total"]),
+    (["report", "-i", PERF, "--sort=pid"], ["top", PERF, "--by", "thread", "--sort", "total", "--no-pool"]),
+    (["-top", "-hide=", HEAP], ["top", KEEP, HEAP]),
+    (["-top", "-focus=", "-ignore=", HEAP], ["top", KEEP, HEAP]),
     (["report", "-i", PERF, "--sort=pid,tid,srcline"], ["top", PERF, "--by", "thread,line", "--sort", "total"]),
     (["report", "-i", PERF, "-g", "none", "--no-children"], ["top", PERF]),
     (["report", "-i", PERF, "--call-graph=none", "--no-children"], ["top", PERF]),
@@ -220,6 +222,13 @@ def test_several_processes_or_threads(processes, option, value, kept):
     rows = json.loads(run("top", processes, option, value, "--json").out)["rows"]
     assert {r["function"] for r in rows} == kept
     assert {r["function"] for r in json.loads(run("report", "-i", processes, option, value, "--json").out)["rows"]} == kept
+
+
+def test_threads_whose_names_differ_in_digits_have_a_row_each_as_in_perf():
+    text = "".join("wrk-%d %d [000] %d.5: 100 cycles: \n\t 7f00 f (/bin/a)\n\n" % (i % 3, 100 + i % 3, i) for i in range(12))
+    for sort, names in (("comm", ["wrk-0", "wrk-1", "wrk-2"]), ("tid", ["wrk-%d (tid 10%d)" % (i, i) for i in range(3)])):
+        rows = json.loads(run("report", "-i", "-", "--sort", sort, "--json", stdin=text, code=0).out)["rows"]
+        assert sorted(r["name"] for r in rows) == names
 
 
 def test_numbers_that_are_given_again_add_up(processes):
