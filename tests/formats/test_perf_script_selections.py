@@ -91,6 +91,14 @@ def test_numbers_in_names_of_threads_are_neither_tids_nor_periods(comm, chain):
             assert {r["name"] for r in rows} == {comm}, fields
 
 
+@pytest.mark.parametrize("comm", ["abc 77 12.34:", "1 2.5: x", "1.5: 10 cpu:"])
+def test_a_name_that_looks_like_fields_is_a_name_where_the_fields_follow(comm):
+    words = text(("comm", "tid", "cpu", "time", "period", "event"), True, comm)
+    assert of(words) == wanted(("period", "event"))
+    rows = json.loads(run("top", "-", "--json", "--by", "comm", "--no-pool", stdin=words, code=0).out)["rows"]
+    assert {r["name"] for r in rows} == {comm}
+
+
 def test_frames_alone_are_refused_with_what_would_tell_samples_apart():
     alone = text((), False)
     run("top", "-", stdin=alone, code=3)

@@ -249,10 +249,37 @@ static bool perf_script_with_tid(const char *p, const char *end, bool timed, str
     return false;
 }
 
+/* Whether there is an event, and it is none that looks like a time. */
+static bool perf_script_has_event(const struct sp_ps_sample *s)
+{
+    struct sp_ps_sample other;
+    return s->event.p && perf_script_time_of(s->event.p, s->event.p + s->event.n + 1, &other) == s->event.p;
+}
+
+/*
+ * A thread's name may look like a tid and a time ("abc 77 12.34:"): then there is no event where one is
+ * looked for, and further on is all that a line has.
+ */
+static void perf_script_prefer_later(const char *p, const char *end, struct sp_ps_sample *s)
+{
+    struct sp_ps_sample later = {0};
+    const char *start = perf_script_skip_blank(p, end), *behind = s->who.p + s->who.n;
+    if (perf_script_has_event(s) || !perf_script_with_tid(behind, end, true, &later) ||
+        !perf_script_has_event(&later))
+        return;
+    later.comm = (struct sp_ps_text){start, (size_t)(later.comm.p + later.comm.n - start)};
+    later.who = (struct sp_ps_text){start, (size_t)(later.who.p + later.who.n - start)};
+    *s = later;
+}
+
 bool sp_ps_sample_line(const char *p, const char *end, bool timeless, struct sp_ps_sample *s)
 {
     s->timed = false;
-    return perf_script_with_tid(p, end, true, s) || perf_script_without_tid(p, end, true, s) ||
+    if (perf_script_with_tid(p, end, true, s)) {
+        perf_script_prefer_later(p, end, s);
+        return true;
+    }
+    return perf_script_without_tid(p, end, true, s) ||
            (timeless &&
             (perf_script_with_tid(p, end, false, s) || perf_script_without_tid(p, end, false, s)));
 }
