@@ -289,6 +289,8 @@ static void assembly_say(struct sp_asm *z)
     struct sp_answer *out = z->x->asked.out;
     const struct sp_selection *s = &z->x->asked.s;
     struct sp_buf *b = &z->x->asked.b;
+    if (!z->why && z->x->a.total && z->x->a.inferred == z->x->a.total)
+        z->why = "the function is inferred as a caller everywhere: none of its addresses was recorded";
     z->why = z->why ? z->why : "frames have no addresses in a file that is here";
     sp_fact_cstr(out, "no_instructions", z->insns.n ? NULL : z->why);
     sp_fact_cstr(out, "hint", z->insns.n ? NULL : z->hint);
