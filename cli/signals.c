@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
 static volatile sig_atomic_t half_written;

@@ -246,7 +246,7 @@ SECTIONS = {"none": (lambda data: struct.pack_into("<H", data, 60, 0), "names of
             "one": (lambda data: struct.pack_into("<H", data, 60, 1), "names of its sections"),
             "one without a name": (lambda data: struct.pack_into("<I", data, heads(data)[".debug_info"], 0), "names of its sections"),
             "no units": (emptied(".debug_info"), ".debug_info"), "units cut": (cut_to_one(".debug_info"), ".debug_info"),
-            "no names of symbols": (emptied(".strtab"), "names of all its symbols"),
+            "no names of symbols": (emptied(".strtab"), "all its symbols"),
             "not linked": (lambda data: struct.pack_into("<H", data, 16, 1), "no program")}
 
 
@@ -258,6 +258,37 @@ def test_sections_are_damaged(case, tmp_path):
     m.put()
     done = m.symbolize()
     assert told(done, "W802", "opt/prog", word), done.stderr
+
+
+def zeroed(section, first):
+    """As a page that was lost leaves it: all of a section, or its second half."""
+    def edit(data):
+        at, n = place(data, section)
+        start = at + (0 if first else n // 2 // 24 * 24)
+        if section == ".strtab":
+            start = data.index(b"\0", start)  # of a name that is cut within, nothing tells
+        data[start:at + n] = bytes(at + n - start)
+    return edit
+
+
+def names_at(out):
+    """The name at each address, without what is unresolved."""
+    records = [json.loads(line) for line in out.splitlines()]
+    return {r["ip"]: r["func"] for r in records if r["type"] == "frame" and r.get("func_resolved", True) and not r.get("inline_depth")}
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("section", [".strtab", ".symtab"])
+def test_symbols_that_are_lost_leave_no_wrong_names(section, first, tmp_path):
+    """One without a size, such as frame_dummy, had all that followed."""
+    m = Machine(tmp_path, "-g0")
+    m.put()
+    whole = names_at(m.symbolize().out)
+    change(m.opt / "prog", zeroed(section, first))
+    done = m.symbolize()
+    assert told(done, "W802", "opt/prog", "all its symbols"), done.stderr
+    left = names_at(done.out)
+    assert {ip: (name, whole.get(ip)) for ip, name in left.items() if name != whole.get(ip) and not name.startswith("prog+")} == {}
 
 
 def split(m):

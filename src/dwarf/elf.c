@@ -317,6 +317,14 @@ static bool is_empty(Elf_Scn *table)
     return !gelf_getshdr(table, &sh) || sh.sh_type == SHT_NOBITS || !sh.sh_size;
 }
 
+/* One that linkers do not write: of nothing at all, or of a name that is empty or beyond the names. */
+static bool is_lost(const GElf_Sym *s, const char *strings, size_t usable)
+{
+    if (s->st_name)
+        return s->st_name >= usable || !strings[s->st_name];
+    return !s->st_info && !s->st_other && !s->st_shndx && !s->st_value && !s->st_size;
+}
+
 static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab *out)
 {
     Elf_Data *d = table ? elf_getdata(table, NULL) : NULL;
@@ -336,7 +344,7 @@ static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_sy
         if (GELF_ST_TYPE(s.st_info) == STT_FILE &&
             !elf_symbol_file(out, s.st_name < usable ? strings + s.st_name : "", &file))
             return false;
-        f->nameless |= s.st_name >= usable && s.st_name;
+        f->nameless |= is_lost(&s, strings, usable);
         if (!s.st_name || s.st_name >= usable || !wanted(f, &s, strings + s.st_name) ||
             !sp_symtab_may_name(out, strings + s.st_name))
             continue;
@@ -474,7 +482,7 @@ static const char *elf_damage(const struct sp_elf_file *f, const GElf_Ehdr *eh, 
     if (f->abbreviations && !e->has_dwarf)
         return ".debug_info is missing or empty";
     if (f->nameless)
-        return "it does not hold the names of all its symbols";
+        return "it does not hold all its symbols, or not their names";
     return NULL;
 }
 
@@ -510,6 +518,8 @@ static spaa_status read_elf(Elf *elf, uint64_t size, struct sp_elf *out, struct 
     if (syms && (!elf_read_symbols(&f, f.symtab, syms) || !elf_read_symbols(&f, f.dynsym, syms) ||
                  !elf_plt_symbols(&f, syms) || !elf_add_stops(&f, syms)))
         goto done;
+    if (syms)
+        syms->lacks_some = f.nameless;
     out->damage = elf_damage(&f, &eh, out);
     st = SPAA_OK;
 done:

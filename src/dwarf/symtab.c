@@ -149,7 +149,7 @@ static void fix_ends(struct sp_symtab *t, enum sp_symtab_rules rules)
         struct sp_sym *s = &t->syms.v[i];
         if (s->end != s->start)
             continue;
-        if (rules == SP_RULES_JIT)
+        if (rules == SP_RULES_JIT || t->lacks_some)
             s->end = symtab_add_capped(s->start, 1);
         else if (i + 1 == t->syms.n || (rules == SP_RULES_KALLSYMS && !same_module(s, s + 1)))
             s->end = page_after(s->start);

@@ -101,6 +101,8 @@ bool sp_perf_map_parse(char *text, size_t n, struct sp_symtab *out, struct sp_ma
         char *name = perfmap_line(p, next, &start, &size, &why);
         if (name && !sp_symtab_add(out, start, size, SP_BIND_GLOBAL, name))
             return false;
+        if (name && !why && next == end) /* maps are copied while they are written */
+            why = "no end of the line: its name may be cut";
         if (why && !skipped->n++) {
             skipped->first = line;
             skipped->why = why;

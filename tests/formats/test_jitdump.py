@@ -377,6 +377,12 @@ def test_maps_of_runtimes_are_whole(runtime, tmp_path):
     assert "W802" not in symbolize_jit(tmp_path, "perf-77.map", content, 0x5010)[0]
 
 
+def test_the_last_line_of_a_perf_map_that_has_no_end_is_told(tmp_path):
+    """Its name is used, and may be cut: maps are copied while they are written."""
+    err, names = symbolize_jit(tmp_path, "perf-77.map", b"5000 100 first\n6000 10 Pool.rele", 0x5010, 0x6001)
+    assert "SPAA-W802" in err and "line 2" in err and "may be cut" in err and set(names) == {"first", "Pool.rele"}
+
+
 def test_a_whole_perf_map_is_not_told(tmp_path):
     err, names = symbolize_jit(tmp_path, "perf-77.map", b"5000 100 good\r\n0x6000\t0x10 other one \n\n", 0x5010)
     assert names == ["good"] and "W802" not in err
