@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *sp_owner_mark(enum sp_owner_kind kind)
+{
+    static const char *const marks[] = {"", "-allocator", "-container", "-runtime"};
+    return marks[kind];
+}
+
 /* ---- the table ---- */
 
 enum how {
@@ -289,8 +295,24 @@ static bool owner_plain(const struct sp_owner_names *t, struct sp_str plain, uns
            (signs & SP_SIGN_RUST && owner_look_up(t, RUST_PATHS, plain, 0, kind));
 }
 
+/* "f-1f2e3d4c5b6a-allocator", where --redact has hidden the name. */
+static bool by_mark(struct sp_str name, enum sp_owner_kind *kind)
+{
+    for (int k = SP_ALLOCATOR; k <= SP_RUNTIME; k++) {
+        const char *mark = sp_owner_mark((enum sp_owner_kind)k);
+        struct sp_str end = {mark, (uint32_t)strlen(mark)};
+        if (name.n != SP_OWNER_HASH + end.n || !owner_ends(name, end))
+            continue;
+        *kind = (enum sp_owner_kind)k;
+        return strspn(name.p + 2, "0123456789abcdef") == SP_OWNER_HASH - 2;
+    }
+    return false;
+}
+
 bool sp_owner_by_name(struct sp_owner_names *t, struct sp_str name, unsigned signs, enum sp_owner_kind *out)
 {
+    if (name.n > 2 && name.p[0] == 'f' && name.p[1] == '-' && by_mark(name, out))
+        return true;
     *out = SP_MAY_OWN;
     if (name.n && name.p[0] == '(' && owner_look_up(t, NAMES, name, signs, out))
         return true;                              /* (program), which has no plain name */

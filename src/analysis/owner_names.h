@@ -8,6 +8,13 @@
 /* What is known of a binary from the names of its functions: sp_owner_signs. */
 enum { SP_SIGN_GO = 1, SP_SIGN_RUST = 2, SP_SIGN_JEMALLOC = 4, SP_SIGN_TCMALLOC = 8 };
 
+/*
+ * What stands behind the hash of a name that --redact has hidden, "f-1f2e3d4c5b6a": what the table said of
+ * the function, which nobody could tell any more. SP_MAY_OWN: "".
+ */
+enum { SP_OWNER_HASH = 14 };
+const char *sp_owner_mark(enum sp_owner_kind kind);
+
 struct sp_owner_names; /* the table, ready to look names up; free */
 
 /* NULL: out of memory. */

@@ -1,8 +1,10 @@
 #include "analysis/redact.h"
 
 #include "analysis/match.h"
+#include "analysis/owner_names.h"
 #include "base/nearest.h"
 #include "base/sha256.h"
+#include "model/facts.h"
 #include "model/originals.h"
 #include "model/samples.h"
 
@@ -167,6 +169,17 @@ static bool is_a_name(struct sp_str t)
     return t.n && t.p[0] != '[' && !(t.n > 2 && t.p[0] == '0' && t.p[1] == 'x');
 }
 
+/* "f-1f2e3d4c5b6a", "f-1f2e3d4c5b6a-allocator": memory is to have the owner that it had. */
+static uint32_t function_name(struct redaction *x, uint32_t s, enum sp_owner_kind kind)
+{
+    struct sp_str t = redact_str(x, s);
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    put_hash(x, &b, 'f', t.p, t.n);
+    sp_buf_puts(&b, sp_owner_mark(kind));
+    return redact_intern(x, &b);
+}
+
 /* Whose functions a declaration is of. */
 enum { INFO_SYSTEMS = 1, INFO_OWN = 2 };
 
@@ -182,15 +195,16 @@ static void info_users(const struct sp_profile *p, const unsigned char *own, uns
 static void redact_functions(struct redaction *x)
 {
     struct sp_profile *p = x->p;
-    unsigned char *own = calloc(p->dsos.n + 1, 1), *users = calloc(p->func_infos.n + 1, 1);
-    x->ok = x->ok && own && users;
+    unsigned char *own = calloc(p->dsos.n + 1, 1), *users = calloc(p->func_infos.n + 1, 1), *kinds = NULL;
+    bool any;
+    x->ok = x->ok && own && users && sp_owner_kinds(p, NULL, &any, x->d, &kinds) == SPAA_OK;
     for (size_t i = 0; x->ok && i < p->dsos.n; i++)
         own[i] = !p->dsos.v[i].is_kernel && !is_systems(redact_str(x, p->dsos.v[i].name));
     for (size_t i = 0; x->ok && i < p->functions.n; i++) {
         struct sp_function *f = &p->functions.v[i];
         bool all = x->rules & REDACT_FUNCTIONS && own[f->dso];
         bool hide = (all || is_named(x, f->name)) && is_a_name(redact_str(x, f->name));
-        f->name = hide ? hashed(x, f->name, 'f') : f->name;
+        f->name = hide ? function_name(x, f->name, (enum sp_owner_kind)kinds[i]) : f->name;
         f->tells = hide || x->rules & REDACT_PATHS ? hashed(x, f->tells, 'x') : f->tells;
     }
     if (x->ok)
@@ -204,6 +218,7 @@ static void redact_functions(struct redaction *x)
     }
     free(own);
     free(users);
+    free(kinds);
 }
 
 /* ---- what has no field ---- */
@@ -272,6 +287,21 @@ static void redact_processes(struct redaction *x)
     }
 }
 
+/* Which names a profiler suppresses goes; that it does stays, for what is so is not counted as live. */
+static void redact_suppressed(struct redaction *x, uint32_t stack)
+{
+    static const char is[] = "\"x_heaptrack\":{\"suppressed\":true}";
+    uint32_t *extra = &x->p->stacks.v[stack].extra_json;
+    bool suppressed = sp_stack_suppressed(x->p, stack);
+    struct sp_buf b;
+    drop(x, extra);
+    if (!suppressed)
+        return;
+    sp_buf_init(&b, 0);
+    sp_buf_puts(&b, is);
+    *extra = redact_intern(x, &b);
+}
+
 static void redact_stacks(struct redaction *x)
 {
     struct sp_profile *p = x->p;
@@ -284,8 +314,8 @@ static void redact_stacks(struct redaction *x)
     for (size_t i = 0; x->ok && i < p->labels.n; i++)
         if (x->rules & REDACT_LABELS && !(p->labels.v[i].flags & SP_LABEL_NUMBER))
             p->labels.v[i].value = hashed(x, p->labels.v[i].value, 'l');
-    for (size_t i = 0; i < p->stacks.n; i++)
-        drop(x, &p->stacks.v[i].extra_json);
+    for (size_t i = 0; x->ok && i < p->stacks.n; i++)
+        redact_suppressed(x, (uint32_t)i);
     for (size_t i = 0; i < p->exclusives.n; i++)
         drop(x, &p->exclusives.v[i].extra_json);
     for (size_t i = 0; i < p->window_rows.n; i++)

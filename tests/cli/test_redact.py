@@ -129,6 +129,46 @@ def test_totals_stay(fixture, tmp_path):
     assert json.loads(sums[0])["rows"] == json.loads(sums[1])["rows"]
 
 
+HEAP_STACKS = [
+    (["malloc", "operator new(unsigned long)", "std::vector<acme::Row>::push_back(acme::Row&&)", "acme::fill()", "main", "_start"], 64),
+    (["alloc::alloc::alloc", "__rust_alloc", "<alloc::raw_vec::RawVecInner>::finish_grow", "acme::rows"], 32),
+    (["runtime.mallocgc", "bytes.growSlice", "acme.Page", "main.main", "runtime.main"], 16),
+    ([{"func": "take", "dso": "/opt/acme/libjemalloc.so.2"}, "acme::fill()", "main"], 8),
+    (["malloc", {"func": "push_back", "ip": "0x10", "inline_depth": 1, "srcline": "/usr/include/c++/12/bits/stl_vector.h:9"},
+      {"func": "acme::late()", "ip": "0x10", "srcline": "acme.cpp:3"}], 4),
+    (["runtime.mallocgc", "runtime.newobject", "runtime.malg", "runtime.goexit"], 2),
+]
+
+
+@pytest.mark.parametrize("rules", ["functions", "all", "functions,files", "/./"])
+def test_memory_has_the_owners_that_it_had(rules, tmp_path):
+    """Hashed names of allocators and containers are known as such, without what they were."""
+    stacks = [([{"dso": "/opt/acme/server", **({"func": f} if isinstance(f, str) else f)} for f in frames], n) for frames, n in HEAP_STACKS]
+    (tmp_path / "a.spaa").write_text(profiles.text(stacks, events=[profiles.event("malloc", "live_bytes", "allocation", "event")]))
+    run("convert", tmp_path / "a.spaa", "--redact", rules, "-o", tmp_path / "r.spaa", code=0)
+    for command in "top", "leaks":
+        rows = [[(r.get("self"), r.get("total"), r.get("live_bytes")) for r in ask(command, tmp_path / f"{n}.spaa")["rows"]] for n in "ar"]
+        assert sorted(rows[0], key=str) == sorted(rows[1], key=str), command
+        assert "by owner" in run(command, tmp_path / "r.spaa", code=0).out
+    text = (tmp_path / "r.spaa").read_text()
+    assert re.search(rf'"func":"f-{HASH}-allocator"', text) and re.search(rf'"func":"f-{HASH}-container"', text)
+    assert "acme::" not in text and "push_back" not in text
+
+
+def test_a_name_that_looks_like_a_hash_is_one(tmp_path):
+    """No other name is taken for what it ends with."""
+    stacks = [(["f-0123456789ab-allocator", "a"], 4), (["f-0123456789ag-allocator", "b"], 2), (["xf-0123456789ab-runtime", "c"], 1)]
+    (tmp_path / "a.spaa").write_text(profiles.text(stacks, events=[profiles.event("malloc", "live_bytes", "allocation", "event")]))
+    assert {r["name"] for r in ask("top", tmp_path / "a.spaa")["rows"] if r["self"]} == {"a", "f-0123456789ag-allocator", "xf-0123456789ab-runtime"}
+
+
+def test_what_heaptrack_suppresses_stays_so(tmp_path):
+    path = os.path.join(ROOT, "tests/fixtures/heaptrack/v1.heaptrack")
+    run("convert", path, "--redact", "all", "-o", tmp_path / "r.spaa", code=0)
+    rows = [[(r["live_bytes"], r["live_count"]) for r in ask("leaks", p)["rows"]] for p in (path, tmp_path / "r.spaa")]
+    assert rows[0] == rows[1] and '"suppressed":true' in (tmp_path / "r.spaa").read_text()
+
+
 def test_each_list_of_rules_counts(tmp_path):
     path = profile(tmp_path / "a.spaa")
     for name, rules in (("two", ["--redact", "functions", "--redact", "host"]), ("one", ["--redact", "functions,host"])):
