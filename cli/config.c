@@ -144,6 +144,29 @@ static char *behind_bom(char *text)
     return text + (strncmp(text, bom, sizeof bom - 1) == 0 ? sizeof bom - 1 : 0);
 }
 
+static void say_not_read(struct cli *c, const char *path, const char *why, const char *hint)
+{
+    char text[600];
+    snprintf(text, sizeof text, "%.400s was not read: %s", path, why);
+    spaa_diagnostics_add(&c->diags, "SPAA-W038", hint, text);
+}
+
+/* There is a file of settings; what is there and is none is told, and not opened: a pipe would wait. */
+static bool is_settings_file(struct cli *c, const char *path)
+{
+    struct stat is;
+    const char *why = NULL;
+    if (!path || lstat(path, &is))
+        return false;
+    if (stat(path, &is))
+        why = errno == ENOENT ? "it is a link that leads nowhere" : strerror(errno);
+    else if (!S_ISREG(is.st_mode))
+        why = S_ISDIR(is.st_mode) ? "it is a folder" : "it is no regular file";
+    if (why)
+        say_not_read(c, path, why, NULL);
+    return !why;
+}
+
 /* Only who runs this, or root, may say what it does. */
 static bool is_trusted(struct cli *c, const char *path, int fd)
 {
@@ -153,17 +176,33 @@ static bool is_trusted(struct cli *c, const char *path, int fd)
     bool mine = is.st_uid == geteuid() || is.st_uid == 0;
     if (mine && !(is.st_mode & (S_IWGRP | S_IWOTH)))
         return true;
-    char text[600];
-    snprintf(text, sizeof text, "%.400s was not read: %s", path,
-             mine ? "others may write to it" : "it belongs to another user");
-    spaa_diagnostics_add(&c->diags, "SPAA-W038", mine ? "chmod go-w" : NULL, text);
+    say_not_read(c, path, mine ? "others may write to it" : "it belongs to another user",
+                 mine ? "chmod go-w" : NULL);
     return false;
+}
+
+/* The next line, with what is wrong with it as text; false: there is none. */
+static bool next_line(FILE *f, char *text, const char **wrong)
+{
+    size_t n = 0;
+    int ch = 0;
+    *wrong = NULL;
+    while (ch != '\n' && n < LINE - 1 && (ch = fgetc(f)) != EOF) {
+        if (!ch)
+            *wrong = "a NUL byte, which no text has";
+        text[n++] = (char)ch;
+    }
+    text[n] = '\0';
+    if (!*wrong && n == LINE - 1 && ch != '\n')
+        *wrong = "a line that is too long";
+    return n > 0;
 }
 
 static int config_file(struct cli *c, struct config *x, const char *path, bool *there)
 {
-    FILE *f = path ? fopen(path, "re") : NULL;
+    FILE *f = is_settings_file(c, path) ? fopen(path, "re") : NULL;
     char text[LINE];
+    const char *wrong;
     int rc = EXIT_FINE;
     if (!f || !is_trusted(c, path, fileno(f))) {
         if (f)
@@ -171,9 +210,9 @@ static int config_file(struct cli *c, struct config *x, const char *path, bool *
         return EXIT_FINE;
     }
     *there = true;
-    for (unsigned line = 1; !rc && fgets(text, sizeof text, f); line++) {
-        if (!strchr(text, '\n') && !feof(f))
-            rc = config_mistake(c, path, line, "a line that is too long", NULL);
+    for (unsigned line = 1; !rc && next_line(f, text, &wrong); line++) {
+        if (wrong)
+            rc = config_mistake(c, path, line, wrong, NULL);
         else
             rc = config_line(c, x, path, line, line == 1 ? behind_bom(text) : text);
     }
@@ -190,14 +229,13 @@ static char *user_file(void)
 }
 
 /* The nearest .spaa; above the home directory nobody's project is looked for. */
-static char *project_file(void)
+static char *project_file(struct cli *c)
 {
     const char *home = getenv("HOME");
     char *at = getcwd(NULL, 0), *found = NULL;
     while (at && !found) {
         char *path = joined(strcmp(at, "/") == 0 ? "" : at, "/", ".spaa");
-        struct stat is;
-        if (path && stat(path, &is) == 0 && S_ISREG(is.st_mode))
+        if (is_settings_file(c, path))
             found = path;
         else
             free(path);
@@ -217,7 +255,7 @@ int config_read(struct cli *c, struct config *out)
         return no_memory(c);
     if (getenv("SPAA_NO_CONFIG"))
         return EXIT_FINE;
-    out->project = project_file();
+    out->project = project_file(c);
     out->user = user_file();
     int rc = config_file(c, out, out->project, &out->has_project);
     return rc ? rc : config_file(c, out, out->user, &out->has_user);

@@ -77,6 +77,7 @@ def test_none_is_read_where_nobody_wants_them(place):
     ("symfs =\n", "a setting without a value"),
     ("debuginfod = perhaps\n", "this setting is yes or no"),
     ("own = " + "x" * 9000 + "\n", "a line that is too long"),
+    ("own = x\nallocators = a\0b\n", ".spaa:2: a NUL byte, which no text has"),
 ])
 def test_mistakes_name_the_line(place, text, said):
     place.own.write_text(text)
@@ -159,6 +160,26 @@ def test_files_that_others_may_write_are_not_read(place):
     place.own.chmod(0o666)
     a = place.run("config", "--json")
     assert "SPAA-W038" in a.err and all(s["value"] is None for s in parse(a.out)["settings"])
+
+
+@pytest.mark.parametrize("make,said", [
+    (lambda path: path.mkdir(), "it is a folder"),
+    (os.mkfifo, "it is no regular file"),
+    (lambda path: path.symlink_to("nowhere"), "it is a link that leads nowhere"),
+    (lambda path: path.symlink_to("/dev/null"), "it is no regular file"),
+], ids=["folder", "pipe", "link", "device"])
+def test_what_is_no_file_is_told(place, make, said):
+    """And is not waited for; a file above it is read."""
+    for path in place.own, place.user:
+        make(path)
+        a = place.run("config", "--json")
+        assert f"{path} was not read: {said} [SPAA-W038]" in a.err and a.err.count("SPAA-W038") == 1
+        assert all(s["value"] is None for s in parse(a.out)["settings"])
+        if path == place.own:
+            (path.parent.parent / ".spaa").write_text("own = above\n")
+            assert place.settings()["own"][0] == "above"
+            (path.parent.parent / ".spaa").unlink()
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def test_above_the_home_directory_is_nobodys_project(place):
