@@ -219,3 +219,14 @@ def test_what_the_tutorial_quotes_is_what_is_shown(tmp_path):
     for i in "12":
         run("convert", "-q", f"orders-{i}.perf.data.zst", *symbols, "--samples", "-o", f"{i}.spaa")
     assert "NOT ESTABLISHED" in run("diff", "1.spaa", "2.spaa") and "-17." in run("diff", "1.spaa", "2.spaa")
+
+
+def test_help_of_the_steps_of_checking():
+    """Every step that there is, and none is run."""
+    with open(os.path.join(ROOT, "tools", "check"), encoding="utf-8") as f:
+        steps = [s.replace("_", "-") for s in re.findall(r"^check_(\w+)\(\)", f.read(), re.M)]
+    for option in "--help", "-h":
+        done = subprocess.run([os.path.join(ROOT, "tools", "check"), option], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and done.stderr == ""
+        listed = re.findall(r"^  ([\w-]+)  ", done.stdout, re.M)
+        assert sorted(listed) == sorted(steps)
