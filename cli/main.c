@@ -140,6 +140,20 @@ static int run_with(struct cli *c, struct spaa_run_options *o)
     return result.exit_code;
 }
 
+/* `spaa help report`: a word of another tool, and no command; what it stands for is what to ask for. */
+static int main_foreign_help(struct cli *c)
+{
+    struct cli asked = *c;
+    char hint[80];
+    int rc;
+    if (strcmp(c->command.name, "help") != 0 || !c->nfiles || cli_find_command(&asked, c->files[0]))
+        return EXIT_FINE;
+    if (!cli_words_command(c, c->files[0], &rc))
+        return rc;
+    snprintf(hint, sizeof hint, "spaa help %s", c->command.name);
+    return cli_usage(c, hint, "%s is another tool's word for %s", c->files[0], c->command.name);
+}
+
 static int run_command(struct cli *c)
 {
     struct spaa_run_options o = {.size = sizeof o,
@@ -225,6 +239,7 @@ static int main_run(struct cli *c, int argc, char **argv)
     bool config = strcmp(c->command.name, "config") == 0;
     int rc = cli_parse(c, argc > skip ? argc - skip : 0, argv + skip);
     rc = rc ? rc : main_binaries(c);
+    rc = rc ? rc : main_foreign_help(c);
     if (rc)
         return rc;
     struct config settings = {0};

@@ -10,6 +10,7 @@
 #include "io/input.h"
 #include "model/callees.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -189,6 +190,19 @@ static int open_nothing(struct sp_run *run)
     return sp_run_usage(run, how, "%s needs %s; %s is a file", q->name, last ? last + 1 : q->args, word);
 }
 
+/* Of several files that are no answer together, one that is not there is what is wrong: a word too many. */
+static int open_no_common_time(struct sp_run *run)
+{
+    for (size_t i = 0; i < run->files.n; i++) {
+        const char *path = run->files.v[i];
+        if (strcmp(path, "-") == 0 || access(path, F_OK) == 0)
+            continue;
+        sp_emit(run->diags, SP_E001, SP_AT_NOTHING, "%s: %s", path, strerror(errno));
+        return sp_run_exit(run, SPAA_ERR_IO);
+    }
+    return sp_run_usage(run, "ask each file alone", "several files as one have no common time");
+}
+
 static int open_all(struct sp_run *run)
 {
     struct sp_files_opts how = {0};
@@ -198,7 +212,7 @@ static int open_all(struct sp_run *run)
     if (!run->files.n)
         return open_nothing(run);
     if (run->files.n > 1 && (run->v.time || run->needs.samples || sp_run_wants_wall(run)))
-        return sp_run_usage(run, "ask each file alone", "several files as one have no common time");
+        return open_no_common_time(run);
     st = run->ngiven ? open_given(run) : open_files(run, &how);
     return st ? sp_run_exit(run, st) : sp_run_check_own(run, NULL);
 }

@@ -296,3 +296,11 @@ def test_as_perf_does(tmp_path):
         assert row["run_ns"] / MS == pytest.approx(ms, rel=0.001, abs=0.002), row["thread"]
         compared += 1
     assert compared or not perf
+
+
+def test_a_word_that_is_no_file_is_what_is_wrong(known):
+    """As perf's `sched timehist -i FILE`, not that two files have no common time."""
+    for words in (["timehist", "-i", known], ["nofile", known], [known, "nofile"]):
+        missing = "nofile" if "nofile" in words else "timehist"
+        assert f"cannot open the input: {missing}: No such file or directory [SPAA-E001]" in run("sched", *words, code=3).err
+    assert "no common time" in run("sched", known, known, code=2).err

@@ -274,3 +274,14 @@ def test_every_word_is_one_that_its_command_can_use():
     options = set(re.findall(r'SPAA_OPT\(\w+, "([^"]+)"', open(os.path.join(ROOT, "src/ask/options.def"), encoding="utf-8").read()))
     for ours in re.findall(r'^WORD_\w+\("[^"]+", (?:FLAG|UNLESS|VALUE|LIST|BY|RANGE), "([^"]+)"', table, re.M):
         assert ours in options, ours
+
+
+@pytest.mark.parametrize("word,ours", [("report", "top"), ("peek", "function"), ("heaptrack_print", "leaks")])
+def test_help_of_a_word_names_our_command(word, ours):
+    a = run("help", word, code=2)
+    assert f"{word} is another tool's word for {ours}" in a.err and f"spaa help {ours}" in a.err and a.out == ""
+
+
+def test_help_of_a_word_without_an_equal_says_what_to_type():
+    assert "script is no command here" in run("help", "script", code=2).err
+    assert "there is no command nosuch" in run("help", "nosuch", code=2).err
