@@ -18,8 +18,9 @@ static const struct kind {
     bool symbols;
 } kinds[] = {
     {"EVENT", "SELECT name a, kind b FROM events", PLAIN, false},
-    {"METRIC", "SELECT DISTINCT metric a, unit b FROM weights", PLAIN, false},
-    {"[EVENT.]METRIC…", "SELECT DISTINCT metric a, unit b FROM weights", PLAIN, false},
+    {"METRIC", "SELECT metric a, group_concat(DISTINCT unit) b FROM weights GROUP BY metric", PLAIN, false},
+    {"[EVENT.]METRIC…", "SELECT metric a, group_concat(DISTINCT unit) b FROM weights GROUP BY metric", PLAIN,
+     false},
     {"TID|NAME",
      "SELECT DISTINCT comm a, '' b FROM threads UNION ALL SELECT tid, min(comm) FROM threads GROUP BY tid",
      PLAIN, false},
@@ -29,6 +30,7 @@ static const struct kind {
     {"comm", "SELECT DISTINCT comm a, '' b FROM threads", PLAIN, false},
     {"KEY=VALUE|KEY~REGEX", "SELECT DISTINCT key || '=' || text a, '' b FROM labels", PLAIN, false},
     {"KEY,…", "SELECT DISTINCT key a, '' b FROM labels", PLAIN, false},
+    {"label:KEY", "SELECT DISTINCT 'label:' || key a, '' b FROM labels", PLAIN, false},
     {"STATES", "SELECT DISTINCT state a, '' b FROM stacks", PLAIN, false},
     {"ID", "SELECT stack_id a, leaf b FROM stacks ORDER BY weight DESC", PLAIN, true},
     {"FUNCTION", HOTTEST, PLAIN, true},

@@ -21,6 +21,17 @@ static void offer_words(struct complete *x, const char *list)
     }
 }
 
+/* "label:KEY": the keys that the file has; where it has none, what stands before them, if that is not there.
+ */
+static void offer_keys(struct complete *x, char *word)
+{
+    size_t offered = x->offered;
+    complete_profile(x, word);
+    *strstr(word, "KEY") = '\0';
+    if (x->offered == offered && strcmp(x->word, word) != 0)
+        complete_offer(x, word, NULL);
+}
+
 /* "rows: function (default), symbol, …, label:KEY": what --by and --redact take stands in their help. */
 static void offer_kinds(struct complete *x, const char *help)
 {
@@ -30,10 +41,9 @@ static void offer_kinds(struct complete *x, const char *help)
         p += strspn(p, ":, ");
         size_t n = strcspn(p, ", ");
         snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : 0), p);
-        char *key = strstr(word, "KEY");
-        if (key)
-            *key = '\0';
-        if (*word >= 'a' && *word <= 'z')
+        if (strstr(word, "KEY"))
+            offer_keys(x, word);
+        else if (*word >= 'a' && *word <= 'z')
             complete_offer(x, word, NULL);
         p = strchr(p, ',');
     }

@@ -43,6 +43,8 @@ _spaa() {
             COMPREPLY+=("${value//\\,/,}") # a list is readable without
         fi
     done < <("${COMP_WORDS[0]}" __complete $((at - 1)) "${words[@]:1}" 2>/dev/null)
+    # Of label: and NAME=, more is to come.
+    [[ ${#COMPREPLY[@]} == 1 && $value == *[:=] ]] && compopt -o nospace 2>/dev/null
     ((${#COMPREPLY[@]})) || case $also in
     dirs) compopt -o dirnames 2>/dev/null ;;
     none) compopt +o default 2>/dev/null ;;

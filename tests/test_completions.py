@@ -11,6 +11,7 @@ import signal
 import subprocess
 
 import pytest
+import profiles
 from conftest import BIN, ROOT, run
 
 SCRIPTS = os.path.join(ROOT, "completions")
@@ -35,6 +36,14 @@ def folded(tmp_path):
                     "main;std::vector<int>::push_back(int&&) 5\nmain;$(touch owned) 4\nmain;`touch owned` 3\n"
                     "main;it's;a b 2\nmain;x\\y 2\nmain;tab\x01bed 1\nmain;parse_field 9\nmain;parse_line 1\n")
     return path
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    (tmp_path / "labels.spaa").write_text(profiles.text([
+        (["main"], 3, {"pid": 1, "tid": 1, "comm": "app", "x_labels": {"worker": "a", "request": "b"}}),
+        (["main", "x"], 3, {"pid": 1, "tid": 1, "comm": "app", "x_labels": {"worker": "b"}})]))
+    return tmp_path / "labels.spaa"
 
 
 # ---- the tables ------------------------------------------------------------------------------------
@@ -152,6 +161,33 @@ def test_a_file_below_the_home_directory(tmp_path, home):
     assert "cpu-clock" not in run("__complete", 3, "top", f"{home}perf.data.zst", "--event", "", code=0, env=env).out
 
 
+def test_keys_of_labels(labelled):
+    """Of --by, --group-by and what a comma stands before; where there are none, no more than is typed."""
+    assert set(complete("top", labelled, "--by", "label:")[1]) == {"label:worker", "label:request"}
+    assert set(complete("top", labelled, "--by", "comm,label:w")[1]) == {"comm,label:worker"}
+    assert set(complete("top", labelled, "--by=comm,label:w")[1]) == {"--by=comm,label:worker"}
+    assert set(complete("top", labelled, "--by", "la")[1]) == {"label:worker", "label:request"}
+    assert set(complete("top", DEMO, "--by", "la")[1]) == {"label:"}
+    assert set(complete("top", DEMO, "--by", "label:")[1]) == set() == set(complete("top", "--by", "comm,label:")[1])
+
+
+def test_a_metric_of_two_events_is_offered_once(tmp_path):
+    """Whatever its units are."""
+    events = [profiles.event("cycles"), profiles.event("page-faults")]
+    text = profiles.text([(["main"], 3, {"event": "cycles"}), (["main"], 2, {"event": "page-faults"})], events=events)
+    lines = text.splitlines()
+    for i, unit in zip((-1, -2), ("count", "events")):
+        stack = json.loads(lines[i])
+        for w in stack["weights"]:
+            w["unit"] = unit
+        lines[i] = json.dumps(stack)
+    (tmp_path / "two.spaa").write_text("\n".join(lines) + "\n")
+    for option in "--with", "-m", "--metric":
+        offered = run("__complete", 3, "top", tmp_path / "two.spaa", option, "", code=0, env=UNHURRIED).out.splitlines()[1:]
+        names = [line.split("\t")[0] for line in offered]
+        assert names and len(names) == len(set(names)), option
+
+
 def test_functions_are_offered_as_they_are_typed():
     """Of whatif alone with their factor."""
     for command in "annotate", "function":
@@ -240,7 +276,7 @@ SHELLS = {
 
 
 @pytest.fixture
-def place(tmp_path, folded):
+def place(tmp_path, folded, labelled):
     """A folder with a few files, and the environment in which shells find spaa."""
     (tmp_path / "bin").mkdir()
     os.symlink(BIN, tmp_path / "bin" / "spaa")
@@ -250,11 +286,12 @@ def place(tmp_path, folded):
     work.mkdir()
     shutil.copy(DEMO, work / "perf.data.zst")
     shutil.copy(folded, work / "odd.folded")
+    shutil.copy(labelled, work / "l.spaa")
     (work / "folder").mkdir()
     env = {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "TERM": "xterm", "HOME": str(tmp_path), "LC_ALL": "C.UTF-8",
            "ASAN_OPTIONS": "detect_leaks=0", **UNHURRIED}
     yield work, env
-    assert sorted(os.listdir(work)) == ["folder", "odd.folded", "perf.data.zst"]  # nothing of a name was run
+    assert sorted(os.listdir(work)) == ["folder", "l.spaa", "odd.folded", "perf.data.zst"]  # nothing of a name was run
 
 
 @pytest.fixture(params=sorted(SHELLS))
@@ -283,6 +320,10 @@ LINES = [
     ("top perf.data.zst --event cp", ["top", "perf.data.zst", "--event", "cpu-clock"]),
     ("top perf.data.zst --event=cp", ["top", "perf.data.zst", "--event=cpu-clock"]),
     ("top perf.data.zst --by dso,th", ["top", "perf.data.zst", "--by", "dso,thread"]),
+    ("top l.spaa --by label:w", ["top", "l.spaa", "--by", "label:worker"]),
+    ("top l.spaa --by comm,label:r", ["top", "l.spaa", "--by", "comm,label:request"]),
+    ("top l.spaa --by=comm,label:r", ["top", "l.spaa", "--by=comm,label:request"]),
+    ("top perf.data.zst --by la", ["top", "perf.data.zst", "--by", "label:"]),
     ("top perf", ["top", "perf.data.zst"]),
     ("top ~/work/perf.data.zst --event cp", ["top", "HOME/work/perf.data.zst", "--event", "cpu-clock"]),
     ("top $HOME/work/perf.data.zst --event cp", ["top", "HOME/work/perf.data.zst", "--event", "cpu-clock"]),
@@ -300,6 +341,13 @@ def test_what_a_line_becomes(shell, place):
     for line, words in LINES:
         words = [w.replace("HOME", place[1]["HOME"]) for w in words]
         assert [w.rstrip("/") for w in typed(shell, f"spaa {line}\t")] == ["spaa", *words], line
+
+
+def test_what_goes_on_has_no_blank_behind_it(shell):
+    """A key of a label is to come, and nothing is made of what cannot go on."""
+    for line, words in (("top perf.data.zst --by la\tKEY", ["--by", "label:KEY"]), ("top perf.data.zst --by label:\tKEY", ["--by", "label:KEY"]),
+                        ("whatif odd.folded parse_f\t2", ["odd.folded", "parse_field=2"])):
+        assert typed(shell, f"spaa {line}")[-2:] == words, line
 
 
 def test_a_list_stays_readable(shell):
