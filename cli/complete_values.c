@@ -21,15 +21,15 @@ static void offer_words(struct complete *x, const char *list)
     }
 }
 
-/* "label:KEY": the keys that the file has; where it has none, what stands before them, if that is not there.
- */
-static void offer_keys(struct complete *x, char *word)
+/* "label:KEY": the keys that the file has, once what stands before them is there: reading takes time. */
+static void offer_keys(struct complete *x, const char *word, size_t before)
 {
-    size_t offered = x->offered;
-    complete_profile(x, word);
-    *strstr(word, "KEY") = '\0';
-    if (x->offered == offered && strcmp(x->word, word) != 0)
-        complete_offer(x, word, NULL);
+    char begin[64];
+    snprintf(begin, sizeof begin, "%.*s", (int)before, word);
+    if (strncmp(x->word, begin, before) == 0)
+        complete_profile(x, word);
+    else
+        complete_offer(x, begin, NULL);
 }
 
 /* "rows: function (default), symbol, …, label:KEY": what --by and --redact take stands in their help. */
@@ -41,8 +41,9 @@ static void offer_kinds(struct complete *x, const char *help)
         p += strspn(p, ":, ");
         size_t n = strcspn(p, ", ");
         snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : 0), p);
-        if (strstr(word, "KEY"))
-            offer_keys(x, word);
+        const char *key = strstr(word, "KEY");
+        if (key)
+            offer_keys(x, word, (size_t)(key - word));
         else if (*word >= 'a' && *word <= 'z')
             complete_offer(x, word, NULL);
         p = strchr(p, ',');
