@@ -39,7 +39,7 @@ tools:
 	    { echo "$$tool is missing: run \`make setup\`" >&2; exit 1; }; done
 
 $(B)/build.ninja: | tools
-	@$(MESON) setup $(B) --prefix=$(PREFIX) $(LIBDIR:%=--libdir=%) >/dev/null 2>$(B).log; rc=$$?; \
+	@$(MESON) setup $(B) "--prefix=$(PREFIX)" $(if $(LIBDIR),"--libdir=$(LIBDIR)") >/dev/null 2>$(B).log; rc=$$?; \
 	    if [ $$rc != 0 ]; then cat $(B)/meson-logs/meson-log.txt 2>/dev/null | grep -E 'ERROR|not found' >&2; \
 	    cat $(B).log >&2; rm -rf $(B) $(B).log; \
 	    echo "cannot configure: run \`make setup\` if something is missing" >&2; exit 1; fi; rm -f $(B).log
@@ -132,18 +132,20 @@ goldens: ## write the golden files of the tests anew: read the diff before commi
 	@SPAA_UPDATE_GOLDENS=1 SPAA_BIN=$(CURDIR)/$(B)/spaa $(PYTEST) tests
 
 LDCONFIG = [ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig
-HERE = $(abspath $(DESTDIR))
+# Whole, where it has a blank, at which make takes names apart.
+BLANK := $() $()
+HERE = $(subst <blank>,$(BLANK),$(abspath $(subst $(BLANK),<blank>,$(DESTDIR))))
 
 install: all ## install below PREFIX (/usr/local), honouring DESTDIR
-	@$(MESON) configure $(B) -Dprefix=$(PREFIX) $(LIBDIR:%=-Dlibdir=%)
+	@$(MESON) configure $(B) "-Dprefix=$(PREFIX)" $(if $(LIBDIR),"-Dlibdir=$(LIBDIR)")
 	@$(NINJA) -C $(B) build.ninja >/dev/null && $(NINJA) -C $(B) --quiet
-	@DESTDIR=$(HERE) $(MESON) install -C $(B) --no-rebuild --quiet $(INSTALL_FLAGS); rc=$$?; \
+	@DESTDIR="$(HERE)" $(MESON) install -C $(B) --no-rebuild --quiet $(INSTALL_FLAGS); rc=$$?; \
 	    tools/uninstall --keep $(B); exit $$rc
 	@$(LDCONFIG)
 
 install-strip: ## the same without debug information
 	@$(MAKE) --no-print-directory install INSTALL_FLAGS=--strip
-	@for library in $(HERE)$(PREFIX)/$(or $(LIBDIR),lib*)/libspaa.a; do \
+	@for library in "$(HERE)$(PREFIX)"/$(if $(LIBDIR),"$(LIBDIR)",lib*)/libspaa.a; do \
 	    [ ! -f "$$library" ] || strip --strip-debug "$$library"; done
 
 uninstall: ## take away what was installed, with the same PREFIX and DESTDIR

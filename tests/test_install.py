@@ -331,6 +331,39 @@ def test_uninstall_leaves_no_trace(make, tmp_path):
     assert "nothing was installed" in make("uninstall", code=2)
 
 
+def test_folders_with_a_blank_are_one_word(tmp_path):
+    """Of PREFIX, LIBDIR and DESTDIR, for meson and for the shell."""
+    if not shutil.which("make"):
+        pytest.skip("no make")
+    build, root, prefix = tmp_path / "build", tmp_path / "d q", "/opt/p q"
+    (build / "meson-logs").mkdir(parents=True)
+    fake = tmp_path / "meson"
+    fake.write_text(f"""#!/bin/sh
+for word; do echo "<$word>"; done >>'{tmp_path}/words'
+echo "to <$DESTDIR>" >>'{tmp_path}/words'
+[ "$1" = install ] || {{ : >'{build}/build.ninja'; exit; }}
+mkdir -p "$DESTDIR{prefix}/bin" && : >"$DESTDIR{prefix}/bin/spaa"
+echo "$DESTDIR{prefix}/bin/spaa" >'{build}/meson-logs/install-log.txt'
+""")
+    fake.chmod(0o755)
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "DESTDIR", "PREFIX", "LIBDIR")}
+    words = [f"B={build}", f"MESON={fake}", "NINJA=true", f"PREFIX={prefix}", "LIBDIR=lib/a b", f"DESTDIR={root}"]
+    for target in "install", "install-strip":
+        assert run("make", "-s", "-C", ROOT, target, *words, env=env) == ""
+        assert beneath(root) == {"opt/p q/bin/spaa"}
+    said = (tmp_path / "words").read_text().splitlines()
+    assert {"<--prefix=/opt/p q>", "<--libdir=lib/a b>", "<-Dprefix=/opt/p q>", "<-Dlibdir=lib/a b>", f"to <{root}>", "<--strip>"} <= set(said)
+    run("make", "-s", "-C", ROOT, "uninstall", *words, env=env)
+    assert beneath(root) == set() and sorted(os.listdir(tmp_path)) == ["build", "d q", "meson", "words"]
+
+
+def test_a_destination_with_a_blank(make, tmp_path):
+    make("install", tmp_path / "d q")
+    assert os.path.isfile(str(tmp_path / "d q") + os.path.join(option("prefix"), option("bindir"), "spaa"))
+    make("uninstall", tmp_path / "d q")
+    assert not os.path.exists(tmp_path / "d q") and not os.path.exists(tmp_path / "d")
+
+
 def test_uninstall_takes_nothing_else(make, tmp_path):
     prefix = str(tmp_path / "root") + option("prefix")
     own = {"bin/spaa-helper", "share/doc/spaa-doc/note", "share/doc/spaa/mine.txt"}
