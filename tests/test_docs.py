@@ -230,3 +230,16 @@ def test_help_of_the_steps_of_checking():
         assert done.returncode == 0 and done.stderr == ""
         listed = re.findall(r"^  ([\w-]+)  ", done.stdout, re.M)
         assert sorted(listed) == sorted(steps)
+
+
+def test_manual_pages_have_the_date_of_the_version():
+    with open(os.path.join(ROOT, "debian", "changelog"), encoding="utf-8") as f:
+        date = re.search(r"^ -- .*>  \w+, (\d\d) (\w+) (\d{4}) ", f.read(), re.M)
+    month = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split().index(date[2]) + 1
+    pages = [os.path.join(DOCS, "man", n) for n in sorted(os.listdir(os.path.join(DOCS, "man")))]
+    for page in pages:
+        with open(page, encoding="utf-8") as f:
+            assert f' 1 "{date[3]}-{month:02}-{date[1]}" "spaa ' in f.read(), page
+    if shutil.which("mandoc"):
+        done = subprocess.run(["mandoc", "-Tlint", "-Wwarning", *pages], capture_output=True, text=True, timeout=60)
+        assert done.stdout == ""

@@ -9,6 +9,7 @@ Commands and options come from `spaa help`, formats from `spaa formats --json`, 
 src/base/diag.def, members of JSON from `spaa help --json`.
 """
 
+import email.utils
 import json
 import os
 import re
@@ -314,8 +315,15 @@ def roff_option(option):
     return f".TP\n{head}" + (f" \\fI{roff(value)}\\fR" if value else "") + f"\n{roff(text)}\n"
 
 
+def version_date():
+    """When this version was packaged, which does not change with every build."""
+    with open(os.path.join(ROOT, "debian", "changelog"), encoding="utf-8") as f:
+        line = next(line for line in f if line.startswith(" -- "))
+    return email.utils.parsedate_to_datetime(line.split(">  ")[1].strip()).date().isoformat()
+
+
 def man_head(title, data, name, what, synopsis):
-    return (f'.\\" Written by tools/gen_docs.py. Do not edit.\n.TH {title} 1 "" "spaa {data["version"]}" "User Commands"\n'
+    return (f'.\\" Written by tools/gen_docs.py. Do not edit.\n.TH {title} 1 "{version_date()}" "spaa {data["version"]}" "User Commands"\n'
             f".SH NAME\n{roff(name)} \\- {roff(what)}\n.SH SYNOPSIS\n{synopsis}")
 
 
