@@ -1,5 +1,6 @@
 #include "analysis/redact.h"
 
+#include "analysis/leaks.h"
 #include "analysis/match.h"
 #include "analysis/owner_names.h"
 #include "base/nearest.h"
@@ -287,10 +288,18 @@ static void redact_processes(struct redaction *x)
     }
 }
 
+/* What memcheck says of leaks: its words, by which leaks are told. */
+static bool is_leak_kind(const struct redaction *x, const struct sp_label *label)
+{
+    struct sp_str value = redact_str(x, label->value);
+    return sp_str_is(redact_str(x, label->key), "leak_kind") &&
+           sp_name_index(sp_leak_reach_names, value.p, value.n) >= 0;
+}
+
 /* Which names a profiler suppresses goes; that it does stays, for what is so is not counted as live. */
 static void redact_suppressed(struct redaction *x, uint32_t stack)
 {
-    static const char is[] = "\"x_heaptrack\":{\"suppressed\":true}";
+    bool heaptrack = sp_str_is(redact_str(x, x->p->header.source_tool), "heaptrack");
     uint32_t *extra = &x->p->stacks.v[stack].extra_json;
     bool suppressed = sp_stack_suppressed(x->p, stack);
     struct sp_buf b;
@@ -298,7 +307,7 @@ static void redact_suppressed(struct redaction *x, uint32_t stack)
     if (!suppressed)
         return;
     sp_buf_init(&b, 0);
-    sp_buf_puts(&b, is);
+    sp_buf_printf(&b, "\"%s\":{\"suppressed\":true}", heaptrack ? "x_heaptrack" : "x_valgrind");
     *extra = redact_intern(x, &b);
 }
 
@@ -312,7 +321,8 @@ static void redact_stacks(struct redaction *x)
         drop(x, &c->extra_json);
     }
     for (size_t i = 0; x->ok && i < p->labels.n; i++)
-        if (x->rules & REDACT_LABELS && !(p->labels.v[i].flags & SP_LABEL_NUMBER))
+        if (x->rules & REDACT_LABELS && !(p->labels.v[i].flags & SP_LABEL_NUMBER) &&
+            !is_leak_kind(x, &p->labels.v[i]))
             p->labels.v[i].value = hashed(x, p->labels.v[i].value, 'l');
     for (size_t i = 0; x->ok && i < p->stacks.n; i++)
         redact_suppressed(x, (uint32_t)i);

@@ -162,11 +162,12 @@ def test_a_name_that_looks_like_a_hash_is_one(tmp_path):
     assert {r["name"] for r in ask("top", tmp_path / "a.spaa")["rows"] if r["self"]} == {"a", "f-0123456789ag-allocator", "xf-0123456789ab-runtime"}
 
 
-def test_what_heaptrack_suppresses_stays_so(tmp_path):
-    path = os.path.join(ROOT, "tests/fixtures/heaptrack/v1.heaptrack")
+@pytest.mark.parametrize("recording,key", [("heaptrack/v1.heaptrack", "x_heaptrack"), ("memcheck/supp.log", "x_valgrind")])
+def test_what_is_suppressed_stays_so(recording, key, tmp_path):
+    path = os.path.join(ROOT, "tests/fixtures", recording)
     run("convert", path, "--redact", "all", "-o", tmp_path / "r.spaa", code=0)
     rows = [[(r["live_bytes"], r["live_count"]) for r in ask("leaks", p)["rows"]] for p in (path, tmp_path / "r.spaa")]
-    assert rows[0] == rows[1] and '"suppressed":true' in (tmp_path / "r.spaa").read_text()
+    assert rows[0] == rows[1] and f'"{key}":{{"suppressed":true}}' in (tmp_path / "r.spaa").read_text()
 
 
 def test_each_list_of_rules_counts(tmp_path):
