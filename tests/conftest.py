@@ -61,7 +61,7 @@ def at_terminal(*args, columns=0, stdin=True, env=None):
             break
         out += part
     os.close(main)
-    return out.decode().replace("\r\n", "\n"), process.wait(60)
+    return out.decode(errors="replace").replace("\r\n", "\n"), process.wait(60)
 
 
 def unwrapped(text):

@@ -1,15 +1,12 @@
 #include "answer/text.h"
 
 #include "base/num.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 
-struct range {
-    uint32_t first, last;
-};
-
 /* Unicode 14: nonspacing and enclosing marks, joiners, trailing parts of Hangul syllables. */
-static const struct range zero_width[] = {
+static const struct sp_utf8_range zero_width[] = {
     {0x300, 0x36f},     {0x483, 0x489},     {0x591, 0x5bd},     {0x5bf, 0x5bf},     {0x5c1, 0x5c2},
     {0x5c4, 0x5c5},     {0x5c7, 0x5c7},     {0x610, 0x61a},     {0x64b, 0x65f},     {0x670, 0x670},
     {0x6d6, 0x6dc},     {0x6df, 0x6e4},     {0x6e7, 0x6e8},     {0x6ea, 0x6ed},     {0x711, 0x711},
@@ -75,7 +72,7 @@ static const struct range zero_width[] = {
 };
 
 /* Unicode 14: East Asian Width W and F. */
-static const struct range wide[] = {
+static const struct sp_utf8_range wide[] = {
     {0x1100, 0x115f},   {0x231a, 0x231b},   {0x2329, 0x232a},   {0x23e9, 0x23ec},   {0x23f0, 0x23f0},
     {0x23f3, 0x23f3},   {0x25fd, 0x25fe},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267f, 0x267f},
     {0x2693, 0x2693},   {0x26a1, 0x26a1},   {0x26aa, 0x26ab},   {0x26bd, 0x26be},   {0x26c4, 0x26c5},
@@ -94,57 +91,7 @@ static const struct range wide[] = {
     {0x1f90c, 0x1f93a}, {0x1f93c, 0x1f945}, {0x1f947, 0x1f9ff}, {0x1fa70, 0x1faf6}, {0x20000, 0x3fffd},
 };
 
-/* What takes no ink, breaks lines or reorders text; the joiners U+200C and U+200D shape scripts and stay. */
-static const struct range hidden[] = {
-    {0x0, 0x1f},        {0x7f, 0x9f},       {0xad, 0xad},         {0x61c, 0x61c},     {0x115f, 0x115f},
-    {0x180e, 0x180e},   {0x200b, 0x200b},   {0x200e, 0x200f},     {0x2028, 0x202e},   {0x2060, 0x206f},
-    {0x3164, 0x3164},   {0xfdd0, 0xfdef},   {0xfeff, 0xfeff},     {0xffa0, 0xffa0},   {0xfff0, 0xfffb},
-    {0xfffe, 0xffff},   {0x1d173, 0x1d17a}, {0x1fffe, 0x1ffff},   {0x2fffe, 0x2ffff}, {0x3fffe, 0xe00ff},
-    {0xe01f0, 0xeffff}, {0xffffe, 0xfffff}, {0x10fffe, 0x10ffff},
-};
-
-static bool in_ranges(const struct range *r, size_t n, uint32_t c)
-{
-    size_t low = 0;
-    while (n) {
-        size_t half = n / 2;
-        if (c > r[low + half].last) {
-            low += half + 1;
-            n -= half + 1;
-        } else {
-            if (c >= r[low + half].first)
-                return true;
-            n = half;
-        }
-    }
-    return false;
-}
-#define IN(table, c) in_ranges((table), sizeof(table) / sizeof(table)[0], (c))
-
-/* One character of UTF-8 at p (n > 0); returns its bytes, 0 if there is none: overlong, surrogate, cut off.
- */
-static size_t text_decode(const char *p, size_t n, uint32_t *out)
-{
-    const unsigned char *s = (const unsigned char *)p;
-    if (s[0] < 0x80) {
-        *out = s[0];
-        return 1;
-    }
-    size_t len = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4 || n < len)
-        return 0;
-    uint32_t c = s[0] & (0x7fu >> len);
-    for (size_t i = 1; i < len; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (s[i] & 0x3fu);
-    }
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        return 0;
-    *out = c;
-    return len;
-}
+#define IN(table, c) sp_utf8_in((table), sizeof(table) / sizeof(table)[0], (c))
 
 /* How what does not show is spelled; n is 0 for a byte that is no UTF-8. */
 static bool add_escape(struct sp_buf *out, unsigned char byte, size_t n, uint32_t c)
@@ -171,8 +118,8 @@ bool sp_text_safe(struct sp_buf *out, const char *p, size_t n)
             continue;
         }
         uint32_t c = 0;
-        size_t len = text_decode(p + i, n - i, &c);
-        if (len && !IN(hidden, c)) {
+        size_t len = sp_utf8_decode(p + i, n - i, &c);
+        if (len && !sp_utf8_hidden(c)) {
             i += len;
             plain += len;
             continue;
@@ -258,7 +205,7 @@ bool sp_json_text(struct sp_buf *out, const char *p, size_t n)
 static size_t char_width(const char *p, size_t n, size_t *len)
 {
     uint32_t c = 0;
-    *len = text_decode(p, n, &c);
+    *len = sp_utf8_decode(p, n, &c);
     if (!*len)
         *len = 1;
     if (c < 0x300)

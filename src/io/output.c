@@ -6,6 +6,7 @@
  */
 #include "io/output.h"
 
+#include "base/utf8.h"
 #include "base/watch.h"
 #include "io/target.h"
 #include "io/temporary.h"
@@ -40,7 +41,8 @@ struct writer {
     uint64_t most;    /* of all that is written: sp_output_at_most */
     bool beyond;      /* it was more */
     bool screen;      /* sp_output_for_screen */
-    bool lead;        /* of these, the last byte was the first of U+0080 to U+00BF */
+    char begun[4];    /* of these: a character that is not yet complete */
+    size_t begun_n;
 };
 
 static void output_fail(struct writer *w, int error)
@@ -60,13 +62,36 @@ static void fail_memory(struct writer *w)
     w->o.status = sp_nomem(w->diags);
 }
 
-/* C0 but tab and newline, DEL, and C1, as two bytes of UTF-8. */
-static bool output_has_control(struct writer *w, const unsigned char *p, size_t n)
+/* Takes what is complete off w->begun; true: it is a character that the screen would obey or not show. A byte
+ * that is no UTF-8 counts as the character of its number: some terminals take it so. */
+static bool output_begun_is_hidden(struct writer *w)
+{
+    while (w->begun_n) {
+        uint32_t c = 0;
+        size_t len = sp_utf8_decode(w->begun, w->begun_n, &c);
+        bool goes_on = w->begun_n == 1 || ((unsigned char)w->begun[w->begun_n - 1] & 0xc0) == 0x80;
+        if (!len && goes_on && w->begun_n < sp_utf8_bytes((unsigned char)w->begun[0]))
+            return false;
+        if (!len) {
+            c = (unsigned char)w->begun[0];
+            len = 1;
+        }
+        if (c != '\t' && c != '\n' && sp_utf8_hidden(c))
+            return true;
+        w->begun_n -= len;
+        memmove(w->begun, w->begun + len, w->begun_n);
+    }
+    return false;
+}
+
+static bool output_has_hidden(struct writer *w, const char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if ((p[i] < 0x20 && p[i] != '\t' && p[i] != '\n') || p[i] == 0x7f || (w->lead && p[i] < 0xA0))
+        if (!w->begun_n && p[i] >= 0x20 && p[i] < 0x7f)
+            continue;
+        w->begun[w->begun_n++] = p[i];
+        if (output_begun_is_hidden(w))
             return true;
-        w->lead = p[i] == 0xC2;
     }
     return false;
 }
@@ -74,12 +99,13 @@ static bool output_has_control(struct writer *w, const unsigned char *p, size_t 
 static void output_put(struct writer *w, const void *data, size_t n)
 {
     const char *p = data;
-    if (w->screen && !w->o.status && output_has_control(w, data, n)) {
+    if (w->screen && !w->o.status && output_has_hidden(w, data, n)) {
         w->o.len = 0;
         w->o.status = SPAA_ERR_IO;
         sp_emit_hint(w->diags, SP_E020, SP_AT_NOTHING,
                      "-o FILE, or a pipe (`| cat -v` shows them), gets all of it as it is",
-                     "%s is a terminal, which would obey control characters in this", w->path);
+                     "%s is a terminal, which would obey or hide control and format characters in this",
+                     w->path);
     }
     while (n && !w->o.status) {
         ssize_t sent = sp_write_fd(w->target.fd, p, n);

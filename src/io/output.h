@@ -43,8 +43,9 @@ char *sp_output_room(struct sp_output *o, size_t n);
 void sp_output_at_most(struct sp_output *o, uint64_t bytes);
 bool sp_output_within(struct sp_output *o);
 /*
- * The bytes are shown on a terminal, which would obey control characters: those but tab and newline are
- * refused from here on, and reported. sp_output_open does it of terminals.
+ * The bytes are shown on a terminal, which would obey control characters and those that reorder text, and
+ * not show others: all that answers spell out (base/utf8.h) but tab and newline are refused from here on, and
+ * reported. sp_output_open does it of terminals.
  */
 void sp_output_for_screen(struct sp_output *o);
 /* The file that is renamed in the end; NULL: written directly, or done. Lent until commit or close. */

@@ -91,13 +91,43 @@ def test_a_terminal_gets_no_control_characters_of_a_profile(bad, tmp_path):
     assert f"main;f{bad}g 2\n".encode() in (tmp_path / "out").read_bytes() and "f" in done.out
 
 
+HIDDEN = [*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029, 0x200B, 0x200E, 0x200F, 0xFEFF, 0xAD, 0x61C, 0xE0001]
+
+
+@pytest.mark.parametrize("command", ["convert", "merge"])
+def test_a_terminal_gets_nothing_that_reorders_or_hides_text(command, tmp_path):
+    for bad in map(chr, HIDDEN):
+        path = tmp_path / "p.folded"
+        path.write_text(f"main;before 1\nmain;f{bad}g 2\n")
+        shown, code = shown_with(command, path, "--to", "folded", "-o", "-", NO_COLOR="1", PAGER="cat")
+        assert code == 3 and "SPAA-E020" in shown and bad not in shown, hex(ord(bad))
+        assert bad in run(command, path, "--to", "folded", "-o", "-", code=0).out
+
+
+@pytest.mark.parametrize("bad", ["\u202e", "\u2069", "\U000e0001", "\x9b"])
+def test_nor_where_two_writes_have_a_part_each(bad, tmp_path):
+    """A long name is written in blocks: the character begins at each place around the end of one."""
+    path = tmp_path / "p.folded"
+    for before in range((256 << 10) - 12, (256 << 10) + 2):
+        path.write_text("main;" + "z" * before + bad + " 1\n")
+        shown, code = shown_with("convert", path, "--to", "folded", "-o", "-", NO_COLOR="1", PAGER="cat")
+        assert code == 3 and "SPAA-E020" in shown and bad not in shown, before
+
+
+def test_a_terminal_gets_no_bytes_that_may_be_control_characters_there(tmp_path):
+    path = tmp_path / "p.folded"
+    path.write_bytes(b"main;f\x9b2Jg 2\n")
+    shown, code = shown_with("convert", path, "--to", "folded", "-o", "-", NO_COLOR="1", PAGER="cat")
+    assert code == 3 and "SPAA-E020" in shown
+
+
 def test_a_terminal_gets_no_packed_bytes_of_a_profile(folded):
     shown, code = shown_with("convert", folded, "--to", "pprof", "-o", "-", PAGER="cat")
     assert code == 3 and "SPAA-E020" in shown and "\x1f" not in shown
 
 
 def test_a_terminal_gets_a_profile_without_them(folded, tmp_path):
-    folded.write_text("main;f\u00e4\u00a0\u0436 1\nmain;g\th 2\n")
+    folded.write_text("main;f\u00e4\u00a0\u0436 1\nmain;g\th 2\nmain;\u0915\u094d\u200d\u0937\u20ac\U0001f600 3\n")
     for to in ("folded", "spaa"):
         shown, code = shown_with("convert", folded, "--to", to, "-o", "-", PAGER="cat")
         assert code == 0 and shown == run("convert", folded, "--to", to, "-o", "-", code=0).out
