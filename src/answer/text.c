@@ -266,14 +266,42 @@ size_t sp_text_within(const char *p, size_t n, size_t columns)
     return i;
 }
 
+/* Where a character begins at p[i] or behind, as they are told apart from p[0]: three bytes that continue one
+ * are the most there are. */
+static size_t next_start(const char *p, size_t i)
+{
+    for (size_t end = i + 3; i < end && ((unsigned char)p[i] & 0xc0) == 0x80;)
+        i++;
+    return i;
+}
+
+/* Appends the safe form, of long text only as much of both ends as so many columns can show, unless marks
+ * take up the rest: names have up to megabytes and are shown in each of many rows. Returns whether some is
+ * missing. */
+static bool add_safe_ends(struct sp_buf *out, const char *p, size_t n, size_t columns)
+{
+    enum { LONG = 2048, BYTES = 16 }; /* a column takes at most 4 bytes and those of its marks */
+    if (n <= LONG || columns >= n / (4 * BYTES)) {
+        sp_text_safe(out, p, n);
+        return false;
+    }
+    size_t keep = LONG / 8 + BYTES * columns, tail = next_start(p, n - keep);
+    sp_text_safe(out, p, next_start(p, keep));
+    sp_text_safe(out, p + tail, n - tail);
+    return true;
+}
+
 bool sp_text_fit(struct sp_buf *out, const char *p, size_t n, size_t columns)
 {
     size_t before = out->len;
-    if (!sp_text_safe(out, p, n))
+    bool missing = add_safe_ends(out, p, n, columns);
+    if (out->failed)
         return false;
     size_t added = out->len - before, width = added ? sp_text_width(out->data + before, added) : 0;
-    if (width <= columns)
+    if (width <= columns && !missing)
         return true;
+    if (width <= columns)
+        width = columns + 1;
     struct sp_buf cut;
     sp_buf_init(&cut, out->max);
     bool ok = add_cut(&cut, out->data + before, added, width, columns);

@@ -15,6 +15,8 @@
 
 #include <math.h>
 
+enum { SHADED = 64 << 10 }; /* of a name, bytes that make its shade: each frame looks at them */
+
 static void complete_opts(struct sp_flame *f, const struct sp_flamegraph_opts *opts)
 {
     struct sp_flamegraph_opts *o = &f->opts;
@@ -65,7 +67,7 @@ static bool flamegraph_add_frame(struct sp_flame *f, uint32_t node, int64_t star
     struct sp_flame_frame r = {.node = node, .start = start, .width = width};
     r.sort = (uint8_t)sort_of(f->tree, n);
     struct sp_str name = sp_tree_name(f->tree, node);
-    r.shade = (uint8_t)(sp_hash64(name.p, name.n) % SP_FLAME_SHADES);
+    r.shade = (uint8_t)(sp_hash64(name.p, name.n < SHADED ? name.n : SHADED) % SP_FLAME_SHADES);
     const struct sp_diff_node *sides = sp_flame_sides(f, node);
     if (sides && node) {
         r.sort = (uint8_t)(SP_FLAME_GREW + sides->change);

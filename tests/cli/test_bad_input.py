@@ -1,6 +1,7 @@
 """Bad input: one clear message (what, where, what to do), the right exit code, no partial file, no hang."""
 
 import gzip
+import json
 import os
 import random
 import re
@@ -171,6 +172,23 @@ def test_a_bomb_costs_neither_time_nor_memory(command, what, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["bomb.zst"] + ["out.spaa"] * (p.returncode == 0)
     assert time.monotonic() - start < 50
     assert usage.ru_maxrss < 1100 << 10, "a line may have 256 MiB"
+
+
+def test_a_long_name_in_a_deep_stack_is_not_walked_for_each_of_its_frames(tmp_path):
+    """Of 2 MB in each of 4,000 frames, a picture that looks at all of it each time needs more than a minute."""
+    path, picture = tmp_path / "p.spaa", tmp_path / "x.svg"
+    path.write_text("\n".join(json.dumps(line) for line in (
+        {"type": "header", "format": "spaa", "version": "1.0", "source_tool": "perf", "frame_order": "leaf_to_root", "stack_id_mode": "local",
+         "events": [{"name": "cycles", "kind": "hardware", "sampling": {"mode": "period", "primary_metric": "samples"}}]},
+        {"type": "dso", "id": 1, "name": "x"},
+        {"type": "frame", "id": 1, "func": "z" * 2_000_000, "dso": 1, "kind": "user"},
+        {"type": "stack", "id": "0x1", "frames": [1] * 4000, "context": {"event": "cycles"}, "weights": [{"metric": "samples", "value": 1}]},
+    )) + "\n")
+    for more in ([], ["--diff", path], ["--names", "full"]):
+        p = subprocess.run([BIN, "flamegraph", path, "-o", picture, *more], timeout=40, env={**os.environ, **SANITIZERS}, capture_output=True)
+        assert p.returncode == 0, p.stderr
+        text = picture.read_text()
+        assert text.count("<rect class") >= 4000 and "\u2026" in text and len(text) < 5_000_000
 
 
 def test_no_permission(tmp_path, folded):

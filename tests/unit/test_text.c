@@ -139,6 +139,53 @@ static void fit_cuts_in_the_middle(void **state)
     check_fit("aaaaaae\xcc\x81zzzzzze\xcc\x81yyyyy", 13, "aaaaaa…e\xcc\x81yyyyy");
 }
 
+/* The ends of long text are all that is looked at, which must not show: the middle may as well be short. */
+static void fit_of_long_text_is_that_of_its_ends(void **state)
+{
+    (void)state;
+    static const char *const units[] = {
+        "a", "\xe2\x80\xae", "\xf0\x9f\x98\x80", "e\xcc\x81", "\x80", "\xe6\x97\xa5\xff", "\t"};
+    enum { SHORTER = 2000, LONGER = 100000 };
+    char *text = malloc(LONGER + 16);
+    assert_non_null(text);
+    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
+        size_t unit = strlen(units[u]);
+        for (size_t columns = 1; columns < 300; columns += columns < 40 ? 1 : 37) {
+            struct sp_buf fit[2];
+            for (unsigned i = 0; i < 2; i++) {
+                size_t n = 0, whole = (i ? LONGER : SHORTER) / unit; /* SHORTER is looked at as a whole */
+                for (size_t k = 0; k < whole; k++, n += unit)
+                    memcpy(text + n, units[u], unit);
+                sp_buf_init(&fit[i], 0);
+                assert_true(sp_text_fit(&fit[i], text, n, columns));
+                assert_true(sp_text_width(sp_buf_text(&fit[i]), fit[i].len) <= columns);
+            }
+            assert_int_equal(fit[0].len, fit[1].len);
+            assert_memory_equal(fit[0].data, fit[1].data, fit[0].len);
+            sp_buf_free(&fit[0]);
+            sp_buf_free(&fit[1]);
+        }
+    }
+    free(text);
+}
+
+static void fit_bounds_marks(void **state)
+{
+    (void)state;
+    enum { MARKS = 1 << 20 };
+    char *text = malloc(2 * MARKS + 1);
+    assert_non_null(text);
+    text[0] = 'e';
+    for (size_t i = 0; i < MARKS; i++)
+        memcpy(text + 1 + 2 * i, "\xcc\x81", 2);
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    assert_true(sp_text_fit(&b, text, 2 * MARKS + 1, 80));
+    assert_true(b.len < 8000 && strstr(sp_buf_cstr(&b), "\xe2\x80\xa6"));
+    sp_buf_free(&b);
+    free(text);
+}
+
 static void fit_cuts_the_end_where_room_is_small(void **state)
 {
     (void)state;
@@ -224,6 +271,8 @@ int main(void)
         cmocka_unit_test(json_is_escaped),
         cmocka_unit_test(width_counts_columns),
         cmocka_unit_test(fit_cuts_in_the_middle),
+        cmocka_unit_test(fit_of_long_text_is_that_of_its_ends),
+        cmocka_unit_test(fit_bounds_marks),
         cmocka_unit_test(fit_cuts_the_end_where_room_is_small),
         cmocka_unit_test(numbers_are_grouped),
         cmocka_unit_test(percentages_are_exact),
