@@ -61,8 +61,9 @@ static bool through_callback(demangler *f, const char *name, struct sp_buf *out)
 static _Thread_local jmp_buf *no_memory;
 
 /* Weak, so that a program that is linked with all of this may have its own. */
-__attribute__((weak)) void *xrealloc(void *p, size_t n);
-__attribute__((weak)) void *xmalloc(size_t n);
+__attribute__((weak)) void *xrealloc(void *p, size_t n); /* NOLINT(readability-redundant-declaration): */
+__attribute__((weak)) void *
+xmalloc(size_t n); /* NOLINT(readability-redundant-declaration): weak here alone */
 
 void *xrealloc(void *p, size_t n)
 {
