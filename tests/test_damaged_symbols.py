@@ -468,3 +468,80 @@ def test_a_symbol_without_a_size_ends_with_its_section(tmp_path):
     frames = [json.loads(line) for line in (tmp_path / "out.spaa").read_text().splitlines() if '"type":"frame"' in line]
     names = [f["func"] if f.get("func_resolved", True) else "" for f in sorted(frames, key=lambda f: int(f["ip"], 16))]
     assert names == ["_start"] * 2 + ["after"] * 2 + [""] * 2 + ["named"] * 2 + [""] * 4
+
+
+def zeroed(section, start=0.0, end=1.0, by=0):
+    """A part of a section, as where a page was lost."""
+    def edit(data):
+        at, n = place(data, section)
+        first, last = at + int(n * start), at + int(n * end)
+        data[first:last] = bytes([by]) * (last - first)
+    return edit
+
+
+def names_and_files(done):
+    frames = [json.loads(line) for line in done.out.splitlines() if '"type":"frame"' in line]
+    return [f["func"] for f in frames if f.get("func_resolved", True)], [f["file"] for f in frames if "file" in f]
+
+
+@pytest.mark.parametrize("start, end", [(0, 1), (0, 0.5), (0.2, 0.9)], ids=["wholly", "its first half", "a hole"])
+@pytest.mark.parametrize("version", [4, 5])
+@pytest.mark.parametrize("package", [False, True], ids=["dwo", "dwp"])
+def test_string_offsets_of_split_units_are_zeroed(package, version, start, end, tmp_path):
+    m = Machine(tmp_path, f"-gdwarf-{version}", "-gsplit-dwarf")
+    if package and version == 5:
+        pytest.skip("binutils packs version 4 alone")
+    path = packed(m) if package else split(m)
+    m.put()
+    sound = m.symbolize()
+    assert "W80" not in sound.stderr
+    change(path, zeroed(".debug_str_offsets.dwo", start, end))
+    done = m.symbolize()
+    assert told(done, "W802", f"opt/{path.name}", ".debug_str_offsets.dwo"), done.stderr
+    assert set(names_and_files(done)[0]) <= {*names_and_files(sound)[0], "[unknown]"}
+
+
+@pytest.mark.parametrize("start, end", [(0, 1), (0, 0.6), (0.1, 1)], ids=["wholly", "its first part", "its last part"])
+def test_string_offsets_are_zeroed(start, end, tmp_path):
+    m = Machine(tmp_path, "-gdwarf-5", compiler="clang++")
+    path = m.put()
+    sound = m.symbolize()
+    change(path, zeroed(".debug_str_offsets", start, end))
+    done = m.symbolize()
+    assert told(done, "W802", "opt/prog", ".debug_str_offsets"), done.stderr
+    assert "clang version" not in done.out and set(names_and_files(done)[1]) <= set(names_and_files(sound)[1])
+
+
+@pytest.mark.parametrize("by", [0, 0xff], ids=["zeros", "ones"])
+@pytest.mark.parametrize("compiler, flags", [("clang++", ("-gdwarf-5",)), ("g++", ("-gdwarf-5", "-gsplit-dwarf")),
+                                             ("g++", ("-gdwarf-4", "-gsplit-dwarf"))])
+def test_addresses_are_zeroed(compiler, flags, by, tmp_path):
+    m = Machine(tmp_path, *flags, compiler=compiler)
+    if len(flags) > 1:
+        split(m)
+    change(m.put(), zeroed(".debug_addr", by=by))
+    done = m.symbolize()
+    assert told(done, "W802", "opt/prog", ".debug_addr"), done.stderr
+
+
+DROPPED = {"dropped": "int unused_one(int a) { return a * 3; }\nint unused_two(int a) { return a * 5 + unused_one(a); }\n",
+           "kept": "int kept(int a) { return a * 7; }\nint main(int n, char **) { return kept(n); }\nint unused(int a) { return a ^ 9; }\n"}
+
+
+@pytest.mark.parametrize("linker", ["bfd", "gold", "lld"])
+@pytest.mark.parametrize("compiler, flags", [(c, f) for c in ("g++", "clang++") for f in (("-gdwarf-5",), ("-gdwarf-4",),
+                                                                                     ("-gdwarf-5", "-gsplit-dwarf"),
+                                                                                     ("-gdwarf-4", "-gsplit-dwarf"))])
+def test_functions_that_the_linker_threw_away_are_no_damage(compiler, flags, linker, tmp_path):
+    opt = tmp_path / "symfs" / "opt"
+    opt.mkdir(parents=True)
+    for name, text in DROPPED.items():
+        (opt / f"{name}.cpp").write_text(text)
+        tool(compiler, *flags, "-O1", "-ffunction-sections", "-c", f"{name}.cpp", cwd=opt)
+    if not shutil.which("ld." + linker):
+        pytest.skip(f"no ld.{linker}")
+    tool(compiler, "-Wl,--gc-sections", f"-fuse-ld={linker}", "dropped.o", "kept.o", "-o", "prog", cwd=opt)
+    one_frame_profile(tmp_path / "in.spaa", "/opt/prog", addresses(opt / "prog"))
+    done = subprocess.run([SPAA, "symbolize", "in.spaa", "--symfs", "symfs", "-o", "out.spaa"], cwd=tmp_path, capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0 and "W802" not in done.stderr, done.stderr

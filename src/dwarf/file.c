@@ -344,6 +344,11 @@ static void end_strings(struct sp_dw_bytes *b)
     b->text = last ? (size_t)(last - b->p) + 1 : 0;
 }
 
+static bool is_all_alike(const struct sp_dw_bytes *b)
+{
+    return b->n && (!b->p[0] || b->p[0] == 0xff) && !memcmp(b->p, b->p + 1, b->n - 1);
+}
+
 spaa_status sp_dw_file_open(const char *path, bool split, const char *uuid, struct sp_diags *diags,
                             struct sp_dw_file **out)
 {
@@ -359,6 +364,7 @@ spaa_status sp_dw_file_open(const char *path, bool split, const char *uuid, stru
     spaa_status st = copy ? dwarf_file_read_file(f, uuid, diags) : SPAA_ERR_NOMEM;
     end_strings(&f->sec[DW_STR]);
     end_strings(&f->sec[DW_LINE_STR]);
+    f->no_addresses = is_all_alike(&f->sec[DW_ADDR]);
     if (st)
         sp_dw_file_free(f);
     else

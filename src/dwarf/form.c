@@ -223,6 +223,26 @@ void sp_dw_value(struct sp_dwarf *d, const struct sp_dw_unit *u, struct sp_dw_cu
     }
 }
 
+/*
+ * Whether an entry of the unit's table of string offsets, which is 0, was zeroed with the others around it:
+ * strings are in a table once, so that no two entries are 0. Before the first one of version 5 stands the
+ * header, which is not 0 either.
+ */
+static bool is_zeroed_entry(const struct sp_dw_unit *u, uint64_t index)
+{
+    const struct sp_dw_file *f = u->f;
+    uint64_t at = u->str_base + index * u->off_size, end = UINT64_MAX;
+    if (u->parts.str_offsets.n)
+        end = u->parts.str_offsets.off + u->parts.str_offsets.n;
+    struct sp_dw_cursor after = sp_dw_at(f, DW_STR_OFFSETS, at + u->off_size, end);
+    if (!sp_dw_fixed(&after, u->off_size) && !after.bad)
+        return true;
+    if ((!index && u->version < 5) || at < u->off_size)
+        return false;
+    struct sp_dw_cursor before = sp_dw_at(f, DW_STR_OFFSETS, at - u->off_size, end);
+    return !sp_dw_fixed(&before, u->off_size) && !before.bad;
+}
+
 const char *sp_dw_text(const struct sp_dw_unit *u, const struct sp_dw_value *v)
 {
     if (v->is == DW_STRING)
@@ -231,9 +251,26 @@ const char *sp_dw_text(const struct sp_dw_unit *u, const struct sp_dw_value *v)
         return NULL;
     struct sp_dw_cursor c = sp_dw_at(u->f, DW_STR_OFFSETS, u->str_base + v->u * u->off_size, UINT64_MAX);
     uint64_t off = sp_dw_fixed(&c, u->off_size);
-    if (c.bad)
+    bool lacks = c.bad || (!off && is_zeroed_entry(u, v->u));
+    if (lacks)
         sp_dw_lacks(u->f, DW_STR_OFFSETS);
-    return c.bad ? NULL : sp_dw_string_at(u->f, DW_STR, off);
+    return lacks ? NULL : sp_dw_string_at(u->f, DW_STR, off);
+}
+
+/*
+ * Whether an address that no code has was zeroed, or overwritten with ones, with those around it. Linkers
+ * leave such addresses of what they threw away, but not the header of the table (version 5) nor all addresses
+ * (earlier).
+ */
+static bool is_lost_address(const struct sp_dw_unit *u, uint64_t addr, unsigned size)
+{
+    const struct sp_dw_file *f = u->f;
+    if (addr && addr != (size >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * size) - 1))
+        return false;
+    if (u->version < 5)
+        return f->no_addresses;
+    struct sp_dw_cursor c = sp_dw_at(f, DW_ADDR, u->addr_base - 4, UINT64_MAX);
+    return u->addr_base >= 8 && sp_dw_fixed(&c, 2) != 5;
 }
 
 bool sp_dw_indexed_address(const struct sp_dw_unit *u, uint64_t index, uint64_t *addr)
@@ -243,7 +280,7 @@ bool sp_dw_indexed_address(const struct sp_dw_unit *u, uint64_t index, uint64_t 
         return false;
     struct sp_dw_cursor c = sp_dw_at(s->f, DW_ADDR, s->addr_base + index * u->addr_size, UINT64_MAX);
     *addr = sp_dw_fixed(&c, u->addr_size);
-    if (c.bad)
+    if (c.bad || is_lost_address(s, *addr, u->addr_size))
         sp_dw_lacks(s->f, DW_ADDR);
     return !c.bad;
 }

@@ -70,10 +70,11 @@ struct sp_dw_file {
     atomic_uint
         lacking; /* a bit for each section that is not there, or not all or not sound, and is needed */
     atomic_size_t damaged; /* units and line tables that cannot be used */
-    uint64_t base; /* Mach-O: where the image begins, which addresses that are asked about count from */
-    bool big;      /* big-endian */
-    bool split;    /* .dwo or .dwp */
-    bool unlinked; /* addresses in it would have to be relocated first */
+    uint64_t base;     /* Mach-O: where the image begins, which addresses that are asked about count from */
+    bool big;          /* big-endian */
+    bool split;        /* .dwo or .dwp */
+    bool no_addresses; /* .debug_addr holds but zeros, or ones */
+    bool unlinked;     /* addresses in it would have to be relocated first */
     struct sp_dw_bytes sec[DW_SECTIONS];
     void *owned[DW_SECTIONS];
     SP_VEC(struct sp_dw_unit) units; /* in order of their offset */
