@@ -512,6 +512,26 @@ def test_string_offsets_are_zeroed(start, end, tmp_path):
     assert "clang version" not in done.out and set(names_and_files(done)[1]) <= set(names_and_files(sound)[1])
 
 
+@pytest.mark.parametrize("start, end", [(0, 1), (0, 0.5), (0.5, 1)], ids=["wholly", "its first half", "its second half"])
+@pytest.mark.parametrize("flags", [("-gdwarf-5",), ("-gdwarf-4",), ("-gdwarf-5", "-gsplit-dwarf")], ids=" ".join)
+def test_strings_are_zeroed(flags, start, end, tmp_path):
+    m = Machine(tmp_path, *flags)
+    path = split(m) if len(flags) > 1 else m.put()
+    section = ".debug_str.dwo" if len(flags) > 1 else ".debug_str"
+    change(path, zeroed(section, start, end))
+    done = m.symbolize()
+    assert told(done, "W802", f"opt/{path.name}", section), done.stderr
+    assert not {"", "()", "::"} & set(names_and_files(done)[0])
+
+
+def test_names_of_files_are_zeroed(tmp_path):
+    m = Machine(tmp_path, "-gdwarf-5")
+    change(m.put(), zeroed(".debug_line_str"))
+    done = m.symbolize()
+    assert told(done, "W802", "opt/prog", ".debug_line_str"), done.stderr
+    assert not names_and_files(done)[1]
+
+
 @pytest.mark.parametrize("by", [0, 0xff], ids=["zeros", "ones"])
 @pytest.mark.parametrize("compiler, flags", [("clang++", ("-gdwarf-5",)), ("g++", ("-gdwarf-5", "-gsplit-dwarf")),
                                              ("g++", ("-gdwarf-4", "-gsplit-dwarf"))])

@@ -83,10 +83,24 @@ const char *sp_dw_cstr(struct sp_dw_cursor *c)
     return s;
 }
 
+/*
+ * Whether an empty string lies among zeros that no linker writes: it stands there once at most, which makes
+ * two zeros in a row, its own and that which ends the one before.
+ */
+static bool is_zeroed_string(const struct sp_dw_bytes *b, size_t off)
+{
+    size_t from = off, to = off;
+    while (from && off - from < 2 && !b->p[from - 1])
+        from--;
+    while (to < b->n && to - off < 3 && !b->p[to])
+        to++;
+    return to - from > 2;
+}
+
 const char *sp_dw_string_at(struct sp_dw_file *f, enum sp_dw_section s, uint64_t off)
 {
     const struct sp_dw_bytes *b = &f->sec[s];
-    if (off < b->text)
+    if (off < b->text && (b->p[off] || !is_zeroed_string(b, off)))
         return (const char *)b->p + off;
     sp_dw_lacks(f, s);
     return NULL;

@@ -19,16 +19,23 @@ struct sp_dw_unit *sp_dw_referred(struct sp_dwarf *d, struct sp_dw_unit *u, cons
     return to;
 }
 
+/* A name that is empty is none. */
+static const char *name_in(const struct sp_dw_unit *u, const struct sp_dw_value *v)
+{
+    const char *name = sp_dw_text(u, v);
+    return name && *name ? name : NULL;
+}
+
 static void entry_take(struct sp_dw_entry *e, uint16_t at, const struct sp_dw_value *v)
 {
     switch (at) {
     case AT_name:
     case AT_GNU_template_name:
-        e->name = sp_dw_text(e->u, v);
+        e->name = name_in(e->u, v);
         break;
     case AT_linkage_name:
     case AT_MIPS_linkage_name:
-        e->linkage = sp_dw_text(e->u, v);
+        e->linkage = name_in(e->u, v);
         break;
     case AT_type:
         e->type = *v;

@@ -413,7 +413,7 @@ bool sp_dw_files_build(struct sp_dwarf *d, struct sp_dw_unit *u)
 
 bool sp_dw_file_of(const struct sp_dw_lines *l, uint64_t file, struct sp_dwarf_file *out)
 {
-    if (file >= l->files.n || !l->files.v[file].name)
+    if (file >= l->files.n || !l->files.v[file].name || !*l->files.v[file].name)
         return false;
     const struct sp_dw_file_name *f = &l->files.v[file];
     *out = (struct sp_dwarf_file){l->comp_dir, f->dir, f->name, f->source};
