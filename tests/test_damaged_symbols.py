@@ -532,6 +532,26 @@ def test_names_of_files_are_zeroed(tmp_path):
     assert not names_and_files(done)[1]
 
 
+@pytest.mark.parametrize("damage", [zeroed(".gnu_debugaltlink"), emptied(".gnu_debugaltlink"), None], ids=["zeroed", "empty", "removed"])
+def test_which_file_is_dwz_s_common_one_is_not_there(damage, tmp_path):
+    m = Machine(tmp_path, "-gdwarf-4")
+    common(m)
+    if damage:
+        change(m.opt / "prog", damage)
+    else:
+        tool("objcopy", "--remove-section=.gnu_debugaltlink", m.opt / "prog", cwd=tmp_path)
+    done = m.symbolize()
+    assert told(done, "W802", "opt/prog", ".gnu_debugaltlink"), done.stderr
+
+
+@pytest.mark.parametrize("section", ["abbrev", "info", "str"])
+def test_dwz_s_common_file_is_zeroed(section, tmp_path):
+    m = Machine(tmp_path, "-gdwarf-4")
+    change(common(m), zeroed(f".debug_{section}"))
+    done = m.symbolize()
+    assert told(done, "W802", "opt/common.debug"), done.stderr
+
+
 @pytest.mark.parametrize("by", [0, 0xff], ids=["zeros", "ones"])
 @pytest.mark.parametrize("compiler, flags", [("clang++", ("-gdwarf-5",)), ("g++", ("-gdwarf-5", "-gsplit-dwarf")),
                                              ("g++", ("-gdwarf-4", "-gsplit-dwarf"))])

@@ -74,6 +74,13 @@ struct sp_dw_file *sp_dw_alt(struct sp_dwarf *d, struct sp_dw_file *f)
     return alt;
 }
 
+struct sp_dw_file *sp_dw_alt_referred(struct sp_dwarf *d, struct sp_dw_file *f)
+{
+    if (!f->altlink[0])
+        sp_dw_lacks(f, DW_ALTLINK);
+    return sp_dw_alt(d, f);
+}
+
 const char *sp_dwarf_common(struct sp_dwarf *d, const char **build_id)
 {
     const struct sp_dw_file *alt = sp_dw_alt(d, d->main);

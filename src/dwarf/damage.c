@@ -29,6 +29,8 @@ bool sp_dwarf_damaged(const struct sp_dwarf *d, size_t *at, struct sp_dwarf_dama
             if (bits >> i & 1)
                 sp_buf_printf(&out->sections, "%s.debug_%s%s", out->sections.len ? ", " : "",
                               sp_dw_section_name(i), f->split && i != DW_CU_INDEX ? ".dwo" : "");
+        if (bits >> DW_ALTLINK & 1)
+            sp_buf_printf(&out->sections, "%s.gnu_debugaltlink", out->sections.len ? ", " : "");
         out->file = f->path;
         out->units = f->damaged;
         ++*at;

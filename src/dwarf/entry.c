@@ -8,7 +8,7 @@ struct sp_dw_unit *sp_dw_referred(struct sp_dwarf *d, struct sp_dw_unit *u, cons
 {
     if (ref->is != DW_REF && ref->is != DW_REF_ALT)
         return NULL;
-    struct sp_dw_file *f = ref->is == DW_REF ? u->f : sp_dw_alt(d, u->f);
+    struct sp_dw_file *f = ref->is == DW_REF ? u->f : sp_dw_alt_referred(d, u->f);
     if (f == u->f && ref->u >= u->die && ref->u < u->end)
         return u;
     struct sp_dw_unit *to = f ? sp_dw_unit_at(f, ref->u) : NULL;
@@ -94,6 +94,8 @@ bool sp_dw_entry_read(struct sp_dwarf *d, struct sp_dw_unit *u, uint64_t off, si
     struct sp_dw_value v;
     *e = (struct sp_dw_entry){.u = u, .off = off};
     ++*work;
+    if (t && !a) /* nothing else refers to an entry that is none, or of a kind that is not described */
+        sp_dw_lacks(u->f, off < u->end && u->f->sec[DW_INFO].p[off] ? DW_ABBREV : DW_INFO);
     if (!a || off < u->die)
         return false;
     e->tag = a->tag;

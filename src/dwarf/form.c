@@ -214,7 +214,7 @@ void sp_dw_value(struct sp_dwarf *d, const struct sp_dw_unit *u, struct sp_dw_cu
     case FORM_strp_sup:
     case FORM_GNU_strp_alt:
         v->u = sp_dw_fixed(c, u->off_size);
-        alt = sp_dw_alt(d, u->f);
+        alt = sp_dw_alt_referred(d, u->f);
         v->s = alt ? sp_dw_string_at(alt, DW_STR, v->u) : NULL;
         v->is = DW_STRING;
         return;

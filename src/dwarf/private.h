@@ -48,7 +48,8 @@ enum sp_dw_section {
     DW_STR_OFFSETS,
     DW_ARANGES,
     DW_CU_INDEX, /* of a .dwp */
-    DW_SECTIONS
+    DW_SECTIONS,
+    DW_ALTLINK = DW_SECTIONS /* .gnu_debugaltlink, which is only told of */
 };
 
 struct sp_dw_bytes {
@@ -374,6 +375,8 @@ const char *sp_dw_section_name(unsigned i); /* without what stands before and be
 
 /* alt.c: dwz's common file of f, opened once; NULL when it is not there. */
 struct sp_dw_file *sp_dw_alt(struct sp_dwarf *d, struct sp_dw_file *f);
+/* The same for what refers to it: that f does not say which one it is, is noted. */
+struct sp_dw_file *sp_dw_alt_referred(struct sp_dwarf *d, struct sp_dw_file *f);
 
 /* split.c: finds the unit that a skeleton stands for. */
 void sp_dw_split(struct sp_dwarf *d, struct sp_dw_unit *skeleton);

@@ -108,6 +108,8 @@ static bool read_root(struct sp_dwarf *d, struct sp_dw_unit *u, struct root *r)
     const struct sp_dw_abbrevs *t = found ? NULL : sp_dw_abbrevs_of(d, u);
     struct sp_dw_cursor c = sp_dw_at(u->f, DW_INFO, u->die, u->end);
     const struct sp_dw_abbrev *a = t ? sp_dw_abbrev_find(t, sp_dw_uleb(&c)) : NULL;
+    if (t && !a)
+        sp_dw_lacks(u->f, DW_ABBREV);
     if (!a)
         return ok;
     u->tag = a->tag;
