@@ -552,6 +552,15 @@ def test_dwz_s_common_file_is_zeroed(section, tmp_path):
     assert told(done, "W802", "opt/common.debug"), done.stderr
 
 
+@pytest.mark.parametrize("compiler, version, section", [("g++", 5, "rnglists"), ("clang++", 5, "rnglists"), ("g++", 4, "ranges"),
+                                                        ("clang++", 4, "ranges")])
+def test_lists_of_ranges_are_zeroed(compiler, version, section, tmp_path):
+    m = Machine(tmp_path, f"-gdwarf-{version}", "-ffunction-sections", compiler=compiler)
+    change(m.put(), zeroed(f".debug_{section}"))
+    done = m.symbolize()
+    assert told(done, "W802", "opt/prog", f".debug_{section}"), done.stderr
+
+
 @pytest.mark.parametrize("by", [0, 0xff], ids=["zeros", "ones"])
 @pytest.mark.parametrize("compiler, flags", [("clang++", ("-gdwarf-5",)), ("g++", ("-gdwarf-5", "-gsplit-dwarf")),
                                              ("g++", ("-gdwarf-4", "-gsplit-dwarf"))])

@@ -394,9 +394,10 @@ void sp_dw_reach_set(struct sp_dw_reach *first, size_t stride, size_t n);
 /* How many there are up to the last of the first `upto` that ends behind addr; 0: none does. */
 size_t sp_dw_reach_find(const struct sp_dw_reach *first, size_t stride, size_t upto, uint64_t addr);
 
-/* ranges.c; false: out of memory. Ranges that no code can have, and those beyond the caps, are left out. */
+/* ranges.c; false: out of memory. Ranges that no code can have, and those beyond the caps, are left out.
+ * *empty: the list has no entry at all. */
 bool sp_dw_range_list(struct sp_dwarf *d, const struct sp_dw_unit *u, const struct sp_dw_value *v,
-                      sp_dw_ranges *out);
+                      sp_dw_ranges *out, bool *empty);
 bool sp_dw_range_add(const struct sp_dw_unit *u, sp_dw_ranges *out, uint64_t lo, uint64_t hi);
 
 /* lines.c, inlines.c: false: out of memory. */

@@ -3,6 +3,9 @@
  *
  * Linkers leave the entries of functions they threw away with an address that no code has: 0, 1 (GNU ld
  * in .debug_ranges) or the highest ones (lld). Such ranges are left out.
+ *
+ * Compilers refer to no list that is empty. Of version 5 one was lost; of earlier ones gold makes some of
+ * units it threw away.
  */
 #include "dwarf/private.h"
 
@@ -33,7 +36,8 @@ static void spend(struct sp_dwarf *d, struct sp_dw_file *f, enum sp_dw_section s
         sp_dw_spend(d, f, s, (size_t)(c->p - start));
 }
 
-static bool old_list(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t off, sp_dw_ranges *out)
+static bool old_list(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t off, sp_dw_ranges *out,
+                     bool *empty)
 {
     /* Of split units version 4, the lists stand in the file with the skeleton. */
     const struct sp_dw_unit *s = u->skeleton ? u->skeleton : u;
@@ -42,6 +46,7 @@ static bool old_list(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t of
     uint64_t base = s->low_pc, max = u->addr_size >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * u->addr_size) - 1;
     for (;;) {
         uint64_t lo = sp_dw_fixed(&c, u->addr_size), hi = sp_dw_fixed(&c, u->addr_size);
+        *empty = !lo && !hi && (size_t)(c.p - start) == 2u * u->addr_size;
         if (c.bad || (!lo && !hi))
             break;
         if (lo == max)
@@ -55,7 +60,8 @@ static bool old_list(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t of
     return true;
 }
 
-static bool new_list(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t off, sp_dw_ranges *out)
+static bool new_list(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t off, sp_dw_ranges *out,
+                     bool *empty)
 {
     const struct sp_dw_unit *s = u->skeleton ? u->skeleton : u;
     struct sp_dw_cursor c = sp_dw_at(u->f, DW_RNGLISTS, off, UINT64_MAX);
@@ -68,6 +74,7 @@ static bool new_list(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t of
         switch (kind) {
         case RLE_end:
             end = true;
+            *empty = c.p == start + 1;
             continue;
         case RLE_base_addressx:
             if (!sp_dw_indexed_address(u, sp_dw_uleb(&c), &base))
@@ -103,20 +110,21 @@ static bool new_list(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t of
         if (!c.bad && ok && !sp_dw_range_add(u, out, lo, hi))
             return false;
     }
-    if (c.bad)
+    if (c.bad || *empty)
         sp_dw_lacks(u->f, DW_RNGLISTS);
     spend(d, u->f, DW_RNGLISTS, start, &c);
     return true;
 }
 
 bool sp_dw_range_list(struct sp_dwarf *d, const struct sp_dw_unit *u, const struct sp_dw_value *v,
-                      sp_dw_ranges *out)
+                      sp_dw_ranges *out, bool *empty)
 {
     uint64_t off = v->u;
+    *empty = false;
     if ((v->is != DW_OFFSET && v->is != DW_NUMBER && v->is != DW_RNG_INDEX) || sp_dw_excess(d))
         return true;
     if (u->version < 5)
-        return old_list(d, u, off, out);
+        return old_list(d, u, off, out, empty);
     if (v->is == DW_RNG_INDEX) {
         if (off > DW_SIZE_MAX)
             return true;
@@ -127,5 +135,5 @@ bool sp_dw_range_list(struct sp_dwarf *d, const struct sp_dw_unit *u, const stru
             return true;
         }
     }
-    return new_list(d, u, off, out);
+    return new_list(d, u, off, out, empty);
 }

@@ -162,6 +162,30 @@ void sp_dw_unit_root(struct sp_dwarf *d, struct sp_dw_unit *u)
         take_values(u, &r);
 }
 
+/* The functions of a unit. */
+static bool cover_by_inlines(struct sp_dwarf *d, struct sp_dw_unit *u)
+{
+    const struct sp_dw_inlines *in = &u->inlines;
+    if (!sp_dw_inlines_build(d, u))
+        return false;
+    for (size_t k = 0; k + 1 < in->seg.n; k++) {
+        struct sp_dw_cover c = {in->seg.v[k], {in->seg.v[k + 1], 0}, (uint32_t)(u - u->f->units.v)};
+        if (in->seg_node.v[k] != DW_NO_NODE && !sp_vec_push(&d->covers, c))
+            return false;
+    }
+    return true;
+}
+
+/* A unit whose list is empty, and yet has functions: the list was lost. False: out of memory. */
+static bool cover_by_functions(struct sp_dwarf *d, struct sp_dw_unit *u)
+{
+    size_t before = d->covers.n;
+    bool ok = cover_by_inlines(d, u);
+    if (d->covers.n > before)
+        sp_dw_lacks(u->f, u->version < 5 ? DW_RANGES : DW_RNGLISTS);
+    return ok;
+}
+
 static bool cover_unit(struct sp_dwarf *d, struct sp_dw_unit *u, sp_dw_ranges *ranges)
 {
     struct root r;
@@ -178,12 +202,12 @@ static bool cover_unit(struct sp_dwarf *d, struct sp_dw_unit *u, sp_dw_ranges *r
     take_values(u, &r);
     if (u->tag == TAG_partial_unit || u->tag == TAG_type_unit)
         return true;
-    bool ok = true;
+    bool ok = true, empty = false;
     /* The ranges of a skeleton of version 4 do not count from its ranges base. */
     uint64_t base = u->ranges_base;
     u->ranges_base = 0;
     if (r.ranges.is)
-        ok = sp_dw_range_list(d, u, &r.ranges, ranges);
+        ok = sp_dw_range_list(d, u, &r.ranges, ranges, &empty);
     else if (r.low.is && r.high.is)
         ok = sp_dw_range_add(u, ranges, u->low_pc, u->high_pc);
     u->ranges_base = base;
@@ -194,7 +218,7 @@ static bool cover_unit(struct sp_dwarf *d, struct sp_dw_unit *u, sp_dw_ranges *r
         struct sp_dw_cover c = {ranges->v[i].lo, {ranges->v[i].hi, 0}, number};
         ok = sp_vec_push(&d->covers, c);
     }
-    return ok;
+    return ok && (!empty || cover_by_functions(d, u));
 }
 
 /* One set of .debug_aranges, for a unit that says nothing itself. */
@@ -255,15 +279,8 @@ static bool cover_by_entries(struct sp_dwarf *d)
 {
     for (uint32_t i = 0; i < d->main->units.n && !sp_dw_excess(d); i++) {
         struct sp_dw_unit *u = &d->main->units.v[i];
-        if (u->damaged || u->tag != TAG_compile_unit)
-            continue;
-        if (!sp_dw_inlines_build(d, u))
+        if (!u->damaged && u->tag == TAG_compile_unit && !cover_by_inlines(d, u))
             return false;
-        for (size_t k = 0; k + 1 < u->inlines.seg.n; k++) {
-            struct sp_dw_cover c = {u->inlines.seg.v[k], {u->inlines.seg.v[k + 1], 0}, i};
-            if (u->inlines.seg_node.v[k] != DW_NO_NODE && !sp_vec_push(&d->covers, c))
-                return false;
-        }
     }
     return true;
 }
