@@ -63,7 +63,7 @@ def programs_in_programs(n=600):
     table = abbrev(1, CU, 0, (LOW, ADDR), (HIGH, DATA4), (STMT_LIST, SEC_OFFSET), (COMP_DIR, STRP)) + b"\0"
     lines = line_program(400000)
     units = b"".join(unit(b"\1" + struct.pack("<QIII", LO + 16 * k, 16, 0, k)) for k in range(n))
-    return elf({"debug_info": units, "debug_abbrev": table, "debug_line": lines, "debug_str": b"\0" * n})
+    return elf({"debug_info": units, "debug_abbrev": table, "debug_line": lines, "debug_str": b"d" * n + b"\0"})
 
 
 def bomb():
