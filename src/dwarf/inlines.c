@@ -81,12 +81,9 @@ static bool ranges_of(struct walk *w, const struct entry *e)
 {
     uint64_t lo, hi = e->high.u;
     w->ranges.n = 0;
-    if (e->ranges.is) {
-        bool empty, ok = sp_dw_range_list(w->d, w->u, &e->ranges, &w->ranges, &empty);
-        if (empty && w->u->version < 5 && w->inside[w->depth] != DW_NO_NODE) /* in code that is there */
-            sp_dw_lacks(w->u->skeleton ? w->u->skeleton->f : w->u->f, DW_RANGES);
-        return ok;
-    }
+    bool empty; /* of version 4 one whose first range is empty and where the unit begins looks so */
+    if (e->ranges.is)
+        return sp_dw_range_list(w->d, w->u, &e->ranges, &w->ranges, &empty);
     if (!e->low.is || !e->high.is || !sp_dw_address(w->u, &e->low, &lo))
         return true;
     if (e->high.is == DW_NUMBER)
