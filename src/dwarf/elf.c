@@ -317,12 +317,16 @@ static bool is_empty(Elf_Scn *table)
     return !gelf_getshdr(table, &sh) || sh.sh_type == SHT_NOBITS || !sh.sh_size;
 }
 
-/* One that linkers do not write: of nothing at all, or of a name that is empty or beyond the names. */
-static bool is_lost(const GElf_Sym *s, const char *strings, size_t usable)
+/* One that linkers do not write: nothing is in it, so that nobody knows where it was. */
+static bool is_zeroed(const GElf_Sym *s)
 {
-    if (s->st_name)
-        return s->st_name >= usable || !strings[s->st_name];
-    return !s->st_info && !s->st_other && !s->st_shndx && !s->st_value && !s->st_size;
+    return !s->st_name && !s->st_info && !s->st_other && !s->st_shndx && !s->st_value && !s->st_size;
+}
+
+/* Its name is empty, or beyond the names. */
+static bool lost_name(const GElf_Sym *s, const char *strings, size_t usable)
+{
+    return s->st_name && (s->st_name >= usable || !strings[s->st_name]);
 }
 
 static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab *out)
@@ -344,7 +348,13 @@ static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_sy
         if (GELF_ST_TYPE(s.st_info) == STT_FILE &&
             !elf_symbol_file(out, s.st_name < usable ? strings + s.st_name : "", &file))
             return false;
-        f->nameless |= is_lost(&s, strings, usable);
+        out->lacks_some |= is_zeroed(&s);
+        f->nameless |= is_zeroed(&s);
+        if (lost_name(&s, strings, usable)) {
+            f->nameless = true;
+            if (!sp_vec_push(&out->stops, s.st_value)) /* one before it without a size ends there */
+                return false;
+        }
         if (!s.st_name || s.st_name >= usable || !wanted(f, &s, strings + s.st_name) ||
             !sp_symtab_may_name(out, strings + s.st_name))
             continue;
@@ -518,8 +528,6 @@ static spaa_status read_elf(Elf *elf, uint64_t size, struct sp_elf *out, struct 
     if (syms && (!elf_read_symbols(&f, f.symtab, syms) || !elf_read_symbols(&f, f.dynsym, syms) ||
                  !elf_plt_symbols(&f, syms) || !elf_add_stops(&f, syms)))
         goto done;
-    if (syms)
-        syms->lacks_some = f.nameless;
     out->damage = elf_damage(&f, &eh, out);
     st = SPAA_OK;
 done:

@@ -43,8 +43,8 @@ struct sp_symtab {
     SP_VEC(void *) kept;        /* malloced blocks that names point into */
     SP_VEC(const char *) files; /* that local symbols stand under, one for each unit; NULL: says nothing */
     SP_VEC(uint64_t) stops;     /* where sections end; MACHO: and functions begin, named or not */
-    bool lacks_some;            /* ELF: those without a size name their first byte alone */
-    struct sp_map by_name;      /* once it is asked for */
+    bool lacks_some;       /* ELF: and nobody knows where; those without a size name their first byte alone */
+    struct sp_map by_name; /* once it is asked for */
     struct sp_arena arena;
     enum sp_symtab_rules rules;
     size_t names_room; /* characters that names in shared strings may still have */
