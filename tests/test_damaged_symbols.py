@@ -260,7 +260,7 @@ def test_sections_are_damaged(case, tmp_path):
     assert told(done, "W802", "opt/prog", word), done.stderr
 
 
-def zeroed(section, first):
+def lost(section, first):
     """As a page that was lost leaves it: all of a section, or its second half."""
     def edit(data):
         at, n = place(data, section)
@@ -284,7 +284,7 @@ def test_symbols_that_are_lost_leave_no_wrong_names(section, first, tmp_path):
     m = Machine(tmp_path, "-g0")
     m.put()
     whole = names_at(m.symbolize().out)
-    change(m.opt / "prog", zeroed(section, first))
+    change(m.opt / "prog", lost(section, first))
     done = m.symbolize()
     assert told(done, "W802", "opt/prog", "all its symbols"), done.stderr
     left = names_at(done.out)
