@@ -182,7 +182,7 @@ static int run_command(struct cli *c)
 static bool main_is_binary(const char *path)
 {
     static const char *const magics[] = {"\177ELF", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe",
-                                         "\xca\xfe\xba\xbe", "MZ"};
+                                         "\xca\xfe\xba\xbe", "MZ\x90"}; /* MZ alone may begin a text */
     struct stat is;
     char head[4] = "";
     FILE *f = stat(path, &is) == 0 && S_ISREG(is.st_mode) ? fopen(path, "re") : NULL;

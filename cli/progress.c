@@ -33,11 +33,12 @@ static void progress_tail(const struct progress *p, const struct spaa_progress *
         snprintf(out, size, ", %.1f s", seconds);
         return;
     }
+    char speed[32] = "";
     draw_bar(bar, now->done, now->whole);
-    int n = snprintf(out, size, with_bar ? " [%s] %3llu%%" : "%.0s %3llu%%", bar,
-                     (unsigned long long)(now->done * 100 / now->whole));
-    if (strcmp(now->what, "merging") != 0 && n > 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, ", %.0f MB/s", (double)now->done / 1e6 / seconds);
+    if (strcmp(now->what, "merging") != 0)
+        snprintf(speed, sizeof speed, ", %.0f MB/s", (double)now->done / 1e6 / seconds);
+    snprintf(out, size, "%s%s%s %3llu%%%s", with_bar ? " [" : "", with_bar ? bar : "", with_bar ? "]" : "",
+             (unsigned long long)(now->done * 100 / now->whole), speed);
 }
 
 /* One line of the terminal: what does not fit is cut, for of a line that wraps only the end could be taken

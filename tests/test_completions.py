@@ -282,7 +282,7 @@ def place(tmp_path, folded, labelled):
     os.symlink(BIN, tmp_path / "bin" / "spaa")
     (tmp_path / "bin" / "shown").write_text('#!/bin/sh\nprintf BEGIN; for word; do printf "<%s>" "$word"; done; echo END\n')
     os.chmod(tmp_path / "bin" / "shown", 0o755)
-    work = tmp_path / "work"
+    work = tmp_path / "recordings"
     work.mkdir()
     shutil.copy(DEMO, work / "perf.data.zst")
     shutil.copy(folded, work / "odd.folded")
@@ -325,8 +325,8 @@ LINES = [
     ("top l.spaa --by=comm,label:r", ["top", "l.spaa", "--by=comm,label:request"]),
     ("top perf.data.zst --by la", ["top", "perf.data.zst", "--by", "label:"]),
     ("top perf", ["top", "perf.data.zst"]),
-    ("top ~/work/perf.data.zst --event cp", ["top", "HOME/work/perf.data.zst", "--event", "cpu-clock"]),
-    ("top $HOME/work/perf.data.zst --event cp", ["top", "HOME/work/perf.data.zst", "--event", "cpu-clock"]),
+    ("top ~/recordings/perf.data.zst --event cp", ["top", "HOME/recordings/perf.data.zst", "--event", "cpu-clock"]),
+    ("top $HOME/recordings/perf.data.zst --event cp", ["top", "HOME/recordings/perf.data.zst", "--event", "cpu-clock"]),
     ("top --symfs fo", ["top", "--symfs", "folder"]),
     ("function odd.folded std", ["function", "odd.folded", "std::vector<int>::push_back(int&&)"]),
     ("function odd.folded std::v", ["function", "odd.folded", "std::vector<int>::push_back(int&&)"]),

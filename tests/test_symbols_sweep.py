@@ -110,14 +110,16 @@ def test_split_units_in_a_package(tmp_path):
     sweep(*elf(tmp_path, "-gdwarf-4", "-gsplit-dwarf", change=pack))
 
 
+def common(prog):
+    """Moves what two programs have in common to a file of its own."""
+    shutil.copy(prog, prog.parent / "prog2")
+    subprocess.run(["dwz", "-m", "common.debug", "-M", "/opt/common.debug", "prog", "prog2"], cwd=prog.parent, check=True)
+    return (prog.parent / "common.debug").rename(prog.parent / "symfs" / "opt" / "common.debug")
+
+
 def test_dwz_s_common_file(tmp_path):
     if not shutil.which("dwz"):
         pytest.skip("no dwz")
-
-    def common(prog):
-        shutil.copy(prog, prog.parent / "prog2")
-        subprocess.run(["dwz", "-m", "common.debug", "-M", "/opt/common.debug", "prog", "prog2"], cwd=prog.parent, check=True)
-        (prog.parent / "common.debug").rename(prog.parent / "symfs" / "opt" / "common.debug")
     sweep(*elf(tmp_path, "-gdwarf-4", change=common))
 
 
@@ -145,13 +147,10 @@ def test_a_package_and_a_common_file_that_are_cut(tmp_path):
     if not shutil.which("dwz"):
         pytest.skip("no dwz")
 
-    def common(prog):
-        shutil.copy(prog, prog.parent / "prog2")
-        subprocess.run(["dwz", "-m", "common.debug", "-M", "/opt/common.debug", "prog", "prog2"], cwd=prog.parent, check=True)
-        half(prog.parent / "common.debug")
-        (prog.parent / "common.debug").rename(prog.parent / "symfs" / "opt" / "common.debug")
+    def cut(prog):
+        half(common(prog))
         (prog.parent / "symfs" / "opt" / "prog.dwp").write_bytes(b"nothing")
-    sweep(*elf(tmp_path, "-gdwarf-4", change=common))
+    sweep(*elf(tmp_path, "-gdwarf-4", change=cut))
 
 
 @pytest.mark.parametrize("which", ["prog", "prog.debug"])

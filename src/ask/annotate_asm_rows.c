@@ -86,8 +86,7 @@ size_t sp_asm_inlined(struct sp_asm *z, const struct sp_asm_insn *i,
                       struct sp_value_text names[SP_ASM_DEEPEST])
 {
     struct sp_buf *b = &z->x->asked.b;
-    const char *asked = z->x->asked.q->options->names;
-    enum sp_shortness how = asked && strcmp(asked, "full") == 0 ? SP_WHOLE_NAME : SP_SHORTEST;
+    enum sp_shortness how = sp_options_full_names(z->x->asked.q->options) ? SP_WHOLE_NAME : SP_SHORTEST;
     z->nr = i->inlined
                 ? sp_module_resolve(z->parts.v[i->part].module, sp_asm_insn(z, i)->addr, z->r, SP_ASM_DEEPEST)
                 : 0;

@@ -129,8 +129,7 @@ static void say_name(struct sp_annotate *x)
         sp_buf_puts(b, x->asked.q->argument);
         sp_buf_printf(b, ": %zu functions as one", x->lookup.n);
     } else {
-        const char *names = x->asked.q->options->names;
-        bool full = names && strcmp(names, "full") == 0;
+        bool full = sp_options_full_names(x->asked.q->options);
         sp_short_name(b, name.p, name.n, full ? SP_WHOLE_NAME : SP_SHORTEST);
         dso = full ? dso : sp_short_dso(dso.p, dso.n);
         sp_handle_text(&x->asked.handles, x->lookup.first, handle);

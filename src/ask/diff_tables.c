@@ -316,8 +316,7 @@ static void put_others(struct people *x, const char *title, const struct sp_diff
 
 void sp_diff_put_people(struct diff_answer *a)
 {
-    const char *names = a->q->options->names;
-    struct people x = {.a = a, .told = sp_diff_names_clash(&a->d) && !(names && strcmp(names, "full") == 0)};
+    struct people x = {.a = a, .told = sp_diff_names_clash(&a->d) && !sp_options_full_names(a->q->options)};
     sp_buf_init(&x.b, 0);
     x.nhead = sp_diff_in_head(a, x.head);
     sp_diff_put_head(a, &x.b);

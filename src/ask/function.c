@@ -301,8 +301,7 @@ static void say_name(struct function *x)
 {
     const struct sp_profile *p = x->x->s.profile;
     const struct sp_function *f = &p->functions.v[x->lookup.first];
-    const char *names = x->x->q->options->names;
-    bool full = names && strcmp(names, "full") == 0;
+    bool full = sp_options_full_names(x->x->q->options);
     struct sp_buf *b = &x->x->b;
     struct sp_str name = sp_pstr(p, f->name), dso = sp_dso_name(p, f->dso);
     sp_buf_clear(b);

@@ -186,8 +186,7 @@ static void put_lines(struct sp_leaks_asked *x, const struct leak_tables *t, con
 
 static bool names_full(const struct sp_leaks_asked *x)
 {
-    const char *names = x->x->q->options->names;
-    return names && strcmp(names, "full") == 0;
+    return sp_options_full_names(x->x->q->options);
 }
 
 static void put_through(struct sp_leaks_asked *x, const struct leak_tables *t, const struct sp_leak_row *r)

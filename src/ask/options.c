@@ -1,5 +1,7 @@
 #include "ask/options.h"
 
+#include <string.h>
+
 const struct sp_option sp_option_table[] = {
 #define SPAA_OPT(field, name, letter, value, groups, help)                                                   \
     {name, letter, value, groups, help, offsetof(struct sp_options, field)},
@@ -7,6 +9,11 @@ const struct sp_option sp_option_table[] = {
 #undef SPAA_OPT
     {0},
 };
+
+bool sp_options_full_names(const struct sp_options *o)
+{
+    return o->names && strcmp(o->names, "full") == 0;
+}
 
 /* Where each value of an option is kept; NULL: only the last one is. */
 static struct sp_option_values *option_values(struct sp_options *o, const struct sp_option *option)

@@ -50,6 +50,9 @@ struct sp_options {
     struct sp_file_gate source_gate; /* who opens source files: spaa_run_options.open_source */
 };
 
+/* --names full: names are shown whole. */
+bool sp_options_full_names(const struct sp_options *o);
+
 /* Whether each value that is given counts, not only the last. */
 bool sp_option_repeats(const struct sp_option *option);
 /* The last value counts, but for options of which each does. False: out of memory. */

@@ -112,8 +112,7 @@ static bool said_name_long(struct sp_said_names *n, const struct sp_asked *x)
 
 spaa_status sp_said_shorten(struct sp_said_names *n, const struct sp_asked *x)
 {
-    const char *names = x->q->options->names;
-    bool full = names && strcmp(names, "full") == 0, ok = sp_strtab_init(&n->texts);
+    bool full = sp_options_full_names(x->q->options), ok = sp_strtab_init(&n->texts);
     struct sp_said_name **order = calloc(n->list.n + 1, sizeof(*order));
     ok = ok && order;
     for (size_t i = 0; ok && i < n->list.n; i++)

@@ -262,7 +262,7 @@ static void stacks_put_brief(struct stacks *x, const uint32_t *f, size_t n)
 static void stacks_put_frames(struct stacks *x, const uint32_t *f, size_t n)
 {
     const struct sp_options *o = x->a.q->options;
-    bool full = o->id || (o->names && strcmp(o->names, "full") == 0);
+    bool full = o->id || sp_options_full_names(o);
     if (x->a.q->brief && !full) {
         stacks_put_brief(x, f, n);
         return;

@@ -154,8 +154,7 @@ static void own_line(struct own_table *t, size_t i)
 /* --names full */
 static bool own_is_full(const struct sp_summary *x)
 {
-    const char *names = x->x.q->options->names;
-    return names && strcmp(names, "full") == 0;
+    return sp_options_full_names(x->x.q->options);
 }
 
 static void own_heading(struct own_table *t)

@@ -426,8 +426,7 @@ static bool tree_limit(const struct sp_ask *q, size_t *most)
 /* People who ask for no number of rows and no whole names are spared nodes that only pass weight on. */
 static bool tree_spares(const struct sp_ask *q)
 {
-    const char *names = q->options->names;
-    return q->brief && !q->options->limit && !(names && strcmp(names, "full") == 0);
+    return q->brief && !q->options->limit && !sp_options_full_names(q->options);
 }
 
 /* All nodes, of which the answer may leave out some again. */

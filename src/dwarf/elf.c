@@ -348,8 +348,8 @@ static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_sy
         if (GELF_ST_TYPE(s.st_info) == STT_FILE &&
             !elf_symbol_file(out, s.st_name < usable ? strings + s.st_name : "", &file))
             return false;
-        out->lacks_some |= is_zeroed(&s);
-        f->nameless |= is_zeroed(&s);
+        if (is_zeroed(&s))
+            out->lacks_some = f->nameless = true;
         if (lost_name(&s, strings, usable)) {
             f->nameless = true;
             if (!sp_vec_push(&out->stops, s.st_value)) /* one before it without a size ends there */

@@ -215,7 +215,7 @@ static int flamegraph(struct sp_run *run, struct sp_flame_base *base, double wid
     struct sp_buf name;
     struct sp_flamegraph_drawn drawn = {0};
     struct sp_flamegraph_opts opts = {.width = (unsigned)width, .min_width = min_width, .drawn = &drawn};
-    opts.full_names = run->v.names && strcmp(run->v.names, "full") == 0;
+    opts.full_names = sp_options_full_names(&run->v);
     run->needs.no_ids = true;
     run->needs.samples = run->v.time_order != NULL;
     int rc = sp_run_open(run);

@@ -43,8 +43,11 @@ static spaa_status fold_write(struct sp_run *run, struct sp_output *text)
     const char *p = sp_output_data(text, &n), *end = p + n;
     bool ok = p && !text->status;
     sp_buf_init(&b, 0);
-    for (const char *nl; ok && p < end && (nl = memchr(p, '\n', (size_t)(end - p))); p = nl + 1)
-        ok = fold_line(&b, p, (size_t)(nl - p), run->width);
+    while (ok && p < end) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
+        ok = fold_line(&b, p, (size_t)(eol - p), run->width);
+        p = nl ? nl + 1 : end;
+    }
     if (ok)
         sp_write(run->out, b.data ? b.data : "", b.len);
     sp_buf_free(&b);

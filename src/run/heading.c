@@ -104,7 +104,7 @@ int sp_run_heading(struct sp_run *run, const struct sp_selection *s)
 int sp_run_table_write(struct sp_run *run, struct sp_table *t)
 {
     static const enum sp_table_form forms[] = {SP_TABLE_TEXT, SP_TABLE_TEXT, SP_TABLE_CSV, SP_TABLE_MARKDOWN};
-    bool whole = run->v.names && strcmp(run->v.names, "full") == 0;
+    bool whole = sp_options_full_names(&run->v);
     unsigned width = run->width ? run->width : whole ? 0 : SP_PIPED_COLUMNS;
     spaa_status st = sp_table_write(t, forms[run->form], width, run->out);
     return st ? sp_run_exit(run, sp_nomem(run->diags)) : SP_EXIT_FINE;

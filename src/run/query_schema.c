@@ -124,7 +124,7 @@ static int schema_text(struct sp_run *run, const char *table)
 {
     enum { LONG = 1500 }; /* bytes */
     struct sp_buf b;
-    bool full = run->v.names && strcmp(run->v.names, "full") == 0;
+    bool full = sp_options_full_names(&run->v);
     sp_buf_init(&b, 0);
     schema_table(&b, table);
     if (!full && b.len > LONG) {

@@ -19,12 +19,14 @@
 static spaa_status add_elf(struct sp_module *m, const char *file)
 {
     struct sp_elf e = {0};
-    size_t before = m->tab.syms.n, files = m->tab.files.n;
+    size_t before = m->tab.syms.n, files = m->tab.files.n, stops = m->tab.stops.n;
+    bool lacks_some = m->tab.lacks_some;
     spaa_status st = sp_module_read(m, file, &e, &m->tab);
     const char *id = m->elf.build_id[0] ? m->elf.build_id : m->key.build_id;
     /* The file may have been replaced since it was found. */
     if (st != SPAA_OK || (id && !sp_same_build_id(id, e.build_id)))
-        m->tab.syms.n = before, m->tab.files.n = files;
+        m->tab.syms.n = before, m->tab.files.n = files, m->tab.stops.n = stops,
+        m->tab.lacks_some = lacks_some;
     else if (e.damage && m->file && !strcmp(file, m->file)) /* which may show in its symbols alone */
         m->elf.damage = e.damage;
     else if (e.damage && !m->bad_debug)

@@ -285,3 +285,9 @@ def test_help_of_a_word_names_our_command(word, ours):
 def test_help_of_a_word_without_an_equal_says_what_to_type():
     assert "script is no command here" in run("help", "script", code=2).err
     assert "there is no command nosuch" in run("help", "nosuch", code=2).err
+
+
+def test_a_text_that_begins_as_programs_of_windows_do_is_none(tmp_path):
+    for name in ("a.folded", "b.folded"):
+        (tmp_path / name).write_text("MZ_main;work 3\n")
+    assert "whole 6" in run("top", tmp_path / "a.folded", tmp_path / "b.folded", code=0).out

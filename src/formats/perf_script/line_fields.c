@@ -11,14 +11,12 @@
 
 #include <string.h>
 
-enum { ADDRESS_COLUMNS = 16 };
-
 /* The number in hex at p, padded to its columns; behind it, or NULL. */
 static const char *perf_script_padded(const char *p, const char *end, size_t blanks)
 {
     uint64_t v;
     size_t n = sp_parse_hex(p, end, &v);
-    return n && n + blanks >= ADDRESS_COLUMNS && (p + n == end || sp_ps_blank(p[n])) ? p + n : NULL;
+    return n && n + blanks >= SP_PS_WIDE_COLUMNS && (p + n == end || sp_ps_blank(p[n])) ? p + n : NULL;
 }
 
 /* Registers, the instruction, or a physical address alone. */

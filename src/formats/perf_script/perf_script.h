@@ -39,6 +39,10 @@ struct sp_ps_sample {
     struct sp_ps_text rest;  /* what follows the event, trimmed */
 };
 
+/* To how many columns perf pads numbers: a tid, a period, an address or a weight. */
+enum { SP_PS_TID_COLUMNS = 5, SP_PS_PERIOD_COLUMNS = 10, SP_PS_WIDE_COLUMNS = 16 };
+enum { SP_PS_TID_DIGITS = 7 /* of PID_MAX_LIMIT */ };
+
 static inline bool sp_ps_blank(char c)
 {
     return c == ' ' || c == '\t';

@@ -80,8 +80,7 @@ static const char *perf_script_time_of(const char *p, const char *end, struct sp
  */
 static bool perf_script_wide_field(const char *before, const char *p, const char *q)
 {
-    enum { COLUMNS = 16 };
-    return p - before > 1 && q - before - 1 >= COLUMNS;
+    return p - before > 1 && q - before - 1 >= SP_PS_WIDE_COLUMNS;
 }
 
 /*
@@ -149,11 +148,10 @@ static const char *perf_script_cpu(const char *p, const char *end, int64_t *cpu)
  */
 static bool perf_script_is_period(const char *line, const char *start, const char *t, const char *end)
 {
-    enum { TID_DIGITS = 7 /* of PID_MAX_LIMIT */, PERIOD_COLUMNS = 10 };
     const char *field = t;
     while (field > line && sp_ps_blank(field[-1]))
         field--;
-    return end - t > TID_DIGITS || end - field - (t > start) >= PERIOD_COLUMNS;
+    return end - t > SP_PS_TID_DIGITS || end - field - (t > start) >= SP_PS_PERIOD_COLUMNS;
 }
 
 /*

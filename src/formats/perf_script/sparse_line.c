@@ -12,13 +12,7 @@
 
 #include <string.h>
 
-enum {
-    TID_COLUMNS = 5,
-    MISC_COLUMNS = 6,
-    TID_DIGITS = 7 /* of PID_MAX_LIMIT */,
-    PERIOD_COLUMNS = 10,
-    WIDE_COLUMNS = 16
-};
+enum { MISC_COLUMNS = 6 };
 
 /* A token, and how many columns it has to its own: with the blanks before it but the one that ends the field
  * before. */
@@ -60,7 +54,8 @@ static bool perf_script_is_thread(const struct field *f, struct sp_ps_sample *s)
         pid.end = slash;
         tid.p = slash + 1;
     }
-    if (tid.end - tid.p > TID_DIGITS || pid.end - pid.p > TID_DIGITS || f->columns < TID_COLUMNS)
+    if (tid.end - tid.p > SP_PS_TID_DIGITS || pid.end - pid.p > SP_PS_TID_DIGITS ||
+        f->columns < SP_PS_TID_COLUMNS)
         return false;
     int64_t t, process = SP_ABSENT;
     if (!perf_script_is_number(&tid, &t) || (slash && !perf_script_is_number(&pid, &process)))
@@ -97,7 +92,7 @@ static void perf_script_header_fields(const char *line, const char *end, struct 
         s->event = (struct sp_ps_text){f.p, (size_t)(f.end - f.p - 1)};
         any = perf_script_last_field(line, end = f.p, &f);
     }
-    if (any && (f.columns >= PERIOD_COLUMNS || f.end - f.p > TID_DIGITS) &&
+    if (any && (f.columns >= SP_PS_PERIOD_COLUMNS || f.end - f.p > SP_PS_TID_DIGITS) &&
         perf_script_is_number(&f, &s->period)) {
         s->has_period = true;
         any = perf_script_last_field(line, end = f.p, &f);
@@ -123,7 +118,7 @@ static void perf_script_header_fields(const char *line, const char *end, struct 
 static bool perf_script_is_wide(const struct field *f)
 {
     uint64_t v;
-    return f->columns >= WIDE_COLUMNS && sp_parse_hex(f->p, f->end, &v) == (size_t)(f->end - f->p);
+    return f->columns >= SP_PS_WIDE_COLUMNS && sp_parse_hex(f->p, f->end, &v) == (size_t)(f->end - f->p);
 }
 
 /* The token at p or behind the blanks there; false: there is none. */
