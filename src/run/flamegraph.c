@@ -96,8 +96,9 @@ static bool filters_names(const struct sp_options *v)
            v->tagroot || v->tagleaf;
 }
 
+/* opts, here and below: a copy, for each step adds what lives no longer than it. */
 static spaa_status write_svg(struct sp_run *run, const struct sp_selection *s, const struct sp_tree *t,
-                             struct sp_flamegraph_opts *opts, const char *path)
+                             struct sp_flamegraph_opts opts, const char *path)
 {
     struct sp_buf words;
     struct sp_output *out = NULL;
@@ -108,12 +109,12 @@ static spaa_status write_svg(struct sp_run *run, const struct sp_selection *s, c
     subtitle(run, s, &words);
     snprintf(unit, sizeof unit, "%.*s", (int)s->unit.n, s->unit.p);
     struct sp_str metric = sp_pstr(s->profile, s->profile->metrics.v[s->metric].name);
-    opts->unit = *unit ? unit : metric.p;
-    opts->subtitle = sp_buf_cstr(&words);
-    opts->scale = s->scale;
+    opts.unit = *unit ? unit : metric.p;
+    opts.subtitle = sp_buf_cstr(&words);
+    opts.scale = s->scale;
     spaa_status st = words.failed ? sp_nomem(run->diags) : sp_run_output_open(run, path, &out);
     if (!st)
-        st = sp_flamegraph_svg(t, opts, run->diags, out);
+        st = sp_flamegraph_svg(t, &opts, run->diags, out);
     if (!st)
         st = sp_output_commit(out);
     sp_run_output_close(run, out);
@@ -124,15 +125,15 @@ static spaa_status write_svg(struct sp_run *run, const struct sp_selection *s, c
 /* The drawing by states, where there are any. */
 static spaa_status write_states(struct sp_run *run, struct sp_selection *s, const struct sp_tree_opts *how,
                                 const struct sp_flame_states *x, const struct sp_tree *t,
-                                struct sp_flamegraph_opts *opts, const char *path)
+                                struct sp_flamegraph_opts opts, const char *path)
 {
     struct sp_tree_states states;
     spaa_status st = sp_tree_states_of(s, x->classes, how, t, run->diags, &states);
     if (st)
         return st;
-    opts->states = states.some || x->idle ? &states : NULL;
-    opts->idle = x->idle;
-    opts->running = sp_flame_states_running(s);
+    opts.states = states.some || x->idle ? &states : NULL;
+    opts.idle = x->idle;
+    opts.running = sp_flame_states_running(s);
     st = write_svg(run, s, t, opts, path);
     sp_tree_states_free(&states);
     return st;
@@ -142,14 +143,14 @@ static spaa_status write_states(struct sp_run *run, struct sp_selection *s, cons
 #define TIME_ORDER_PARTS 50000
 
 static spaa_status cmd_flamegraph_draw_in_time(struct sp_run *run, struct sp_selection *s, const char *path,
-                                               struct sp_flamegraph_opts *opts)
+                                               struct sp_flamegraph_opts opts)
 {
     struct sp_time_order x;
     spaa_status st = sp_time_order_of(s, s->kept / TIME_ORDER_PARTS, run->diags, &x);
     if (st)
         return st;
-    opts->title = run->v.title ? run->v.title : "In the order of time";
-    opts->starts = x.starts.v;
+    opts.title = run->v.title ? run->v.title : "In the order of time";
+    opts.starts = x.starts.v;
     st = write_svg(run, s, &x.tree, opts, path);
     sp_time_order_free(&x);
     return st;
@@ -157,7 +158,7 @@ static spaa_status cmd_flamegraph_draw_in_time(struct sp_run *run, struct sp_sel
 
 static spaa_status cmd_flamegraph_draw(struct sp_run *run, struct sp_selection *s,
                                        const struct sp_flame_states *states, struct sp_flame_base *base,
-                                       const char *path, struct sp_flamegraph_opts *opts)
+                                       const char *path, struct sp_flamegraph_opts opts)
 {
     struct sp_tree t;
     struct sp_diff_tree both;
@@ -165,15 +166,15 @@ static spaa_status cmd_flamegraph_draw(struct sp_run *run, struct sp_selection *
                                .by_comm = !run->v.inverted,
                                .sort = SP_TREE_BY_NAME,
                                .positive = true};
-    opts->title = run->v.title ? run->v.title : run->v.diff ? "What changed" : sp_flame_states_title(s);
-    opts->inverted = how.inverted;
+    opts.title = run->v.title ? run->v.title : run->v.diff ? "What changed" : sp_flame_states_title(s);
+    opts.inverted = how.inverted;
     spaa_status st = sp_tree_build(s, &how, run->diags, &t);
     if (st)
         return st;
     if (!run->v.diff) {
         st = write_states(run, s, &how, states, &t, opts, path);
     } else if (!(st = sp_flame_base_join(run, base, s, &how, &t, &both))) {
-        opts->diff = &both;
+        opts.diff = &both;
         st = write_svg(run, s, &both.tree, opts, path);
         sp_diff_tree_free(&both);
     }
@@ -190,7 +191,7 @@ static char *flamegraph_copy(struct sp_buf *b)
 
 /* What is drawn: the selection less what is idle, and what it is compared with. */
 static spaa_status flamegraph_of(struct sp_run *run, struct sp_selection *s, struct sp_flame_base *base,
-                                 const char *path, struct sp_flamegraph_opts *opts)
+                                 const char *path, struct sp_flamegraph_opts opts)
 {
     struct sp_flame_states states = {0};
     spaa_status st = SPAA_OK;
@@ -232,7 +233,7 @@ static int flamegraph(struct sp_run *run, struct sp_flame_base *base, double wid
         sp_buf_puts(&name, run->v.output);
     else
         default_name(run, &name);
-    st = flamegraph_of(run, &s, base, sp_buf_cstr(&name), &opts);
+    st = flamegraph_of(run, &s, base, sp_buf_cstr(&name), opts);
     if (!st) {
         run->frames = drawn.frames;
         run->left_out = drawn.left_out;
