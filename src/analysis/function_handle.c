@@ -13,6 +13,7 @@ uint32_t sp_function_build_hash(const struct sp_profile *p, uint32_t function)
     const struct sp_func_info *x = sp_function_info(p, function);
     struct sp_str path = sp_pstr(p, dso->name), id = sp_pstr(p, dso->build_id);
     uint64_t h = sp_hash64_seed(id.p, id.n, sp_hash64(path.p, path.n));
+    h ^= !id.n && dso->doubtful; /* one of two files of that path (model/builds.h) */
     return (uint32_t)(sp_hash_pair(h, x && (x->flags & both) == both ? x->start : 0) >> 32);
 }
 

@@ -366,3 +366,20 @@ def test_a_debug_file_beside_the_recorded_path_is_found_where_perf_kept_a_copy_o
     for home in (tmp_path / "none", tmp_path / "home"):
         run("symbolize", profile, "-o", tmp_path / "p.spaa", code=0, env={"HOME": str(home)})
         assert any("sum" in n for n in names(tmp_path / "p.spaa"))
+
+
+def test_a_replaced_binary_and_the_one_in_its_place_are_told_apart(tmp_path):
+    """Two files of one path, neither with a build-id: rows, ids and lookups of each."""
+    frames = [{"dso": "/opt/a", "func": "hot", "kind": "user", "ip": hex(ip)} for ip in (0x1200, 0x1300)]
+    lines = [json.loads(x) for x in profiles.text([([f], {"samples": n, "period": n}) for f, n in zip(frames, (3, 2))]).splitlines()]
+    old = next(r for r in lines if r["type"] == "dso")
+    second = next(r for r in lines if r["type"] == "frame" and r["ip"] == "0x1300")
+    lines.insert(lines.index(old) + 1, {**old, "id": 99, "x_spaa": {"doubtful": True}})
+    second["dso"] = 99
+    (tmp_path / "two.spaa").write_text("".join(json.dumps(r) + "\n" for r in lines))
+    rows = ask("top", tmp_path / "two.spaa")["rows"]
+    assert [(r["function"], r["self"]) for r in rows] == [("hot", 3), ("hot", 2)]
+    assert len({r["id"] for r in rows}) == 2
+    assert "a (replaced)" in run("top", tmp_path / "two.spaa", code=0).out
+    for row in rows:
+        assert ask("function", tmp_path / "two.spaa", row["id"])["self"] == row["self"]

@@ -24,6 +24,16 @@ static bool dictionary_is_hex(struct sp_span s)
     return s.n > 0;
 }
 
+/* An address, or that of a function without a name: `libfoo.so+0x401200`, as binary and place in it. */
+static bool is_address(struct sp_span func)
+{
+    const char *plus = func.n ? memrchr(func.p, '+', func.n) : NULL;
+    if (!plus || plus == func.p)
+        return dictionary_is_hex(func);
+    struct sp_span at = {plus + 1, (size_t)(func.p + func.n - plus - 1)};
+    return at.n > 2 && at.p[0] == '0' && at.p[1] == 'x' && dictionary_is_hex(at);
+}
+
 void sp_begin_dso(struct sp_validator *v)
 {
     memset(&v->dso, 0, sizeof v->dso);
@@ -96,7 +106,7 @@ void sp_check_frame_id(struct sp_validator *v, const struct sp_checked *x)
 void sp_check_func(struct sp_validator *v, const struct sp_checked *x)
 {
     v->frame.func_at = x->raw.p;
-    v->frame.func_is_hex = dictionary_is_hex(x->text);
+    v->frame.func_is_address = is_address(x->text);
     v->frame.func_is_none = sp_is_no_name((struct sp_str){x->text.p, (uint32_t)x->text.n});
 }
 
@@ -188,7 +198,7 @@ void sp_check_func_start(struct sp_validator *v, const struct sp_checked *x)
 /* Of what has no address, "[unknown]" is all there is to say. */
 static bool dictionary_names_unresolved(const struct sp_validator *v)
 {
-    return v->frame.unresolved && v->frame.func_at && !v->frame.func_is_hex &&
+    return v->frame.unresolved && v->frame.func_at && !v->frame.func_is_address &&
            (v->frame.has_ip || !v->frame.func_is_none);
 }
 

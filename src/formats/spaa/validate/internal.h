@@ -211,7 +211,7 @@ struct sp_validator {
     } dso;
     struct {
         uint32_t entry, dso, small;
-        bool fresh, inlined, has_depth, unresolved, func_is_hex, func_is_none, has_dso, has_ip;
+        bool fresh, inlined, has_depth, unresolved, func_is_address, func_is_none, has_dso, has_ip;
         uint64_t depth;
         int kind; /* -1: none */
         struct sp_fp dso_fp, ip, symoff;
