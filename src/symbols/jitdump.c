@@ -27,6 +27,7 @@
 
 enum { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDING_INFO };
 #define MAGIC           0x4A695444u
+#define VERSION         1u
 #define HEADER_BYTES    40u
 #define RECORD_BYTES    16u
 #define FLAG_ARCH_TIMES 1u
@@ -381,7 +382,10 @@ bool sp_jitdump_parse(const unsigned char *data, size_t n, struct sp_symtab *out
     jit->arch_times = u64(&d, data + 32) & FLAG_ARCH_TIMES;
     size_t header = jitdump_u32(&d, data + 8);
     bool ok = true;
-    if (header >= HEADER_BYTES && header <= n) {
+    if (jitdump_u32(&d, data + 4) > VERSION) { /* which perf refuses as well: its records may be others */
+        d.at = 4;
+        jitdump_damaged(&d, "the version of the header, above 1");
+    } else if (header >= HEADER_BYTES && header <= n) {
         ok = take_records(&d, header);
     } else {
         d.at = 8;

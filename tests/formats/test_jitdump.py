@@ -314,8 +314,10 @@ def test_names_that_are_too_long_are_cut_and_told(name, content, tmp_path):
 
 
 @pytest.mark.parametrize("content, where", [(dump_header("<")[:39], 0), (b"x" * 100, 0), (b"JiTD" + bytes(96), 8),
-                                            (dump_header("<").replace(struct.pack("<II", 1, 40), struct.pack("<II", 1, 99)), 8)],
-                         ids=["cut off", "something else", "no size", "beyond the file"])
+                                            (dump_header("<").replace(struct.pack("<II", 1, 40), struct.pack("<II", 1, 99)), 8),
+                                            (dump_header("<").replace(struct.pack("<II", 1, 40), struct.pack("<II", 2, 40))
+                                             + load_that_says(16, b"named", addr=0x5000), 4)],
+                         ids=["cut off", "something else", "no size", "beyond the file", "of another version"])
 def test_a_jitdump_without_its_header_is_told(content, where, tmp_path):
     content = content.replace(b"JiTD", struct.pack("<I", 0x4A695444))
     err, names = symbolize_jit(tmp_path, "jit-77.dump", content, 0x5010)
