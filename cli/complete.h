@@ -5,7 +5,8 @@
  * The answer is a line "files", "dirs" or "none": what else to offer where nothing below fits; and a line
  * "WORD<tab>what it is" for each that begins as word N does. Commands, options and their values come from the
  * tables of the library; events, threads, functions, … from the file that the line names, if that takes no
- * longer than COMPLETE_MS: after that the program ends without an answer, which is as good as "files".
+ * longer than COMPLETE_MS: after that the program ends with what complete_in_time was told, or without an
+ * answer, which is as good as "files".
  * Nothing is said on standard error, and the exit code is 0.
  */
 #ifndef SP_CLI_COMPLETE_H
@@ -29,6 +30,9 @@ struct complete {
     char *text;                        /* the answer; malloced */
     size_t n, room, offered;
 };
+
+/* What was offered so far is the answer if time ends before the whole one. */
+void complete_in_time(const struct complete *x);
 
 /* ---- complete_offer.c ---- */
 

@@ -9,39 +9,42 @@
 #define HOTTEST "SELECT name a, dso_name b FROM functions ORDER BY total DESC"
 
 enum how { PLAIN, REGEX, LAST_PART, FACTOR };
+enum symbols { NO_SYMBOLS, SYMBOLS, FUNCTIONS };
 
 /* Values of options and arguments by what they are called, and where the query finds them: a, and b, what it
- * is. Looking up symbols may take longer than there is time, so it is done for functions alone. */
+ * is. Looking up symbols may take longer than there is time, so it is done for functions alone: those of the
+ * tables of symbols, and, if there is time for debug information, the inlined ones as well. */
 static const struct kind {
     const char *kind, *sql;
     enum how how;
-    bool symbols;
+    enum symbols symbols;
 } kinds[] = {
-    {"EVENT", "SELECT name a, kind b FROM events", PLAIN, false},
-    {"METRIC", "SELECT metric a, group_concat(DISTINCT unit) b FROM weights GROUP BY metric", PLAIN, false},
+    {"EVENT", "SELECT name a, kind b FROM events", PLAIN, NO_SYMBOLS},
+    {"METRIC", "SELECT metric a, group_concat(DISTINCT unit) b FROM weights GROUP BY metric", PLAIN,
+     NO_SYMBOLS},
     {"[EVENT.]METRIC…", "SELECT metric a, group_concat(DISTINCT unit) b FROM weights GROUP BY metric", PLAIN,
-     false},
+     NO_SYMBOLS},
     {"TID|NAME",
      "SELECT DISTINCT comm a, '' b FROM threads UNION ALL SELECT tid, min(comm) FROM threads GROUP BY tid",
-     PLAIN, false},
+     PLAIN, NO_SYMBOLS},
     {"PID,…",
      "SELECT pid a, coalesce(max(CASE WHEN tid = pid THEN comm END), min(comm)) b FROM threads GROUP BY pid",
-     PLAIN, false},
-    {"comm", "SELECT DISTINCT comm a, '' b FROM threads", PLAIN, false},
-    {"KEY=VALUE|KEY~REGEX", "SELECT DISTINCT key || '=' || text a, '' b FROM labels", PLAIN, false},
-    {"KEY,…", "SELECT DISTINCT key a, '' b FROM labels", PLAIN, false},
-    {"label:KEY", "SELECT DISTINCT 'label:' || key a, '' b FROM labels", PLAIN, false},
-    {"STATES", "SELECT DISTINCT state a, '' b FROM stacks", PLAIN, false},
-    {"ID", "SELECT stack_id a, leaf b FROM stacks ORDER BY weight DESC", PLAIN, true},
-    {"FUNCTION", HOTTEST, PLAIN, true},
-    {"FUNCTION=", HOTTEST, FACTOR, true},
-    {"focus", HOTTEST, REGEX, true},
-    {"ignore", HOTTEST, REGEX, true},
-    {"hide", HOTTEST, REGEX, true},
-    {"rows", HOTTEST, REGEX, true},
-    {"sum", HOTTEST, REGEX, true},
-    {"own", HOTTEST, REGEX, true},
-    {"dso", "SELECT DISTINCT name a, '' b FROM dsos", LAST_PART, false},
+     PLAIN, NO_SYMBOLS},
+    {"comm", "SELECT DISTINCT comm a, '' b FROM threads", PLAIN, NO_SYMBOLS},
+    {"KEY=VALUE|KEY~REGEX", "SELECT DISTINCT key || '=' || text a, '' b FROM labels", PLAIN, NO_SYMBOLS},
+    {"KEY,…", "SELECT DISTINCT key a, '' b FROM labels", PLAIN, NO_SYMBOLS},
+    {"label:KEY", "SELECT DISTINCT 'label:' || key a, '' b FROM labels", PLAIN, NO_SYMBOLS},
+    {"STATES", "SELECT DISTINCT state a, '' b FROM stacks", PLAIN, NO_SYMBOLS},
+    {"ID", "SELECT stack_id a, leaf b FROM stacks ORDER BY weight DESC", PLAIN, SYMBOLS},
+    {"FUNCTION", HOTTEST, PLAIN, FUNCTIONS},
+    {"FUNCTION=", HOTTEST, FACTOR, FUNCTIONS},
+    {"focus", HOTTEST, REGEX, FUNCTIONS},
+    {"ignore", HOTTEST, REGEX, FUNCTIONS},
+    {"hide", HOTTEST, REGEX, FUNCTIONS},
+    {"rows", HOTTEST, REGEX, FUNCTIONS},
+    {"sum", HOTTEST, REGEX, FUNCTIONS},
+    {"own", HOTTEST, REGEX, FUNCTIONS},
+    {"dso", "SELECT DISTINCT name a, '' b FROM dsos", LAST_PART, NO_SYMBOLS},
 };
 
 /* The file on the line, or ./perf.data; false: it cannot be read twice, as a pipe. */
@@ -127,21 +130,13 @@ static void offer_rows(struct complete *x, enum how how, char *text)
     }
 }
 
-static void ask_profile(struct complete *x, const struct kind *kind)
+static void ask(struct complete *x, const struct kind *kind, const char *file,
+                const struct spaa_ask_option *options, size_t n)
 {
     char sql[400], *text = NULL;
-    const char *files[2] = {NULL, sql};
-    struct spaa_ask_option *options = calloc(x->c->noptions + 4, sizeof *options);
-    if (!options || !complete_profile_file(x->c, &files[0])) {
-        free(options);
-        return;
-    }
+    const char *files[2] = {file, sql};
     snprintf(sql, sizeof sql, "SELECT hex(a) || ' ' || hex(b) FROM (%s) WHERE a IS NOT NULL AND a != ''",
              kind->sql);
-    size_t n = reading_options(x->c, options);
-    if (!kind->symbols)
-        options[n++] = (struct spaa_ask_option){"no-symbols", NULL};
-    options[n++] = (struct spaa_ask_option){"limit", "0"};
     struct spaa_run_options o = {.size = sizeof o,
                                  .command = "query",
                                  .files = files,
@@ -152,6 +147,32 @@ static void ask_profile(struct complete *x, const struct kind *kind)
     if (spaa_run_memory(&o, &text, NULL, NULL, NULL) == SPAA_OK)
         offer_rows(x, kind->how, text);
     spaa_free(text);
+}
+
+static void ask_profile(struct complete *x, const struct kind *kind)
+{
+    const char *file;
+    struct spaa_ask_option *options = calloc(x->c->noptions + 4, sizeof *options);
+    if (!options || !complete_profile_file(x->c, &file)) {
+        free(options);
+        return;
+    }
+    size_t n = reading_options(x->c, options);
+    options[n++] = (struct spaa_ask_option){"limit", "0"};
+    if (kind->symbols == NO_SYMBOLS)
+        options[n++] = (struct spaa_ask_option){"no-symbols", NULL};
+    if (kind->symbols == FUNCTIONS) {
+        options[n] = (struct spaa_ask_option){"no-inline", NULL};
+        options[n + 1] = (struct spaa_ask_option){"no-lines", NULL};
+        const struct complete before = *x;
+        ask(x, kind, file, options, n + 2);
+        complete_in_time(x);
+        x->n = before.n; /* the second answer has these, too */
+        x->offered = before.offered;
+        if (x->text)
+            x->text[x->n] = '\0';
+    }
+    ask(x, kind, file, options, n);
     free(options);
 }
 
