@@ -1,11 +1,8 @@
 #include "complete.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
-#include <unistd.h>
 
 /* The option of --event, -e or -qe, n bytes of a word, if it takes a value. */
 static bool complete_takes_value(const struct complete *x, const char *w, size_t n,
@@ -128,38 +125,6 @@ static const char *complete_word(struct complete *x, int argc, char **argv, int 
     return complete_argument(x);
 }
 
-static char *volatile in_time; /* the answer so far, for when there is no time for the whole one */
-
-void complete_in_time(const struct complete *x)
-{
-    in_time = x->n ? strdup(x->text) : NULL; /* as long as the process */
-}
-
-static void complete_out_of_time(int number)
-{
-    (void)number;
-    const char *text = in_time;
-    if (text && write(1, "none\n", 5) == 5)
-        for (size_t n = strlen(text); n;) {
-            ssize_t sent = write(1, text, n);
-            if (sent <= 0)
-                break;
-            text += sent;
-            n -= (size_t)sent;
-        }
-    _exit(EXIT_FINE);
-}
-
-static void complete_set_clock(void)
-{
-    const char *asked = getenv("SPAA_COMPLETE_MS");
-    long ms = asked ? strtol(asked, NULL, 10) : 0;
-    ms = ms > 0 && ms <= COMPLETE_MS_MAX ? ms : COMPLETE_MS;
-    const struct itimerval end = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
-    signal(SIGALRM, complete_out_of_time);
-    setitimer(ITIMER_REAL, &end, NULL);
-}
-
 int cli_complete(struct cli *c, int argc, char **argv)
 {
     struct complete x = {.c = c};
@@ -167,14 +132,14 @@ int cli_complete(struct cli *c, int argc, char **argv)
     if (asked < 0 || asked > argc - 2)
         return EXIT_FINE;
     int at = (int)asked;
-    complete_set_clock();
+    complete_start_clock();
     c->options = calloc((size_t)argc, sizeof *c->options);
     c->files = calloc((size_t)argc, sizeof *c->files);
     if (!c->options || !c->files)
         return EXIT_FINE;
     x.word = argv[at + 1];
     const char *also = complete_word(&x, argc - 1, argv + 1, at);
-    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    complete_stop_clock();
     int rc = cli_print(c, also);
     if (!rc)
         rc = cli_print(c, "\n");

@@ -31,6 +31,11 @@ struct complete {
     size_t n, room, offered;
 };
 
+/* ---- complete_time.c ---- */
+
+/* From here to complete_stop_clock the process may end, after COMPLETE_MS. */
+void complete_start_clock(void);
+void complete_stop_clock(void);
 /* What was offered so far is the answer if time ends before the whole one. */
 void complete_in_time(const struct complete *x);
 
