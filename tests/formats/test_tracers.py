@@ -652,6 +652,40 @@ def test_values_belong_to_their_stacks_however_printa_puts_them(layout, before):
             assert any(str(truth[frames][2]) in k for k in keys)
 
 
+TWO_STACKS = {
+    "stack, ustack": lambda v, s, k, u: f"{k}{u} {v:16d}\n",
+    "ustack, stack": lambda v, s, k, u: f"{u}{k} {v:16d}\n",
+    "execname, stack, ustack": lambda v, s, k, u: f"  {s:<50s}{k}{u} {v:16d}\n",
+    "stack, ustack, execname": lambda v, s, k, u: f"{k}{u}  {s:<50s} {v:16d}\n",
+    "%k%k%@d\\n\\n": lambda v, s, k, u: f"{k}{u}{v}\n\n",
+    "%k\\n%k\\n%@d\\n": lambda v, s, k, u: f"{k}\n{u}\n{v}\n",
+}
+
+
+@pytest.mark.parametrize("keys", [False, True], ids=["no keys", "keys"])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("layout", TWO_STACKS)
+def test_a_record_without_one_of_its_two_stacks_has_the_other(layout, seed, keys):
+    """Every program and kernel module is met once, so that only the blank line of the empty stack tells."""
+    rng = random.Random(seed)
+    kernel, user = ["k0`kf", "unix`sys_syscall+0x17d"], ["p0`uf", "libc.so.1`_lwp_start"]
+    records = [(kernel, user)] + [([f"k{i}`kf"], []) if rng.random() < 0.4 else ([], [f"p{i}`uf"]) for i in range(1, 9)]
+    rng.shuffle(records)
+    text = "".join(TWO_STACKS[layout](i + 1, "bash", stack_text(k), stack_text(u)) for i, (k, u) in enumerate(records))
+    named = ["--keys", "stack,ustack,execname" if layout.endswith("execname") else layout.replace(" ", "")] if keys and "%" not in layout else []
+    got = collections.Counter()
+    for (_, _, frames), n in joined(spaa("-", *named, stdin=text.encode())).items():
+        got[tuple((f[0], f[3]) for f in reversed(frames))] += n
+    want = {tuple((f.split("`")[0], kind) for kind, side in (("kernel", k), ("user", u)) for f in side): i + 1 for i, (k, u) in enumerate(records)}
+    assert dict(got) == want
+
+
+def test_a_file_of_user_stacks_alone_has_no_kernel_stack_by_its_keys():
+    text = "".join("\n" + stack_text([f"p{i}`uf"]) + f" {i + 1:16d}\n" for i in range(3))
+    records = spaa("-", "--keys", "stack,ustack", stdin=text.encode())
+    assert {r["kind"] for r in records if r["type"] == "frame"} == {"user"}
+
+
 def test_a_stack_without_its_value_takes_none_from_its_neighbours():
     text = "1234" + stack_text(["app`a"]) + "5\n1235" + stack_text(["app`lost"]) + "\nwords\n\n1236" + stack_text(["app`c"]) + "7\n"
     answer = run("convert", "-", "--from", "dtrace", "--to", "spaa", "-o", "-", stdin=text.encode(), code=0)

@@ -92,6 +92,7 @@ bool dt_frame(struct sp_agg *a, struct dt_text t, uint32_t *first, uint32_t *n);
 struct dt_group {
     uint32_t title, event;
     struct sp_agg_seen seen;
+    uint16_t after; /* empty.c: 1 + blank lines behind the second of two stacks; 0: none was met */
 };
 
 /*
@@ -138,6 +139,8 @@ struct dt_reader {
     uint64_t last_line;
     bool last_gap; /* a blank line followed it */
     size_t blanks; /* blank lines since the last other one */
+    size_t after;  /* blank lines right behind the last frame */
+    bool behind;   /* no other line has followed it yet */
 
     /* What was learned. */
     SP_VEC(struct dt_group) groups;

@@ -4,7 +4,7 @@
  * them.
  */
 #include "formats/common/text/off_cpu_option.h"
-#include "formats/dtrace/dtrace.h"
+#include "formats/dtrace/records.h"
 
 #include <string.h>
 
@@ -57,8 +57,10 @@ static spaa_status dtrace_finish(struct dt_reader *r, struct sp_input *in)
         st = dt_header(r);
     if (!st)
         st = (r->agg.samples = sp_metric_intern(r->p, "samples", 7)) == SP_NONE ? sp_nomem(r->d) : SPAA_OK;
-    if (!st)
+    if (!st) {
+        dt_settle_empty(r);
         st = sp_agg_finish(&r->agg);
+    }
     if (!st && r->off_cpu)
         st = sp_off_cpu_sums(r->p, r->off_cpu, r->d);
     return st || dtrace_report_losses(r) ? st : sp_nomem(r->d);

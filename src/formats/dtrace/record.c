@@ -24,6 +24,8 @@ void dt_begin_record(struct dt_reader *r)
     r->first_line = r->lines.line;
     r->rows_total = 0;
     r->lead.is = false;
+    r->after = 0;
+    r->behind = false;
 }
 
 static void dtrace_reset(struct dt_reader *r)
@@ -141,12 +143,14 @@ spaa_status dt_take_title(struct dt_reader *r)
     return g.event != SP_NONE && sp_vec_push(&r->groups, g) ? SPAA_OK : sp_nomem(r->d);
 }
 
-/* The record in work has its values. */
-static spaa_status dtrace_complete(struct dt_reader *r)
+/* The record in work has its values, which stood behind its stacks or before them. */
+static spaa_status dtrace_complete(struct dt_reader *r, bool behind)
 {
     spaa_status st = dt_take_title(r);
     if (st)
         return st;
+    if (behind)
+        dt_note_end(r, &r->groups.v[r->group]);
     bool distribution = r->agg.values.n > r->first_value + 1;
     for (size_t i = r->first_value; !distribution && i < r->agg.values.n; i++) {
         struct sp_agg_seen *seen = &r->groups.v[r->group].seen;
@@ -167,7 +171,7 @@ spaa_status dt_complete_with(struct dt_reader *r, int64_t v)
         r->leads = false;
     }
     bool ok = sp_agg_value_add(&r->agg, SP_NONE, v);
-    return ok ? dtrace_complete(r) : sp_nomem(r->d);
+    return ok ? dtrace_complete(r, true) : sp_nomem(r->d);
 }
 
 spaa_status dt_complete_by_lead(struct dt_reader *r)
@@ -187,7 +191,7 @@ spaa_status dt_complete_by_lead(struct dt_reader *r)
     r->run = SIZE_MAX;
     if (!st && !sp_agg_value_add(&r->agg, SP_NONE, lead.v))
         st = sp_nomem(r->d);
-    return st ? st : dtrace_complete(r);
+    return st ? st : dtrace_complete(r, false);
 }
 
 /*

@@ -1,7 +1,7 @@
 /*
  * What makes records of lines: record.c has the record in work, waiting.c the line whose meaning the next one
- * decides, stack.c frames, take.c what a line is where it stands. Functions report what is wrong;
- * SPAA_ERR_NOMEM and SPAA_ERR_LIMIT end the reading.
+ * decides, stack.c frames, empty.c stacks without any, take.c what a line is where it stands. Functions
+ * report what is wrong; SPAA_ERR_NOMEM and SPAA_ERR_LIMIT end the reading.
  */
 #ifndef SP_DTRACE_RECORDS_H
 #define SP_DTRACE_RECORDS_H
@@ -51,6 +51,13 @@ spaa_status dt_waiting_are_keys(struct dt_reader *r, bool distribution);
  * them: if both have a number before them, these are the values.
  */
 bool dt_waiting_begins_next(const struct dt_reader *r);
+
+/* ---- empty.c ---- */
+
+/* The record in work has its value, which stood behind its stacks. */
+void dt_note_end(struct dt_reader *r, struct dt_group *g);
+/* After the last record: stacks that stand behind an empty one are the second of their records. */
+void dt_settle_empty(struct dt_reader *r);
 
 /* ---- stack.c ---- */
 

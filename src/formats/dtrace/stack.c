@@ -18,6 +18,8 @@ static spaa_status dtrace_push_frames(struct dt_reader *r, const struct sp_agg_l
     }
     r->sure = r->sure || k->within == UINT16_MAX;
     r->gap = false;
+    r->after = 0;
+    r->behind = true;
     return sp_agg_lines_push(&r->agg, k) ? SPAA_OK : sp_nomem(r->d);
 }
 

@@ -178,6 +178,8 @@ static spaa_status dtrace_take_firing(struct dt_reader *r, const struct dt_line 
 static spaa_status dtrace_take_kind(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
 {
     spaa_status st = SPAA_OK;
+    if (l->kind != DT_BLANK && l->kind != DT_NOTE)
+        r->behind = false;
     switch (l->kind) {
     case DT_BLANK:
         st = dt_held_is_value(r);
@@ -188,6 +190,7 @@ static spaa_status dtrace_take_kind(struct dt_reader *r, const struct dt_line *l
         r->gap = true;
         r->last_gap = true;
         r->blanks++;
+        r->after += r->behind;
         return st;
     case DT_NUMBER:
         st = dt_held_is_value(r);

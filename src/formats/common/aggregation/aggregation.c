@@ -271,29 +271,25 @@ static void aggregation_note_known(struct finish *f, const struct sp_agg_record 
     at->user += !kernel;
 }
 
-/* Is there a module that only kernel blocks have? */
-static bool aggregation_note_modules(struct finish *f)
+static void aggregation_note_modules(struct finish *f)
 {
-    bool any = false;
     for (size_t i = 0; i < f->a->frames.n; i++)
         f->modules[f->a->frames.v[i].module] |= f->met[i];
-    for (size_t i = 0; !any && i < f->a->frames.n; i++)
-        any = f->a->frames.v[i].module && f->modules[f->a->frames.v[i].module] == MODULE_KERNEL;
-    return any;
 }
 
+/* Kernel where all modules are the kernel's, user where one is a program's, and none both. */
 static uint8_t aggregation_told_by_modules(const struct finish *f, const struct sp_agg_block *b)
 {
-    bool kernel = false;
+    bool kernel = false, user = false, other = false;
     for (uint64_t i = 0; i < b->n; i++) {
         uint32_t m = f->a->frames.v[f->a->block_frames.v[b->first + i]].module;
         if (m == SP_STR_NONE)
             continue;
-        if (f->modules[m] != MODULE_KERNEL)
-            return SP_AGG_ANY;
-        kernel = true;
+        kernel |= f->modules[m] == MODULE_KERNEL;
+        user |= f->modules[m] == MODULE_USER;
+        other |= f->modules[m] != MODULE_KERNEL && f->modules[m] != MODULE_USER;
     }
-    return kernel ? SP_AGG_KERNEL : SP_AGG_ANY;
+    return user && !kernel ? SP_AGG_USER : kernel && !user && !other ? SP_AGG_KERNEL : SP_AGG_ANY;
 }
 
 /*
@@ -316,11 +312,33 @@ static void aggregation_settle_two(const struct finish *f, const struct sp_agg_r
     }
 }
 
-static void aggregation_settle_record(const struct finish *f, const struct sp_agg_record *r)
+/* The records of two, whose modules may tell what those of one are. */
+static void aggregation_settle_pairs(struct finish *f)
+{
+    for (size_t i = 0; i < f->a->records.n; i++) {
+        const struct sp_agg_record *r = &f->a->records.v[i];
+        struct sp_agg_block *b = f->a->blocks.v + r->first_block;
+        if (r->blocks != 2 || !b[0].n || !b[1].n)
+            continue;
+        const bool open[] = {!b[0].side, !b[1].side};
+        aggregation_settle_two(f, r, &b[0], &b[1]);
+        for (int k = 0; k < 2; k++)
+            if (open[k])
+                aggregation_note_known(f, r, &b[k], true);
+    }
+}
+
+static void aggregation_settle_by_modules(struct finish *f)
+{
+    aggregation_note_modules(f);
+    for (size_t i = 0; i < f->a->blocks.n; i++)
+        if (!f->a->blocks.v[i].side && f->a->blocks.v[i].n)
+            f->a->blocks.v[i].side = aggregation_told_by_modules(f, &f->a->blocks.v[i]);
+}
+
+static void aggregation_settle_by_place(const struct finish *f, const struct sp_agg_record *r)
 {
     struct sp_agg_block *b = f->a->blocks.v + r->first_block;
-    if (r->blocks == 2 && b[0].n && b[1].n)
-        aggregation_settle_two(f, r, &b[0], &b[1]);
     for (uint32_t k = 0; k < r->blocks; k++) {
         const struct place *at = aggregation_place_of(f, r, &b[k]);
         if (!b[k].side)
@@ -361,12 +379,13 @@ static void aggregation_settle_sides(struct finish *f)
                 aggregation_note_known(f, r, b, unknown);
         }
     }
-    if (unknown && aggregation_note_modules(f))
-        for (size_t i = 0; i < a->blocks.n; i++)
-            if (!a->blocks.v[i].side && a->blocks.v[i].n)
-                a->blocks.v[i].side = aggregation_told_by_modules(f, &a->blocks.v[i]);
+    if (unknown) {
+        aggregation_settle_by_modules(f);
+        aggregation_settle_pairs(f);
+        aggregation_settle_by_modules(f);
+    }
     for (size_t i = 0; i < a->records.n; i++)
-        aggregation_settle_record(f, &a->records.v[i]);
+        aggregation_settle_by_place(f, &a->records.v[i]);
 }
 
 /* A frame's number in the profile. */

@@ -7,9 +7,10 @@
  *
  * - a block is what its format says (the name of its key), else kernel where one of its frames is known to
  * be;
- * - else kernel where its modules were only met in kernel blocks;
+ * - else kernel where its modules were only met in kernel blocks, user where one of them was only met in
+ *   user blocks, and none in kernel blocks alone;
  * - else, in records of two blocks, what the other is not, what most blocks at its place are, or the
- *   first is the kernel's;
+ *   first is the kernel's; these tell of modules, too;
  * - else kernel where all known blocks at its place are;
  * - else user.
  *

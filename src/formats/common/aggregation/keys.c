@@ -70,6 +70,14 @@ enum sp_agg_side sp_agg_keys_side(const struct sp_agg_keys *k, uint32_t place)
     return (enum sp_agg_side)k->stack_type;
 }
 
+uint32_t sp_agg_keys_stacks(const struct sp_agg_keys *k)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < k->nnames; i++)
+        n += k->name_side[i] != 0;
+    return n;
+}
+
 /* The name of a scalar key; n 0: it has none. */
 static struct sp_str aggregation_name_at(const struct sp_agg_keys *k, uint32_t scalar)
 {

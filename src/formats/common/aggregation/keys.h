@@ -55,6 +55,8 @@ spaa_status sp_agg_keys_init(struct sp_agg_keys *k, struct sp_profile *p, const 
 bool sp_agg_key_add(struct sp_agg_keys *k, const char *p, size_t n);
 /* The side of the stack at a place, by its name or --stack-type. */
 enum sp_agg_side sp_agg_keys_side(const struct sp_agg_keys *k, uint32_t place);
+/* How many stacks --keys names. */
+uint32_t sp_agg_keys_stacks(const struct sp_agg_keys *k);
 /* The context of the record in work; SP_NONE when memory is out. `line` is for diagnostics. */
 uint32_t sp_agg_keys_context(struct sp_agg_keys *k, uint32_t event, uint64_t line);
 /* Grouping that the names allow: for the header. */
