@@ -31,8 +31,15 @@ static int process_cmp_start(const void *va, const void *vb)
                             : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
+/* The name that is told of a process is its own, where another than its main thread would name it. */
+static void process_name_by_fact(struct sp_process *x, const struct sp_process_fact *f)
+{
+    if (x->tid != x->pid && !x->shared && f->name != SP_STR_NONE)
+        x->comm = f->name;
+}
+
 /* A number is of another process once one is told to have begun after the one before had ended. */
-static bool process_count_lives(struct sp_processes *x, const struct sp_profile *p)
+static bool process_take_facts(struct sp_processes *x, const struct sp_profile *p)
 {
     const struct sp_process_fact **facts = malloc((p->processes.n + 1) * sizeof(struct sp_process_fact *));
     if (!facts)
@@ -50,6 +57,8 @@ static bool process_count_lives(struct sp_processes *x, const struct sp_profile 
             x->list.v[i].lives += ended != SP_ABSENT && facts[k]->start_ns > ended;
             ended = facts[k]->exit_ns;
         }
+        if (k && facts[k - 1]->pid == x->list.v[i].pid)
+            process_name_by_fact(&x->list.v[i], facts[k - 1]);
     }
     free(facts);
     return true;
@@ -83,7 +92,7 @@ spaa_status sp_processes_of(const struct sp_profile *p, struct sp_diags *d, stru
         if (!kept || x.list.v[kept - 1].pid != x.list.v[i].pid)
             x.list.v[kept++] = x.list.v[i];
     x.list.n = kept;
-    if (!process_count_lives(&x, p)) {
+    if (!process_take_facts(&x, p)) {
         sp_processes_free(&x);
         return sp_nomem(d);
     }

@@ -5,6 +5,7 @@
 #include "analysis/owner_names.h"
 #include "base/nearest.h"
 #include "base/sha256.h"
+#include "model/callgraph.h"
 #include "model/facts.h"
 #include "model/originals.h"
 #include "model/samples.h"
@@ -136,10 +137,12 @@ static uint32_t path_of(struct redaction *x, uint32_t s)
     } else {
         sp_buf_add(&b, t.p, n);
     }
+    size_t kept = named ? 0 : end - n;
+    if (named && end - n > 6 && memcmp(t.p + n, "memfd:", 6) == 0)
+        kept = 6; /* code in memory, not of a file: of its callers less is known */
+    sp_buf_add(&b, t.p + n, kept);
     if (named)
-        put_hash(x, &b, 'n', t.p + n, end - n);
-    else
-        sp_buf_add(&b, t.p + n, end - n);
+        put_hash(x, &b, 'n', t.p + n + kept, end - n - kept);
     sp_buf_add(&b, t.p + end, t.n - end);
     return redact_intern(x, &b);
 }
@@ -230,13 +233,27 @@ static void drop(struct redaction *x, uint32_t *extra)
     *extra = SP_STR_NONE;
 }
 
+/* "c-1f2e3d4c5b6a record --call-graph fp": how perf walked the chains says how far they can be trusted. */
+static uint32_t command_of(struct redaction *x)
+{
+    enum sp_callgraph how = sp_callgraph_of(x->p);
+    struct sp_str t = redact_str(x, x->p->header.command);
+    struct sp_buf b;
+    if (how == SP_CALLGRAPH_NOT_TOLD || !t.n)
+        return hashed(x, x->p->header.command, 'c');
+    sp_buf_init(&b, 0);
+    put_hash(x, &b, 'c', t.p, t.n);
+    sp_buf_printf(&b, " record --call-graph %s", sp_callgraph_names[how]);
+    return redact_intern(x, &b);
+}
+
 static void redact_header(struct redaction *x)
 {
     struct sp_header *h = &x->p->header;
     if (x->rules & REDACT_HOST)
         h->host.name = hashed(x, h->host.name, 'h');
     if (x->rules & REDACT_COMMAND)
-        h->command = hashed(x, h->command, 'c');
+        h->command = command_of(x);
     drop(x, &h->extra_json);
     drop(x, &h->source_extra_json);
     drop(x, &h->time_extra_json);

@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+const char *const sp_callgraph_names[] = {[SP_CALLGRAPH_NOT_TOLD] = "",
+                                          [SP_CALLGRAPH_POINTERS] = "fp",
+                                          [SP_CALLGRAPH_COPIES] = "dwarf",
+                                          [SP_CALLGRAPH_BRANCHES] = "lbr"};
+
 static bool callgraph_begins(struct sp_str s, const char *with)
 {
     size_t n = strlen(with);

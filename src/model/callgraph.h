@@ -11,6 +11,8 @@ enum sp_callgraph {
     SP_CALLGRAPH_BRANCHES, /* from the CPU's record of calls */
 };
 
+/* What perf calls them: "fp", "dwarf", "lbr". */
+extern const char *const sp_callgraph_names[];
 /* Of perf's options: `-g`, `--call-graph MODE`; the last one counts, as it does for perf. */
 enum sp_callgraph sp_callgraph_of(const struct sp_profile *p);
 

@@ -216,3 +216,38 @@ def test_a_name_that_fits_is_gone_from_its_folder_too(tmp_path):
     out = run("convert", tmp_path / "p.spaa", "--to", "spaa", "-o", "-", "--redact", "/alice/", code=0).out
     assert "alice" not in out and '"func":"work"' in out and ":3" in out
     assert "fits no name" in run("convert", tmp_path / "p.spaa", "--to", "spaa", "-o", "-", "--redact", "/nosuch/", code=0).err
+
+
+def quality(path):
+    return {k: v for k, v in ask("top", path)["quality"].items() if "chains_percent" in k}
+
+
+@pytest.mark.parametrize("rules", ["command", "files", "paths,command", "all"])
+def test_how_far_callers_can_be_trusted_is_told_as_before(rules, tmp_path):
+    """How perf walked the chains is in its command line; code of a memfd is known by its name."""
+    demo = os.path.join(ROOT, "demo")
+    run("convert", os.path.join(demo, "orders-1.perf.data.zst"), "--symfs", os.path.join(demo, "symfs"), "--kallsyms",
+        os.path.join(demo, "kallsyms"), "-o", tmp_path / "a.spaa", "-q", code=0)
+    run("convert", tmp_path / "a.spaa", "--redact", rules, "-o", tmp_path / "r.spaa", "-q", code=0)
+    assert quality(tmp_path / "r.spaa") == quality(tmp_path / "a.spaa")
+    assert quality(tmp_path / "a.spaa")["unchecked_chains_percent"] > 6
+    text = (tmp_path / "r.spaa").read_text()
+    if "command" in rules or rules == "all":
+        assert re.search(rf'"command":"c-{HASH} record --call-graph fp"', text) and "orders 6" not in text
+
+
+def test_code_in_memory_is_still_known_as_such(tmp_path):
+    (tmp_path / "a.spaa").write_text(profiles.text([([{"dso": "memfd:acme-code", "func": "0x1000", "ip": "0x1000"}], 3)]))
+    run("convert", tmp_path / "a.spaa", "--redact", "all", "-o", tmp_path / "r.spaa", code=0)
+    assert re.search(rf'"name":"memfd:n-{HASH}"', (tmp_path / "r.spaa").read_text())
+
+
+def test_a_process_is_named_by_what_is_told_of_it_not_by_a_thread(tmp_path):
+    lines = profiles.text([([{"func": "f"}], 3)]).splitlines()
+    stack = json.loads(lines[-1])
+    stack["context"].update(pid=7, tid=9, comm="reader")
+    process = {"type": "x_spaa_process", "pid": 7, "name": "orders"}
+    header = json.loads(lines[0])
+    header.setdefault("x_spaa", {})["group_by"] = ["pid", "tid", "comm"]
+    (tmp_path / "a.spaa").write_text("\n".join([json.dumps(header), *lines[1:-1], json.dumps(stack), json.dumps(process)]) + "\n")
+    assert "orders (pid 7)" in run("top", tmp_path / "a.spaa", "--by", "process", code=0).out
