@@ -232,7 +232,7 @@ static int64_t time_order(struct timespec a, struct timespec b)
 static void source_date(const struct sp_source_place *at, struct sp_source_text *t)
 {
     struct stat source, binary;
-    const char *file = at->module ? sp_module_file(at->module) : NULL;
+    const char *file = at->module ? sp_module_dated_file(at->module) : NULL;
     if (t->from == SP_SOURCE_KEPT) /* the profile's own, whichever binary is here now */
         return;
     if (at->module && sp_module_is_doubtful(at->module)) { /* it is not known what was compiled */

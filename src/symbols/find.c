@@ -199,6 +199,21 @@ static spaa_status look_for_file(struct sp_module *m, struct sp_buf *b, bool *fo
     return st;
 }
 
+/* A copy may not have the time of its original, which may still be there. */
+static spaa_status find_original(struct sp_module *m)
+{
+    struct sp_elf e = {0};
+    if (!m->file || !m->key.build_id || !sp_is_recorded_path(m->key.path) || !sp_store_is_undated(m->file))
+        return SPAA_OK;
+    spaa_status st = sp_module_read(m, m->key.path, &e, NULL);
+    if (sp_file_fatal(st))
+        return st;
+    if (st == SPAA_OK && sp_same_build_id(m->key.build_id, e.build_id))
+        m->original = m->key.path;
+    sp_elf_free(&e);
+    return SPAA_OK;
+}
+
 spaa_status sp_find_file(struct sp_module *m)
 {
     bool found = false;
@@ -214,6 +229,8 @@ spaa_status sp_find_file(struct sp_module *m)
         if (found && m->key.path && !strcmp(m->file, m->key.path))
             doubt_file(m);
     }
+    if (st == SPAA_OK && found)
+        st = find_original(m);
     if (found)
         m->why = why_of(&m->elf);
     if (m->has_pdb)

@@ -56,6 +56,7 @@ struct sp_module {
      * or it is of another build. */
     const char *damaged_file, *damaged_debug, *bad_debug, *bad_debug_why;
     bool takes_damaged;     /* while they are tried, since no whole ones were found */
+    const char *original;   /* the same build at its recorded path, where file is a copy that has no time */
     bool doubtful;          /* sp_module_is_doubtful */
     bool built;             /* tab is filled as far as it can be */
     struct sp_symtab tab;   /* FILE, JIT, and KERNEL by an ELF file */

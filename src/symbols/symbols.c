@@ -229,6 +229,11 @@ const char *sp_module_file(const struct sp_module *m)
     return m->elf.macho ? NULL : m->file;
 }
 
+const char *sp_module_dated_file(const struct sp_module *m)
+{
+    return m->original ? m->original : sp_module_file(m);
+}
+
 const char *sp_module_debug(const struct sp_module *m)
 {
     return m->elf.macho ? NULL : m->debug;

@@ -181,6 +181,8 @@ bool sp_module_is_doubtful(const struct sp_module *m);
 /* FILE: where the ELF file and its separate debug file were found; NULL where they were not (yet). */
 const char *sp_module_file(const struct sp_module *m);
 const char *sp_module_debug(const struct sp_module *m);
+/* The file whose time of writing is the binary's: that one, or the same build at its recorded path. */
+const char *sp_module_dated_file(const struct sp_module *m);
 /* Appends why the file of a FILE module was not found; what helps, which may stand in `hint`, "" if nothing.
  */
 const char *sp_module_missing(const struct sp_module *m, struct sp_buf *why, struct sp_buf *hint);

@@ -355,7 +355,7 @@ def test_texts_that_say_deleted_are_believed(tmp_path, made):
 def test_a_debug_file_beside_the_recorded_path_is_found_where_perf_kept_a_copy_of_the_binary(tmp_path, folder):
     """perf record copies binaries to ~/.debug, and the debug files of their .gnu_debuglink stay where they are."""
     compiled(tmp_path, "0x" + "ab" * 20)
-    profile = recorded(tmp_path, -HOUR, "ab" * 20)
+    profile, _ = named(recorded(tmp_path, -HOUR, "ab" * 20))
     (tmp_path / folder).mkdir(exist_ok=True)
     shop, debug = tmp_path / "shop", tmp_path / (folder + "shop.dbg")
     subprocess.run(["objcopy", "--only-keep-debug", shop, debug], check=True)
@@ -383,3 +383,77 @@ def test_a_replaced_binary_and_the_one_in_its_place_are_told_apart(tmp_path):
     assert "a (replaced)" in run("top", tmp_path / "two.spaa", code=0).out
     for row in rows:
         assert ask("function", tmp_path / "two.spaa", row["id"])["self"] == row["self"]
+
+
+def recording_of(folder, path, maps, table, host=None, last=0):
+    """Samples in maps of one path by another file each: (device and inode), with what perf stored of the path."""
+    r = files.Recording([(1, 0, files.IP | files.TID | files.TIME, {})])
+    for i, file in enumerate(maps):
+        r.mmap2(10 + i, 0x400000, 0x10000, 0, os.fsencode(path), 5 + i, file=file)
+        r.sample(ip=0x400100 + i, time=10 + i, pid=10 + i, tid=10 + i)
+    name = files.pad8(os.fsencode(path) + b"\0")
+    r.features[2] = b"".join(r.pack("IHHi20sI", 0, 2, 36 + len(name), 10, id_, 0) + name for id_ in table)
+    if host:
+        r.features[3] = r.text(host)
+    if last:
+        r.features[21] = r.pack("QQ", 10, last)
+    (folder / "perf.data").write_bytes(r.bytes())
+    return folder / "perf.data"
+
+
+def dsos_of(path, name):
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    return [(r.get("build_id"), r.get("x_spaa", {}).get("doubtful", False)) for r in records if r["type"] == "dso" and r["name"].endswith(name)]
+
+
+@pytest.mark.parametrize("maps, table, want", (
+    ([(8, 1, 5, 0), (8, 1, 6, 0)], [b"\xab" * 20], [("ab" * 20, False), (None, True)]),
+    ([(8, 1, 5, 7), (8, 1, 5, 9)], [b"\xab" * 20], [("ab" * 20, False), (None, True)]),
+    ([(8, 1, 5, 0), (8, 1, 5, 9)], [b"\xab" * 20], [("ab" * 20, False)]),
+    ([(8, 1, 5, 0), (8, 1, 6, 0)], [b"\xab" * 20, b"\xcd" * 20], [(None, True)]),
+    ([(8, 1, 5, 0)], [b"\xab" * 20, b"\xab" * 20], [("ab" * 20, False)])), ids=["two", "used again", "one", "two in the table", "one twice"])
+def test_the_stored_build_id_is_that_of_the_file_that_was_mapped_last(tmp_path, maps, table, want):
+    """Whatever is at the path now: the recording itself has two files of it."""
+    out, _ = converted(recording_of(tmp_path, "/gone/acme/shop", maps, table))
+    assert sorted(dsos_of(out, "shop"), key=str) == sorted(want, key=str)
+
+
+@pytest.mark.parametrize("is_it", (True, False))
+def test_what_perf_kept_at_the_end_is_another_file_than_was_mapped(tmp_path, is_it):
+    """Replaced while it ran, and once more since: only the link in ~/.debug tells."""
+    kept = tmp_path / ".debug" / ".build-id" / "ab" / ("ab" * 19) / "elf"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(b"not mapped")
+    st = os.stat(kept)
+    file = (os.major(st.st_dev), os.minor(st.st_dev), st.st_ino + (not is_it), 0)
+    data = recording_of(tmp_path, "/gone/acme/shop", [file], [b"\xab" * 20], os.uname().nodename.encode(), last=10**10)
+    run("convert", data, "-o", tmp_path / "out.spaa", env={"HOME": str(tmp_path)}, code=0)
+    assert dsos_of(tmp_path / "out.spaa", "shop") == [("ab" * 20, False) if is_it else (None, True)]
+
+
+@needs_tools
+def test_files_that_perf_inject_made_are_those_that_are_there(tmp_path):
+    """It writes 1 for their generation, and stores no build-id by its own maps."""
+    compiled(tmp_path, "0x" + "ab" * 20)
+    os.rename(tmp_path / "shop", tmp_path / "jitted-7-1.so")
+    st = os.stat(tmp_path / "jitted-7-1.so")
+    file = (os.major(st.st_dev), os.minor(st.st_dev), st.st_ino, 1)
+    data = recording_of(tmp_path, tmp_path / "jitted-7-1.so", [file], [b"\xab" * 20], os.uname().nodename.encode())
+    out, err = converted(data)
+    assert "W809" not in err and dsos_of(out, "jitted-7-1.so") == [("ab" * 20, False)]
+
+
+@needs_tools
+def test_a_copy_that_perf_kept_has_the_time_of_the_binary_where_it_was(tmp_path):
+    """On another file system perf copies: its time is that of copying."""
+    compiled(tmp_path, "0x" + "ab" * 20)
+    kept = tmp_path / "home" / ".debug" / ".build-id" / "ab" / ("ab" * 19) / "elf"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes((tmp_path / "shop").read_bytes())
+    profile, _ = named(recorded(tmp_path, -HOUR, "ab" * 20))
+    env = {"HOME": str(tmp_path / "home")}
+    assert ask("annotate", profile, "sum", env=env)["files"][0]["newer"] is False
+    os.utime(tmp_path / "src" / "shop.cpp")
+    assert ask("annotate", profile, "sum", env=env)["files"][0]["newer"] is True
+    (tmp_path / "shop").write_bytes(b"something else")
+    assert ask("annotate", profile, "sum", env=env)["files"][0]["newer"] is not False

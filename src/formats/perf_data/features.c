@@ -65,7 +65,7 @@ spaa_status sp_pd_build_id_record(struct sp_pd *pd, const unsigned char *p, size
         len = p[32];
     if (memcmp(p + 12, none, len) == 0)
         return SPAA_OK;
-    struct sp_pd_build_id b;
+    struct sp_pd_build_id b = {0}, *had;
     b.path.p = (const char *)p + 36;
     b.path.n = strlen(b.path.p);
     char hex[2 * 20 + 1];
@@ -73,23 +73,31 @@ spaa_status sp_pd_build_id_record(struct sp_pd *pd, const unsigned char *p, size
     b.hex = sp_arena_dup(&pd->arena, hex, 2 * len);
     if (!b.hex)
         return sp_nomem(pd->d);
-    if (sp_pd_build_id_of(pd, b.path.p, b.path.n))
+    if ((had = sp_pd_build_id_entry(pd, b.path.p, b.path.n))) {
+        had->several |= strcmp(had->hex, hex) != 0;
         return SPAA_OK;
+    }
     if (pd->build_ids.n >= SP_MAP_NONE - 1 || !sp_vec_push(&pd->build_ids, b) ||
         !sp_map_add(&pd->build_id_map, sp_hash_key(b.path.p, b.path.n), (uint32_t)pd->build_ids.n - 1))
         return sp_nomem(pd->d);
     return SPAA_OK;
 }
 
-const char *sp_pd_build_id_of(const struct sp_pd *pd, const char *path, size_t n)
+struct sp_pd_build_id *sp_pd_build_id_entry(const struct sp_pd *pd, const char *path, size_t n)
 {
     struct sp_probe at = sp_map_probe(&pd->build_id_map, sp_hash_key(path, n));
     for (uint32_t i; (i = sp_map_next(&pd->build_id_map, &at)) != SP_MAP_NONE;) {
-        const struct sp_pd_build_id *b = &pd->build_ids.v[i];
+        struct sp_pd_build_id *b = &pd->build_ids.v[i];
         if (b->path.n == n && memcmp(b->path.p, path, n) == 0)
-            return b->hex;
+            return b;
     }
     return NULL;
+}
+
+const char *sp_pd_build_id_of(const struct sp_pd *pd, const char *path, size_t n)
+{
+    const struct sp_pd_build_id *b = sp_pd_build_id_entry(pd, path, n);
+    return b ? b->hex : NULL;
 }
 
 static spaa_status pd_features_build_ids(struct sp_pd *pd, const unsigned char *p, size_t n)

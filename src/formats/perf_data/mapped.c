@@ -15,13 +15,21 @@
  * that of the new one. So it is where the file at the path is another one, has this build-id, and was written
  * before the end; one that was written more than a day before it was there when it was mapped, on another
  * machine of that name. And so it is of a file that was written to between the map and the end.
+ *
+ * Two of these last when the path has yet another file, or none: maps of several files under one path, whose
+ * stored build-id is that of the last one at best; and what perf kept in ~/.debug under the stored build-id,
+ * a link to the file that it found at the end. Another inode there, which was linked since the recording
+ * began, is not the file that was mapped. One that is older is of an equal build that was kept before.
  */
 #include "base/hash.h"
 #include "dwarf/elf.h"
 #include "formats/perf_data/perf_data.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -35,11 +43,17 @@ static bool pd_mapped_later(struct timespec a, struct timespec b)
 
 enum pd_generation { PD_GENERATION_UNTOLD, PD_GENERATION_SAME, PD_GENERATION_OTHER };
 
-/* A map that was read from /proc does not tell the generation; nor do some file systems have one. */
-static enum pd_generation pd_mapped_generation(int fd, uint64_t recorded)
+/*
+ * A map that was read from /proc does not tell the generation; nor do some file systems have one. `perf
+ * inject
+ * --jit` writes 1 for the files that it makes (jitted-PID-NUMBER.so).
+ */
+static enum pd_generation pd_mapped_generation(int fd, const char *path, uint64_t recorded)
 {
     int now = 0;
-    if (!recorded || ioctl(fd, FS_IOC_GETVERSION, &now) != 0)
+    const char *slash = strrchr(path, '/');
+    bool made = recorded == 1 && slash && strncmp(slash, "/jitted-", 8) == 0;
+    if (!recorded || made || ioctl(fd, FS_IOC_GETVERSION, &now) != 0)
         return PD_GENERATION_UNTOLD;
     return (uint32_t)now == recorded ? PD_GENERATION_SAME : PD_GENERATION_OTHER;
 }
@@ -64,7 +78,7 @@ static bool pd_mapped_is_same(const struct sp_pd *pd, struct sp_pd_mapped_file *
         return false;
     bool there = fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) && major(sb.st_dev) == x->major &&
                  minor(sb.st_dev) == x->minor;
-    enum pd_generation generation = pd_mapped_generation(fd, x->generation);
+    enum pd_generation generation = pd_mapped_generation(fd, x->path, x->generation);
     bool another = there && (sb.st_ino != x->inode || generation == PD_GENERATION_OTHER);
     bool later = dated && (pd_mapped_later(sb.st_mtim, recorded) || pd_mapped_later(sb.st_ctim, recorded));
     close(fd);
@@ -78,6 +92,38 @@ static bool pd_mapped_is_same(const struct sp_pd *pd, struct sp_pd_mapped_file *
     return there && dated && !later && !another && (generation == PD_GENERATION_SAME || !x->generation);
 }
 
+/* When what is so many ns before the last sample was: the recording's file is written last after that. */
+static bool pd_mapped_when(const struct sp_pd *pd, uint64_t before, struct timespec *out)
+{
+    struct timespec t = {0};
+    if (!pd->told_first || !sp_input_written(pd->in, &t) || !t.tv_nsec)
+        return false;
+    t.tv_sec -= (int64_t)(before / 1000000000);
+    t.tv_nsec -= (int64_t)(before % 1000000000);
+    if (t.tv_nsec < 0) {
+        t.tv_sec--;
+        t.tv_nsec += 1000000000;
+    }
+    *out = t;
+    return true;
+}
+
+/* Whether what perf kept in ~/.debug as the file of the stored build-id is another one than was mapped. */
+static bool pd_mapped_kept_other(const struct sp_pd *pd, const struct sp_pd_mapped_file *x, const char *id)
+{
+    const char *home = getenv("HOME");
+    struct timespec begun;
+    struct stat sb;
+    char path[PATH_MAX];
+    if (!home || x->shown || !pd_mapped_is_here(pd) ||
+        !pd_mapped_when(pd, pd->told_last - pd->told_first, &begun))
+        return false;
+    int n = snprintf(path, sizeof path, "%s/.debug/.build-id/%.2s/%s/elf", home, id, id + 2);
+    return n > 0 && (size_t)n < sizeof path && stat(path, &sb) == 0 && S_ISREG(sb.st_mode) &&
+           major(sb.st_dev) == x->major && minor(sb.st_dev) == x->minor && sb.st_ino != x->inode &&
+           pd_mapped_later(sb.st_ctim, begun);
+}
+
 /*
  * Whether the file was written to after it was mapped, and before the end. The recording's file is written
  * last after its last sample, so that a map was at its time at the latest. Archives and copies know seconds
@@ -85,19 +131,11 @@ static bool pd_mapped_is_same(const struct sp_pd *pd, struct sp_pd_mapped_file *
  */
 static bool pd_mapped_is_rewritten(const struct sp_pd *pd, const struct sp_pd_mapped_file *x, uint64_t time)
 {
-    struct timespec recorded = {0};
+    struct timespec recorded = {0}, mapped;
     uint64_t from = time > pd->told_first ? time : pd->told_first;
-    if (!x->same_inode || !pd->told_first || from > pd->told_last || !x->written.tv_nsec ||
-        !sp_input_written(pd->in, &recorded) || !recorded.tv_nsec || pd_mapped_later(x->written, recorded))
-        return false;
-    uint64_t before = pd->told_last - from;
-    int64_t sec = recorded.tv_sec - (int64_t)(before / 1000000000),
-            nsec = recorded.tv_nsec - (int64_t)(before % 1000000000);
-    if (nsec < 0) {
-        sec--;
-        nsec += 1000000000;
-    }
-    return pd_mapped_later(x->written, (struct timespec){sec, nsec});
+    return x->same_inode && from <= pd->told_last && x->written.tv_nsec &&
+           pd_mapped_when(pd, pd->told_last - from, &mapped) && sp_input_written(pd->in, &recorded) &&
+           !pd_mapped_later(x->written, recorded) && pd_mapped_later(x->written, mapped);
 }
 
 static bool pd_mapped_equals(const struct sp_pd_mapped_file *x, const struct sp_pd_mmap *m)
@@ -120,7 +158,7 @@ static spaa_status pd_mapped_read(struct sp_pd *pd, struct sp_pd_mapped_file *x)
 }
 
 /* What is known of the file of a map; *out NULL: nothing. */
-static spaa_status pd_mapped_file(struct sp_pd *pd, const struct sp_pd_mmap *m,
+static spaa_status pd_mapped_file(struct sp_pd *pd, const struct sp_pd_mmap *m, const char *stored,
                                   const struct sp_pd_mapped_file **out)
 {
     *out = NULL;
@@ -140,6 +178,7 @@ static spaa_status pd_mapped_file(struct sp_pd *pd, const struct sp_pd_mmap *m,
         spaa_status st = fresh.path ? pd_mapped_read(pd, &fresh) : sp_nomem(pd->d);
         if (st)
             return st;
+        fresh.kept_other = stored && pd_mapped_kept_other(pd, &fresh, stored);
         i = (uint32_t)pd->mapped_files.n;
         if (i >= SP_MAP_NONE - 1 || !sp_vec_push(&pd->mapped_files, fresh) ||
             !sp_map_add_at(&pd->mapped_file_map, &at, i))
@@ -149,19 +188,52 @@ static spaa_status pd_mapped_file(struct sp_pd *pd, const struct sp_pd_mmap *m,
     return SPAA_OK;
 }
 
+static bool pd_mapped_is_inode(const struct sp_pd_inode *a, const struct sp_pd_mmap *m)
+{
+    return a->inode == m->inode && a->major == m->major && a->minor == m->minor &&
+           (a->generation == m->generation || !a->generation || !m->generation);
+}
+
+void sp_pd_mapped_last(struct sp_pd *pd)
+{
+    struct sp_pd_mmap m;
+    for (size_t i = 0; pd->build_ids.n && i < pd->sides.n; i++) {
+        const unsigned char *rec = sp_pd_at(pd, pd->sides.v[i].pos);
+        if (!rec || sp_pd_u32(rec, pd->swap) != PD_MMAP2 || !sp_pd_mmap_read(pd, rec, &m) || !m.inode ||
+            m.data || m.build_id)
+            continue;
+        struct sp_pd_build_id *b = sp_pd_build_id_entry(pd, m.path.p, m.path.n);
+        if (b)
+            b->last = (struct sp_pd_inode){m.major, m.minor, m.inode, m.generation};
+    }
+}
+
+/* The stored build-id is not that of the map, as far as the recording itself tells. */
+static bool pd_mapped_is_earlier(const struct sp_pd *pd, const struct sp_pd_mmap *m)
+{
+    const struct sp_pd_build_id *b = sp_pd_build_id_entry(pd, m->path.p, m->path.n);
+    return b && (b->several || (b->last.inode && !pd_mapped_is_inode(&b->last, m)));
+}
+
 spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const char **id, bool *other)
 {
     const struct sp_pd_mapped_file *x;
     const char *stored = *id;
-    spaa_status st = pd_mapped_file(pd, m, &x);
+    spaa_status st = pd_mapped_file(pd, m, stored, &x);
     *other = false;
     if (st || !x)
         return st;
-    bool rewritten = pd_mapped_is_rewritten(pd, x, m->time);
-    *other = stored ? (x->meanwhile || rewritten) && strcmp(x->build_id, stored) == 0 : x->other || rewritten;
+    bool rewritten = pd_mapped_is_rewritten(pd, x, m->time), shown = x->shown && *x->build_id;
+    if (stored && !shown)
+        *other = ((x->meanwhile || rewritten) && strcmp(x->build_id, stored) == 0) || x->kept_other ||
+                 pd_mapped_is_earlier(pd, m);
+    else if (stored)
+        *other = rewritten && strcmp(x->build_id, stored) == 0;
+    else
+        *other = x->other || rewritten;
     if (stored && *other)
         *id = NULL;
-    else if (!stored && !*other && x->shown && *x->build_id && !pd->opts->symbols.symfs)
+    else if (shown && !pd->opts->symbols.symfs && !*other && (!stored || pd_mapped_is_earlier(pd, m)))
         *id = x->build_id;
     return SPAA_OK;
 }

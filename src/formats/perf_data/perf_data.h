@@ -123,9 +123,17 @@ struct sp_pd_pmu {
     struct sp_pd_text name;
 };
 
+/* A file as the map of it says; inode 0: it does not. Generation 0: not told. */
+struct sp_pd_inode {
+    uint32_t major, minor;
+    uint64_t inode, generation;
+};
+
 struct sp_pd_build_id {
     struct sp_pd_text path; /* as in maps */
     const char *hex;
+    bool several;            /* the table has others of this path: it is not known which map's each is */
+    struct sp_pd_inode last; /* mapped.c: of the last map of the path */
 };
 
 struct sp_pd_event_type {
@@ -295,6 +303,7 @@ struct sp_pd_mapped_file {
     bool shown;      /* it is the one that was mapped, as it was */
     bool same_inode; /* it is that one, on this machine, */
     struct timespec written; /* written then */
+    bool kept_other;         /* perf kept another one when it ended, as that of this path */
 };
 
 struct sp_pd {
@@ -477,6 +486,7 @@ spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p
 spaa_status sp_pd_build_id_record(struct sp_pd *pd, const unsigned char *p, size_t n, unsigned misc);
 /* The recorded build-id of a path in lower-case hex, or NULL. */
 const char *sp_pd_build_id_of(const struct sp_pd *pd, const char *path, size_t n);
+struct sp_pd_build_id *sp_pd_build_id_entry(const struct sp_pd *pd, const char *path, size_t n);
 /* 2 * n digits and a NUL; returns out. */
 const char *sp_pd_hex(const unsigned char *p, size_t n, char *out);
 
@@ -524,6 +534,8 @@ bool sp_pd_is_fork(const struct sp_pd *pd, const unsigned char *rec, uint64_t ti
  * reported.
  */
 spaa_status sp_pd_mapped_id(struct sp_pd *pd, const struct sp_pd_mmap *m, const char **id, bool *other);
+/* Before: which file was mapped last at each path that has a stored build-id. After sp_pd_timeline. */
+void sp_pd_mapped_last(struct sp_pd *pd);
 
 /* tracepoints.c */
 spaa_status sp_pd_trace_read(struct sp_pd *pd, const unsigned char *p, size_t n);

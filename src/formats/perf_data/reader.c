@@ -129,6 +129,8 @@ static spaa_status pd_reader_run(struct sp_pd *pd)
     if (!st)
         st = sp_pd_timeline(pd);
     if (!st)
+        sp_pd_mapped_last(pd);
+    if (!st)
         st = pd_reader_to_stacks(pd);
     if (!st)
         st = sp_pd_summary(pd);
