@@ -157,6 +157,7 @@ struct sp_ht {
     SP_VEC(struct sp_ht_frame) frames;
     SP_VEC(struct sp_ht_ip) ips;
     SP_VEC(struct sp_ht_trace) traces;
+    SP_VEC(uint32_t) trace_by; /* suppress.c: the suppression that each falls under, or SP_NONE */
     SP_VEC(struct sp_ht_info) infos;
     SP_VEC(struct sp_ht_cost) costs;
     SP_VEC(uint32_t) cost_trace; /* per cost: 1 + number, 0: no stack */
@@ -214,8 +215,8 @@ void sp_ht_windows_free(struct sp_ht_windows *w);
 /* suppress.c */
 spaa_status sp_ht_suppress_line(struct sp_ht *ht, const char *p, size_t n);
 spaa_status sp_ht_suppress_start(struct sp_ht *ht); /* adds those built in */
-/* The suppression that a trace falls under, or SP_NONE. */
-uint32_t sp_ht_suppressed_by(struct sp_ht *ht, uint32_t trace);
+/* Fills trace_by, when all is read; false: out of memory. */
+bool sp_ht_suppress_traces(struct sp_ht *ht);
 
 /* profile.c: the stacks and the header, of what was read. */
 spaa_status sp_ht_finish(struct sp_ht *ht);

@@ -366,7 +366,7 @@ static spaa_status heaptrack_stacks_add(struct stacks_builder *b, uint32_t cost)
     spaa_status st = heaptrack_stacks_path(b, trace);
     if (st)
         return st;
-    uint32_t by = trace ? sp_ht_suppressed_by(ht, trace) : SP_NONE;
+    uint32_t by = trace ? ht->trace_by.v[trace - 1] : SP_NONE;
     uint32_t stack = sp_stack_intern(ht->p, b->path.v, b->path.n, b->context, SP_UNIFIED, &fresh);
     if (stack == SP_NONE || !sp_vec_push(&ht->stack_of, stack))
         return sp_nomem(ht->d);
@@ -430,6 +430,8 @@ spaa_status sp_ht_finish(struct sp_ht *ht)
     spaa_status st = heaptrack_stacks_declare(&b);
     if (!st)
         st = sp_binder_new(ht->p, &ht->opts->symbols, ht->opts->frames, ht->d, &ht->binder);
+    if (!st && !sp_ht_suppress_traces(ht))
+        st = sp_nomem(ht->d);
     sp_ht_add_up(ht);
     for (uint32_t i = 0; !st && i < ht->costs.n; i++)
         st = sp_leaving(ht->d, i) ? SPAA_ERR_CANCELLED : heaptrack_stacks_add(&b, i);

@@ -389,6 +389,7 @@ static void heaptrack_free_all(struct sp_ht *ht)
     sp_vec_free(&ht->frames);
     sp_vec_free(&ht->ips);
     sp_vec_free(&ht->traces);
+    sp_vec_free(&ht->trace_by);
     sp_vec_free(&ht->infos);
     sp_vec_free(&ht->costs);
     sp_vec_free(&ht->cost_trace);

@@ -112,21 +112,27 @@ static unsigned heaptrack_suppress_by_raw(struct sp_ht *ht, const struct sp_ht_i
     return by;
 }
 
-uint32_t sp_ht_suppressed_by(struct sp_ht *ht, uint32_t trace)
+static uint32_t heaptrack_suppress_by_ip(struct sp_ht *ht, uint32_t number)
 {
-    uint32_t found = SP_NONE;
-    for (; trace; trace = ht->traces.v[trace - 1].parent) {
-        struct sp_ht_ip *ip = ht->traces.v[trace - 1].ip ? &ht->ips.v[ht->traces.v[trace - 1].ip - 1] : NULL;
-        if (!ip)
-            continue;
-        if (ip->suppressed == SP_HT_UNKNOWN) {
-            unsigned by =
-                ht->raw ? heaptrack_suppress_by_raw(ht, ip) : heaptrack_suppress_by_interpreted(ht, ip);
-            ip->suppressed = by ? SP_HT_YES : SP_HT_NO;
-            ip->by = (uint16_t)(by ? by - 1 : 0);
-        }
-        if (ip->suppressed == SP_HT_YES)
-            found = ip->by;
+    struct sp_ht_ip *ip = number ? &ht->ips.v[number - 1] : NULL;
+    if (!ip)
+        return SP_NONE;
+    if (ip->suppressed == SP_HT_UNKNOWN) {
+        unsigned by = ht->raw ? heaptrack_suppress_by_raw(ht, ip) : heaptrack_suppress_by_interpreted(ht, ip);
+        ip->suppressed = by ? SP_HT_YES : SP_HT_NO;
+        ip->by = (uint16_t)(by ? by - 1 : 0);
     }
-    return found;
+    return ip->suppressed == SP_HT_YES ? ip->by : SP_NONE;
+}
+
+bool sp_ht_suppress_traces(struct sp_ht *ht)
+{
+    if (!sp_vec_reserve(&ht->trace_by, ht->traces.n + 1))
+        return false;
+    for (size_t i = 0; i < ht->traces.n; i++) { /* the parent of each is before it */
+        const struct sp_ht_trace *t = &ht->traces.v[i];
+        uint32_t nearer = t->parent ? ht->trace_by.v[t->parent - 1] : SP_NONE;
+        ht->trace_by.v[ht->trace_by.n++] = nearer != SP_NONE ? nearer : heaptrack_suppress_by_ip(ht, t->ip);
+    }
+    return true;
 }
