@@ -4,6 +4,7 @@
 
 #include <malloc.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -11,9 +12,17 @@ enum {
     WINDOWS = 48  /* of time, as `spaa leaks` reads them */
 };
 
+/* A profile with samples holds a descriptor of them; as many are for what reads it, and for the server. */
+static size_t open_most(void)
+{
+    struct rlimit most;
+    size_t n = getrlimit(RLIMIT_NOFILE, &most) || most.rlim_cur > BOOKS * 2 ? BOOKS * 2 : most.rlim_cur;
+    return n / 2 > 8 ? n / 2 : 8;
+}
+
 void sp_mcp_shelf_init(struct sp_mcp_shelf *s, struct sp_mcp_roots *roots, uint64_t memory)
 {
-    *s = (struct sp_mcp_shelf){.roots = roots, .memory = memory};
+    *s = (struct sp_mcp_shelf){.roots = roots, .memory = memory, .open = open_most()};
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->freed, NULL);
 }
@@ -78,8 +87,10 @@ static uint64_t shelf_in_use(void)
 
 static void shelf_trim(struct sp_mcp_shelf *s)
 {
-    size_t i;
-    while (shelf_in_use() > s->memory && (i = shelf_oldest(s, true)) != SIZE_MAX)
+    size_t i, open = 0;
+    for (size_t k = 0; k < s->books.n; k++)
+        open += s->books.v[k]->profile != NULL;
+    for (; (open > s->open || shelf_in_use() > s->memory) && (i = shelf_oldest(s, true)) != SIZE_MAX; open--)
         book_close(s->books.v[i]);
 }
 

@@ -1,7 +1,7 @@
 /*
  * Profiles that are open, by handles that hold as long as the process: "p1". A profile is for one call at a
- * time; one that nobody has used for longest goes when opened ones keep more memory than they may, and is
- * read again when it is asked for.
+ * time; one that nobody has used for longest goes when opened ones keep more memory or descriptors than they
+ * may, and is read again when it is asked for.
  */
 #ifndef SP_MCP_SHELF_H
 #define SP_MCP_SHELF_H
@@ -32,6 +32,7 @@ struct sp_mcp_book {
 struct sp_mcp_shelf {
     struct sp_mcp_roots *roots;
     uint64_t memory;
+    size_t open; /* so many profiles at the most stay open that nobody wants */
     pthread_mutex_t lock;
     pthread_cond_t freed;
     SP_VEC(struct sp_mcp_book *) books;

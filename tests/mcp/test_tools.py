@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import time
@@ -189,6 +190,20 @@ def test_profiles_go_and_come_back(app, tmp_path):
             other.write_text("main;g%d 3\n" % i)
             assert "g%d" % i in s.text("top", profile=str(other))
         assert "hash" in s.text("top", profile="p1") and "g0" in s.text("top", profile="p2")
+
+
+def test_open_profiles_leave_descriptors_for_others(tmp_path):
+    """Each recording with samples holds one."""
+    had = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, had[1]))
+    try:
+        with Server(cwd=tmp_path) as s:
+            for i in range(90):
+                shutil.copy(os.path.join(FIXTURES, "perf_data", "switch.perf.data"), tmp_path / f"{i}.data")
+                assert "switches" in s.text("top", profile=str(tmp_path / f"{i}.data"))
+            assert "switches" in s.text("top", profile="p1")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, had)
 
 
 def test_losses_are_said_with_each_answer(server, tmp_path):
