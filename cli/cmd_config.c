@@ -76,20 +76,20 @@ int cmd_config(struct cli *c)
         return cli_usage(c, "spaa config", "config takes no files");
     if (format && strcmp(format, "json") != 0 && strcmp(format, "table") != 0)
         return cli_usage(c, "one of: table, json", "config has no form \"%s\"", format);
-    int rc = config_read(c, &x);
-    FILE *out = rc ? NULL : open_memstream(&text, &n);
-    if (out) {
-        if (c->json)
-            config_json(out, &x);
-        else
-            config_text(out, &x);
-        rc = fclose(out) ? EXIT_IO : cli_print(c, text);
-        rc = rc ? rc : config_check(c, &x);
-    } else if (!rc) {
-        rc = EXIT_IO;
-    }
-    if (rc == EXIT_IO)
+    int rc = config_read(c, &x), printed = EXIT_FINE;
+    /* A mistake is told with the settings that there are, which is where its hint leads. */
+    FILE *out = rc && (rc != EXIT_USAGE || c->json) ? NULL : open_memstream(&text, &n);
+    if (out && c->json)
+        config_json(out, &x);
+    else if (out)
+        config_text(out, &x);
+    if (out ? fclose(out) != 0 : !rc) {
         spaa_diagnostics_add(&c->diags, "SPAA-E008", NULL, "out of memory");
+        rc = EXIT_IO;
+    } else if (out) {
+        printed = cli_print(c, text);
+    }
+    rc = rc ? rc : printed ? printed : config_check(c, &x);
     free(text);
     config_free(&x);
     return rc;

@@ -236,18 +236,19 @@ static int main_run(struct cli *c, int argc, char **argv)
             skip = 1;
         }
     }
-    bool config = strcmp(c->command.name, "config") == 0;
+    bool config = strcmp(c->command.name, "config") == 0, help = strcmp(c->command.name, "help") == 0;
     int rc = cli_parse(c, argc > skip ? argc - skip : 0, argv + skip);
     rc = rc ? rc : main_binaries(c);
     rc = rc ? rc : main_foreign_help(c);
     if (rc)
         return rc;
     struct config settings = {0};
-    if (!config) /* which reads them itself */
+    help = help || cli_option(c, "help");
+    if (!config && !help) /* the one reads them itself, the other is for whoever made a mistake in them */
         rc = config_read(c, &settings);
     if (!rc) {
         config_apply(c, &settings);
-        if (!cli_option(c, "help"))
+        if (!help)
             config_check_places(c, &settings);
         rc = run_command(c);
         if (rc)

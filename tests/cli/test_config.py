@@ -243,3 +243,13 @@ def test_config_names_an_expression_that_is_none(place, key):
     assert parse(place.run("config", "--json", code=2).out)["settings"]
     place.own.write_text(f"{key} = ^(a|b)$\n")
     assert place.run("config").err == ""
+
+
+def test_a_mistake_leaves_the_list_of_settings_and_help(place):
+    """That is where its hint leads."""
+    place.own.write_text("symfs = sym\nbogus = 1\n")
+    answer = place.run("config", code=2)
+    assert ".spaa:1" in answer.out and "debug-dir" in answer.out and ".spaa:2: there is no setting" in answer.err
+    for words in (["help"], ["help", "config"], ["top", "--help"]):
+        assert not place.run(*words).err
+    assert ".spaa:2" in place.run("formats", code=2).err

@@ -516,3 +516,12 @@ def test_labels_that_no_stack_has_are_no_key(tmp_path):
     run("convert", tmp_path / "once.spaa", "-o", tmp_path / "again.spaa", code=0)
     assert (tmp_path / "once.spaa").read_bytes() == (tmp_path / "again.spaa").read_bytes()
     assert json.loads((tmp_path / "once.spaa").read_text().splitlines()[0])["x_spaa"]["group_by"] == ["label:job"]
+
+
+@pytest.mark.parametrize("name, cut, said", [("java.cpu", 3, True), ("java.cpu", 0, False), ("java.heapz", 3, True),
+                                             ("sampled.heap", 3, True), ("sampled.heap", 0, False)])
+def test_a_file_that_ends_within_a_name_or_a_map_is_told(name, cut, said):
+    """The name that is cut would stand as another one."""
+    data = fixture(name).rstrip(b"\n")
+    found = messages(data[:len(data) - cut] if cut else data + b"\n")
+    assert ("ends inside its last line" in found) == said

@@ -9,6 +9,7 @@
  *        0x00000004 memcpy (/lib/libc.so)
  */
 #include "base/num.h"
+#include "formats/common/text/lines.h"
 #include "formats/gperftools/gperftools.h"
 
 #define JAVA_RATE 524288 /* the agent's, which the file does not say */
@@ -63,6 +64,8 @@ spaa_status sp_gp_java_names(struct sp_gp *gp)
             st = gperftools_java_name(gp, id, text);
         else
             sp_emit(gp->d, SP_L766, sp_gp_here(gp), "among the names");
+        if (gp->at == gp->end && gp->end[-1] != '\n')
+            sp_lines_say_cut(gp->d, gp->line.number, (uint64_t)(gp->line.p - gp->in));
     }
     return st;
 }

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "formats/common/mapped/mapped.h"
+#include "formats/common/text/lines.h"
 #include "json/json.h"
 
 #define LINE_MAX_BYTES ((size_t)64 << 10) /* no path is longer */
@@ -270,6 +271,8 @@ spaa_status sp_mapped_lines(struct sp_mapped *m, const char *p, const char *end,
             st = sp_mapped_line(m, p, n, &known);
         if (!known && !st)
             sp_emit(m->d, SP_W769, SP_AT_LINE(line, offset + (uint64_t)(p - begin)), " ");
+        else if (n && next == end && end[-1] != '\n') /* where a path is cut, names are another binary's */
+            sp_lines_say_cut(m->d, line, offset + (uint64_t)(p - begin));
     }
     return st;
 }
