@@ -735,3 +735,16 @@ def test_builds_of_one_path_are_told_apart(tmp_path):
     assert "  prog (01020304)" in out and "  prog (15161718)" in out
     rows = conftest.ask("top", path, "--by", "dso", "--no-symbols")["rows"]
     assert {(r["self"], r["build_id"][:8]) for r in rows} == {(5, "01020304"), (7, "15161718")}
+
+
+@pytest.mark.parametrize("feature, content, said", [
+    (3, b"\xff\xff\0\0host\0\0\0\0", "the host"), (7, b"\x02\0\0\0\x36\x34\0\0", "the number of CPUs"), (7, b"\x02\0\0\0", "the number of CPUs"),
+    (2, b"\0\0\0\0\0\0\xff\xff" + bytes(40), "build-ids"), (8, b"", None), (7, b"\x04\0\0\0\x02\0\0\0", None)])
+def test_sections_of_the_header_that_cannot_be_read_are_told(tmp_path, feature, content, said):
+    r = Recording([(1, 0, IP | TID | TIME, {})])
+    r.sample(ip=0x1000, time=1)
+    r.features[feature] = content
+    (tmp_path / "perf.data").write_bytes(r.bytes())
+    answer = conftest.run("info", tmp_path / "perf.data", code=0)
+    assert ("SPAA-L300" in answer.err) == bool(said) and (not said or f"section of {said}" in answer.err)
+    assert "13366" not in answer.out

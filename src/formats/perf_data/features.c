@@ -100,12 +100,20 @@ const char *sp_pd_build_id_of(const struct sp_pd *pd, const char *path, size_t n
     return b ? b->hex : NULL;
 }
 
+/* Such as a length beyond the section: the header points elsewhere, or bytes before it were lost. */
+static void pd_features_unusable(struct sp_pd *pd, const char *what)
+{
+    sp_emit(pd->d, SP_L300, SP_AT_NOTHING, "the header's section of %s", what);
+}
+
 static spaa_status pd_features_build_ids(struct sp_pd *pd, const unsigned char *p, size_t n)
 {
     while (n >= 8) {
         size_t size = sp_pd_u16(p + 6, pd->swap);
-        if (size < 8 || size > n)
+        if (size < 8 || size > n) {
+            pd_features_unusable(pd, "build-ids");
             break;
+        }
         spaa_status st = sp_pd_build_id_record(pd, p, size, sp_pd_u16(p + 4, pd->swap));
         if (st)
             return st;
@@ -184,11 +192,27 @@ static void pd_features_clock_data(struct sp_pd *pd, struct sp_pd_cursor *c)
     pd->clock_time = time;
 }
 
-static void pd_features_text_feature(struct sp_pd_cursor *c, struct sp_pd_text *out)
+static void pd_features_text_feature(struct sp_pd *pd, struct sp_pd_cursor *c, const char *what,
+                                     struct sp_pd_text *out)
 {
+    bool empty = !c->n; /* of a perf that found nothing to say */
     struct sp_pd_text t = pd_features_take_text(c);
-    if (!c->bad && t.n)
+    if (c->bad && !empty)
+        pd_features_unusable(pd, what);
+    else if (t.n)
         *out = t;
+}
+
+static void pd_features_cpus(struct sp_pd *pd, struct sp_pd_cursor *c)
+{
+    enum { CPUS_MAX = 1 << 20 };
+    uint32_t available = sp_pd_take_u32(c), online = sp_pd_take_u32(c);
+    if (c->bad || online > available || available > CPUS_MAX) {
+        pd_features_unusable(pd, "the number of CPUs");
+        return;
+    }
+    pd->cpus_available = available;
+    pd->cpus_online = online;
 }
 
 /*
@@ -451,26 +475,25 @@ spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p
     case FEATURE_BUILD_ID:
         return pd_features_build_ids(pd, p, n);
     case FEATURE_HOSTNAME:
-        pd_features_text_feature(&c, &pd->hostname);
+        pd_features_text_feature(pd, &c, "the host", &pd->hostname);
         break;
     case FEATURE_OSRELEASE:
-        pd_features_text_feature(&c, &pd->osrelease);
+        pd_features_text_feature(pd, &c, "the system's release", &pd->osrelease);
         break;
     case FEATURE_VERSION:
-        pd_features_text_feature(&c, &pd->version);
+        pd_features_text_feature(pd, &c, "the version of perf", &pd->version);
         break;
     case FEATURE_ARCH:
-        pd_features_text_feature(&c, &pd->arch);
+        pd_features_text_feature(pd, &c, "the architecture", &pd->arch);
         break;
     case FEATURE_NRCPUS:
-        pd->cpus_available = sp_pd_take_u32(&c);
-        pd->cpus_online = sp_pd_take_u32(&c);
+        pd_features_cpus(pd, &c);
         break;
     case FEATURE_CPUDESC:
-        pd_features_text_feature(&c, &pd->cpudesc);
+        pd_features_text_feature(pd, &c, "the CPU's name", &pd->cpudesc);
         break;
     case FEATURE_CPUID:
-        pd_features_text_feature(&c, &pd->cpuid);
+        pd_features_text_feature(pd, &c, "the CPU's identity", &pd->cpuid);
         break;
     case FEATURE_TOTAL_MEM:
         pd->total_mem = sp_pd_take_u64(&c);
