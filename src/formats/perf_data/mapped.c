@@ -18,8 +18,9 @@
  *
  * Two of these last when the path has yet another file, or none: maps of several files under one path, whose
  * stored build-id is that of the last one at best; and what perf kept in ~/.debug under the stored build-id,
- * a link to the file that it found at the end. Another inode there, which was linked since the recording
- * began, is not the file that was mapped. One that is older is of an equal build that was kept before.
+ * a link to the file that it found at the end. Another inode there, which was written on the last day and
+ * linked since the recording began, is not the file that was mapped. One that is older is of an equal build
+ * that was kept before.
  */
 #include "base/hash.h"
 #include "dwarf/elf.h"
@@ -39,6 +40,14 @@
 static bool pd_mapped_later(struct timespec a, struct timespec b)
 {
     return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
+}
+
+/* Written before the recording's end, and less than a day: one that is older was there before, on another
+ * machine of that name. */
+static bool pd_mapped_on_last_day(struct timespec written, struct timespec recorded)
+{
+    struct timespec day_before = {recorded.tv_sec - 24 * 3600, recorded.tv_nsec};
+    return !pd_mapped_later(written, recorded) && pd_mapped_later(written, day_before);
 }
 
 enum pd_generation { PD_GENERATION_UNTOLD, PD_GENERATION_SAME, PD_GENERATION_OTHER };
@@ -82,9 +91,7 @@ static bool pd_mapped_is_same(const struct sp_pd *pd, struct sp_pd_mapped_file *
     bool another = there && (sb.st_ino != x->inode || generation == PD_GENERATION_OTHER);
     bool later = dated && (pd_mapped_later(sb.st_mtim, recorded) || pd_mapped_later(sb.st_ctim, recorded));
     close(fd);
-    struct timespec day_before = {recorded.tv_sec - 24 * 3600, recorded.tv_nsec};
-    x->meanwhile = another && here && dated && !pd_mapped_later(sb.st_mtim, recorded) &&
-                   pd_mapped_later(sb.st_mtim, day_before);
+    x->meanwhile = another && here && dated && pd_mapped_on_last_day(sb.st_mtim, recorded);
     /* Whoever makes another link of a file changes its inode, too. */
     x->other = here && (another || (there && later && sb.st_nlink == 1));
     x->same_inode = here && there && !another;
@@ -112,16 +119,16 @@ static bool pd_mapped_when(const struct sp_pd *pd, uint64_t before, struct times
 static bool pd_mapped_kept_other(const struct sp_pd *pd, const struct sp_pd_mapped_file *x, const char *id)
 {
     const char *home = getenv("HOME");
-    struct timespec begun;
+    struct timespec begun, recorded = {0};
     struct stat sb;
     char path[PATH_MAX];
-    if (!home || x->shown || !pd_mapped_is_here(pd) ||
+    if (!home || x->shown || !pd_mapped_is_here(pd) || !sp_input_written(pd->in, &recorded) ||
         !pd_mapped_when(pd, pd->told_last - pd->told_first, &begun))
         return false;
     int n = snprintf(path, sizeof path, "%s/.debug/.build-id/%.2s/%s/elf", home, id, id + 2);
     return n > 0 && (size_t)n < sizeof path && stat(path, &sb) == 0 && S_ISREG(sb.st_mode) &&
            major(sb.st_dev) == x->major && minor(sb.st_dev) == x->minor && sb.st_ino != x->inode &&
-           pd_mapped_later(sb.st_ctim, begun);
+           pd_mapped_later(sb.st_ctim, begun) && pd_mapped_on_last_day(sb.st_mtim, recorded);
 }
 
 /*
