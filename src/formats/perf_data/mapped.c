@@ -53,9 +53,8 @@ static bool pd_mapped_on_last_day(struct timespec written, struct timespec recor
 enum pd_generation { PD_GENERATION_UNTOLD, PD_GENERATION_SAME, PD_GENERATION_OTHER };
 
 /*
- * A map that was read from /proc does not tell the generation; nor do some file systems have one. `perf
- * inject
- * --jit` writes 1 for the files that it makes (jitted-PID-NUMBER.so).
+ * A map that was read from /proc does not tell the generation; nor do some file systems have one. For the
+ * files that `perf inject --jit` makes (jitted-PID-NUMBER.so) it writes 1.
  */
 static enum pd_generation pd_mapped_generation(int fd, const char *path, uint64_t recorded)
 {
