@@ -52,4 +52,7 @@ void dt_settle_empty(struct dt_reader *r)
         b->place = after_both(r, record) == 1 + (b->place & ~(unsigned)OPEN_PLACE);
         b->side = (uint8_t)sp_agg_keys_side(&r->keys, b->place);
     }
+    for (size_t i = 0; i < r->agg.blocks.n; i++) /* of records that were given other blocks since */
+        if (r->agg.blocks.v[i].place & OPEN_PLACE)
+            r->agg.blocks.v[i].place = 0;
 }
