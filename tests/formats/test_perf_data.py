@@ -748,3 +748,13 @@ def test_sections_of_the_header_that_cannot_be_read_are_told(tmp_path, feature, 
     answer = conftest.run("info", tmp_path / "perf.data", code=0)
     assert ("SPAA-L300" in answer.err) == bool(said) and (not said or f"section of {said}" in answer.err)
     assert "13366" not in answer.out
+
+
+def test_the_two_kinds_of_weights_are_one_field(tmp_path):
+    """No kernel writes both; a damaged header may say so, and members would stand twice."""
+    r = Recording([(1, 0, IP | TID | TIME | 1 << 14 | 1 << 24, {})])
+    r.sample(ip=0x1000, time=1, tail=struct.pack("<Q", 7 | 3 << 32))
+    (tmp_path / "perf.data").write_bytes(r.bytes())
+    conftest.run("convert", tmp_path / "perf.data", "--samples", "-o", tmp_path / "x.spaa", code=0)
+    text = (tmp_path / "x.spaa").read_text()
+    assert text.count('"weight":') == 1 and '"weight":7,"weight2":3' in text

@@ -109,7 +109,9 @@ void sp_pd_fields_read(const struct sp_pd_attr *a, const unsigned char *rec, siz
     struct sp_pd_cursor f = {rec + at, at <= size ? size - at : 0, swap, at > size};
     *out = (struct sp_pd_fields){0};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        if (!(a->sample_type & order[i]))
+        /* The two weights are one field; the kernel has no event with both. */
+        bool twice = order[i] == PD_WEIGHT && a->sample_type & PD_WEIGHT_STRUCT;
+        if (!(a->sample_type & order[i]) || twice)
             continue;
         pd_fields_take_field(&f, a, order[i], out);
         if (f.bad)
