@@ -3,76 +3,15 @@
 #include "analysis/function_lookup.h"
 #include "analysis/match.h"
 #include "analysis/own_name.h"
+#include "analysis/own_table.h"
 #include "analysis/recursion.h"
+#include "analysis/redacted_name.h"
 #include "model/identity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 const char *const sp_own_by_names[] = {NULL, "declaration", "namespace", "binary", "--own"};
-
-/* ---- the table ---- */
-
-enum how { BEGINS, HOLDS, IS };
-enum kind { SOURCE, CXX, C, RUST, GO, JVM, NET, ANY, JIT, RUST_SIGN, GO_SIGN, BINARY, LIBRARIES, FOLDER };
-
-static const struct entry {
-    const char *text;
-    uint8_t n, kind, how;
-} table[] = {
-#define SP_OWN(kind, how, text) {text, sizeof text - 1, kind, how},
-#include "analysis/own.def"
-#undef SP_OWN
-};
-enum { ENTRIES = sizeof table / sizeof *table };
-
-static char own_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c == '\\' ? '/' : c;
-}
-
-static char slash(char c)
-{
-    return c == '\\' ? '/' : c;
-}
-
-/* Packages of the JVM stand with dots and with slashes. */
-static char dotted(char c)
-{
-    return c == '/' ? '.' : c;
-}
-
-static char own_same(char c)
-{
-    return c;
-}
-
-static bool own_at(const struct entry *e, struct sp_str s, uint32_t i, char (*as)(char))
-{
-    if (s.n - i < e->n || as(s.p[i]) != as(e->text[0]))
-        return false;
-    for (uint32_t k = 1; k < e->n; k++)
-        if (as(s.p[i + k]) != as(e->text[k]))
-            return false;
-    return true;
-}
-
-static bool own_fits(const struct entry *e, struct sp_str s, char (*as)(char))
-{
-    uint32_t last = e->how == HOLDS && s.n >= e->n ? s.n - e->n : 0;
-    for (uint32_t i = 0; i <= last; i++)
-        if (own_at(e, s, i, as))
-            return e->how != IS || s.n == e->n;
-    return false;
-}
-
-static bool in_table(enum kind kind, struct sp_str s, char (*as)(char))
-{
-    for (size_t i = 0; i < ENTRIES; i++)
-        if (table[i].kind == kind && own_fits(&table[i], s, as))
-            return true;
-    return false;
-}
 
 static bool own_holds(struct sp_str s, const char *what)
 {
@@ -102,8 +41,8 @@ static enum binary own_binary_of(const struct sp_dso *dso, struct sp_str path)
 {
     struct sp_str base = base_name(path);
     bool library = own_holds(base, ".so") || own_holds(base, ".dylib");
-    if (dso->is_kernel || in_table(BINARY, base, own_lower) || in_table(FOLDER, path, own_lower) ||
-        (library && in_table(LIBRARIES, path, own_same)))
+    if (dso->is_kernel || sp_own_in_table(SP_OWN_BINARY, base) || sp_own_in_table(SP_OWN_FOLDER, path) ||
+        (library && sp_own_in_table(SP_OWN_LIBRARIES, path)))
         return SYSTEM;
     if (sp_str_is(path, "[jit]"))
         return JITTED;
@@ -123,12 +62,12 @@ static bool own_is_bare(struct sp_str file)
 
 static enum source source_of(struct sp_str file)
 {
-    if (!file.n || own_is_bare(file) || (file.p[0] == '<' && !in_table(SOURCE, file, slash)))
+    if (!file.n || own_is_bare(file) || (file.p[0] == '<' && !sp_own_in_table(SP_OWN_SOURCE, file)))
         return NO_SOURCE;
     /* MODULE@VERSION/FILE.go, of builds with -trimpath */
     if (own_ends(file, ".go") && file.p[0] != '/' && own_holds(file, "@v"))
         return FOREIGN;
-    return in_table(SOURCE, file, slash) ? FOREIGN : OURS;
+    return sp_own_in_table(SP_OWN_SOURCE, file) ? FOREIGN : OURS;
 }
 
 /* A name alone, as in valgrind's logs, may be that of a library's header or source; no header of std is
@@ -222,10 +161,10 @@ static bool look_at_names(struct judge *x)
         unsigned char *dso = &x->dsos[p->functions.v[i].dso];
         if (file.n && !own_add_file(x, i, file))
             return false;
-        if (!(*dso & IS_GO) && in_table(GO_SIGN, name, own_same))
+        if (!(*dso & IS_GO) && sp_own_in_table(SP_OWN_GO_SIGN, name))
             *dso |= IS_GO;
-        if (!(*dso & IS_RUST) &&
-            (in_table(RUST_SIGN, name, own_same) || (name.n && name.p[0] == '<' && own_holds(name, " as "))))
+        if (!(*dso & IS_RUST) && (sp_own_in_table(SP_OWN_RUST_SIGN, name) ||
+                                  (name.n && name.p[0] == '<' && own_holds(name, " as "))))
             *dso |= IS_RUST;
     }
     for (uint32_t i = 0; i < p->functions.n; i++) {
@@ -258,7 +197,7 @@ static bool is_go_file(struct sp_str file)
 {
     const char *slash = file.n ? memchr(file.p, '/', file.n) : NULL;
     return slash && slash > file.p &&
-           in_table(GO, (struct sp_str){file.p, (uint32_t)(slash - file.p)}, own_same);
+           sp_own_in_table(SP_OWN_GO, (struct sp_str){file.p, (uint32_t)(slash - file.p)});
 }
 
 static bool go_is_foreign(const struct judge *x, uint32_t function, struct sp_str name)
@@ -270,7 +209,7 @@ static bool go_is_foreign(const struct judge *x, uint32_t function, struct sp_st
     if (own_holds(package, "/vendor/"))
         return true;
     struct sp_str file = sp_str_at(&x->files, x->file[function]);
-    if (!in_table(GO, first, own_same))
+    if (!sp_own_in_table(SP_OWN_GO, first))
         return !package.n && is_go_file(file); /* assembly */
     return !(x->functions[function] & HAS_OURS) || !package.n || is_go_source(file, package) ||
            is_go_file(file);
@@ -278,7 +217,7 @@ static bool go_is_foreign(const struct judge *x, uint32_t function, struct sp_st
 
 static bool rust_is_foreign(struct sp_str path)
 {
-    return in_table(RUST, path, own_same);
+    return sp_own_in_table(SP_OWN_RUST, path);
 }
 
 static bool impl_is_foreign(struct sp_str type, struct sp_str trait)
@@ -293,7 +232,7 @@ static bool jvm_is_foreign(struct sp_str name)
         name.p++;
         name.n--;
     }
-    return in_table(JVM, name, dotted);
+    return sp_own_in_table(SP_OWN_JVM, name);
 }
 
 /* A stub that jumps to a function of another binary. */
@@ -318,6 +257,9 @@ static enum space space_of(struct judge *x, uint32_t function)
     const struct sp_profile *p = x->p;
     uint32_t dso = p->functions.v[function].dso;
     struct sp_str name = sp_pstr(p, p->functions.v[function].name), type, trait;
+    struct sp_redacted_name hidden;
+    if (sp_redacted_name(name, &hidden)) /* which says what the name did */
+        return hidden.library ? ALWAYS_FOREIGN : NO_SPACE;
     if (is_plt(name))
         return ALWAYS_FOREIGN;
     if (x->dsos[dso] & IS_GO && go_is_foreign(x, function, name))
@@ -329,10 +271,10 @@ static enum space space_of(struct judge *x, uint32_t function)
         return impl_is_foreign(type, trait) ? FOREIGN_UNLESS_OURS : NO_SPACE;
     if (x->dsos[dso] & IS_RUST && rust_is_foreign(plain))
         return FOREIGN_UNLESS_OURS;
-    if (jvm_is_foreign(plain) || in_table(NET, plain, own_same) || in_table(ANY, name, own_same) ||
-        (x->binaries[dso] == JITTED && in_table(JIT, name, own_same)))
+    if (jvm_is_foreign(plain) || sp_own_in_table(SP_OWN_NET, plain) || sp_own_in_table(SP_OWN_ANY, name) ||
+        (x->binaries[dso] == JITTED && sp_own_in_table(SP_OWN_JIT, name)))
         return ALWAYS_FOREIGN;
-    if (in_table(CXX, plain, own_same) || in_table(C, without_suffix(plain), own_same))
+    if (sp_own_in_table(SP_OWN_CXX, plain) || sp_own_in_table(SP_OWN_C, without_suffix(plain)))
         return FOREIGN_UNLESS_OURS;
     return NO_SPACE;
 }
@@ -446,6 +388,7 @@ static bool some_stack(struct sp_selection *s, const struct sp_own *o, bool *fai
     return false;
 }
 
+/* s NULL: whatever stacks there are. */
 static spaa_status own_judge_all(struct judge *x, const char *pattern, struct sp_selection *s,
                                  struct sp_diags *d, struct sp_own *o)
 {
@@ -455,7 +398,7 @@ static spaa_status own_judge_all(struct judge *x, const char *pattern, struct sp
     spaa_status st = pattern ? own_by_pattern(x, pattern, d, o) : by_rules(x, o);
     if (st)
         return st == SPAA_ERR_NOMEM ? sp_nomem(d) : st;
-    o->all = !pattern && !some_stack(s, o, &failed);
+    o->all = s && !pattern && !some_stack(s, o, &failed);
     if (o->all) {
         memset(o->own, 1, x->p->functions.n);
         memset(o->by, SP_OWN_BY_NOTHING, x->p->functions.n);
@@ -463,9 +406,9 @@ static spaa_status own_judge_all(struct judge *x, const char *pattern, struct sp
     return failed ? sp_nomem(d) : SPAA_OK;
 }
 
-spaa_status sp_own_of(struct sp_selection *s, const char *pattern, struct sp_diags *d, struct sp_own *out)
+static spaa_status own_make(const struct sp_profile *p, struct sp_selection *s, const char *pattern,
+                            struct sp_diags *d, struct sp_own *out)
 {
-    const struct sp_profile *p = s->profile;
     struct judge x = {.p = p};
     struct sp_own o = {.own = calloc(p->functions.n + 1, 1), .by = calloc(p->functions.n + 1, 1)};
     x.functions = calloc(p->functions.n + 1, 1);
@@ -489,6 +432,16 @@ spaa_status sp_own_of(struct sp_selection *s, const char *pattern, struct sp_dia
     else
         *out = o;
     return st;
+}
+
+spaa_status sp_own_of(struct sp_selection *s, const char *pattern, struct sp_diags *d, struct sp_own *out)
+{
+    return own_make(s->profile, s, pattern, d, out);
+}
+
+spaa_status sp_own_by_rules(const struct sp_profile *p, struct sp_diags *d, struct sp_own *out)
+{
+    return own_make(p, NULL, NULL, d, out);
 }
 
 void sp_own_free(struct sp_own *o)

@@ -44,6 +44,8 @@ struct sp_own {
  * (PCRE2). SPAA_ERR_NOT_FOUND, reported, where none does. Free on success.
  */
 spaa_status sp_own_of(struct sp_selection *s, const char *pattern, struct sp_diags *d, struct sp_own *out);
+/* What the rules alone say of each function, also where no stack has an own one. Free on success. */
+spaa_status sp_own_by_rules(const struct sp_profile *p, struct sp_diags *d, struct sp_own *out);
 void sp_own_free(struct sp_own *o);
 
 static inline bool sp_is_own(const struct sp_own *o, uint32_t function)

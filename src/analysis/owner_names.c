@@ -1,16 +1,11 @@
 #include "analysis/owner_names.h"
 
 #include "analysis/own_name.h"
+#include "analysis/redacted_name.h"
 #include "symbols/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const char *sp_owner_mark(enum sp_owner_kind kind)
-{
-    static const char *const marks[] = {"", "-allocator", "-container", "-runtime"};
-    return marks[kind];
-}
 
 /* ---- the table ---- */
 
@@ -295,24 +290,13 @@ static bool owner_plain(const struct sp_owner_names *t, struct sp_str plain, uns
            (signs & SP_SIGN_RUST && owner_look_up(t, RUST_PATHS, plain, 0, kind));
 }
 
-/* "f-1f2e3d4c5b6a-allocator", where --redact has hidden the name. */
-static bool by_mark(struct sp_str name, enum sp_owner_kind *kind)
-{
-    for (int k = SP_ALLOCATOR; k <= SP_RUNTIME; k++) {
-        const char *mark = sp_owner_mark((enum sp_owner_kind)k);
-        struct sp_str end = {mark, (uint32_t)strlen(mark)};
-        if (name.n != SP_OWNER_HASH + end.n || !owner_ends(name, end))
-            continue;
-        *kind = (enum sp_owner_kind)k;
-        return strspn(name.p + 2, "0123456789abcdef") == SP_OWNER_HASH - 2;
-    }
-    return false;
-}
-
 bool sp_owner_by_name(struct sp_owner_names *t, struct sp_str name, unsigned signs, enum sp_owner_kind *out)
 {
-    if (name.n > 2 && name.p[0] == 'f' && name.p[1] == '-' && by_mark(name, out))
+    struct sp_redacted_name hidden;
+    if (sp_redacted_name(name, &hidden)) {
+        *out = hidden.kind;
         return true;
+    }
     *out = SP_MAY_OWN;
     if (name.n && name.p[0] == '(' && owner_look_up(t, NAMES, name, signs, out))
         return true;                              /* (program), which has no plain name */
@@ -344,4 +328,34 @@ enum sp_owner_kind sp_owner_by_source(const struct sp_owner_names *t, struct sp_
     enum sp_owner_kind kind = SP_MAY_OWN;
     owner_look_up(t, SOURCES, file, 0, &kind);
     return kind;
+}
+
+/* ---- what of a path is text of the table ---- */
+
+void sp_owner_cover_source(struct sp_str file, unsigned char *of)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        for (const char *p = rules[i].words; rules[i].how == HOLDS && *p;) {
+            size_t n = strcspn(p, "|");
+            const char *at = file.n ? memmem(file.p, file.n, p, n) : NULL;
+            if (at)
+                memset(of + (at - file.p), 1, n);
+            p += n + (p[n] == '|');
+        }
+    }
+}
+
+uint32_t sp_owner_cover_binary(struct sp_str base)
+{
+    uint32_t longest = 0;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        bool whole = rules[i].how == BINARY;
+        for (const char *p = rules[i].words; (whole || rules[i].how == LIBRARY) && *p;) {
+            uint32_t n = (uint32_t)strcspn(p, "|");
+            if (n > longest && (whole ? base.n == n : base.n >= n) && memcmp(base.p, p, n) == 0)
+                longest = n;
+            p += n + (p[n] == '|');
+        }
+    }
+    return longest;
 }

@@ -8,13 +8,6 @@
 /* What is known of a binary from the names of its functions: sp_owner_signs. */
 enum { SP_SIGN_GO = 1, SP_SIGN_RUST = 2, SP_SIGN_JEMALLOC = 4, SP_SIGN_TCMALLOC = 8 };
 
-/*
- * What stands behind the hash of a name that --redact has hidden, "f-1f2e3d4c5b6a": what the table said of
- * the function, which nobody could tell any more. SP_MAY_OWN: "".
- */
-enum { SP_OWNER_HASH = 14 };
-const char *sp_owner_mark(enum sp_owner_kind kind);
-
 struct sp_owner_names; /* the table, ready to look names up; free */
 
 /* NULL: out of memory. */
@@ -27,6 +20,10 @@ bool sp_owner_by_name(struct sp_owner_names *t, struct sp_str name, unsigned sig
 enum sp_owner_kind sp_owner_by_binary(const struct sp_owner_names *t, struct sp_str base);
 /* Of a function that is declared in this file, where it and its binary say nothing. */
 enum sp_owner_kind sp_owner_by_source(const struct sp_owner_names *t, struct sp_str file);
+/* Marks in `of` (file.n bytes) those bytes of a source file that are the text of a rule that it holds. */
+void sp_owner_cover_source(struct sp_str file, unsigned char *of);
+/* How many bytes of a binary's base name are the text of a rule that fits it. */
+uint32_t sp_owner_cover_binary(struct sp_str base);
 /* Memory ran out while names were looked at: kinds may be wrong. */
 bool sp_owner_names_failed(const struct sp_owner_names *t);
 

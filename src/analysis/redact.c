@@ -2,10 +2,15 @@
 
 #include "analysis/leaks.h"
 #include "analysis/match.h"
-#include "analysis/owner_names.h"
+#include "analysis/own.h"
+#include "analysis/own_table.h"
+#include "analysis/recursion.h"
+#include "analysis/redact_keep.h"
+#include "analysis/redacted_name.h"
 #include "base/nearest.h"
 #include "base/sha256.h"
 #include "model/callgraph.h"
+#include "model/entries.h"
 #include "model/facts.h"
 #include "model/originals.h"
 #include "model/samples.h"
@@ -31,6 +36,7 @@ struct redaction {
     unsigned rules;
     unsigned char *matches; /* per string of the profile: a /RE/ fits; NULL: there is none */
     size_t nmatches;
+    uint32_t *paths;   /* per string of the profile: 1 + what it is as a path; 0: not known yet */
     uint64_t left_out; /* members without a field */
     bool ok;
 };
@@ -113,38 +119,117 @@ static bool is_systems(struct sp_str path)
     return (n > 1 && is_system(path.p, n - 1)) || sp_str_is(path, "[vdso]") || sp_str_is(path, "[vsyscall]");
 }
 
-/* "/home/me/acme/bin/server" as "/p-1f2e…/server"; what stands behind the name stays ("file.c:12"). A /RE/
- * that fits may fit the folder: it is hidden, too. */
-static uint32_t path_of(struct redaction *x, uint32_t s)
+static bool is_slash(char c)
 {
-    struct sp_str t = redact_str(x, s);
-    size_t n = folder_of(t), end = t.n;
-    bool system = (n > 1 && is_system(t.p, n - 1)) || t.p[0] == '[';
-    bool named = is_named(x, s) || (x->rules & REDACT_FILES && !system);
-    bool hides = (x->rules & REDACT_PATHS || is_named(x, s)) && n && !system;
-    struct sp_buf b;
-    if (!t.n || !(hides || named))
-        return s;
+    return c == '/' || c == '\\';
+}
+
+/*
+ * The folder's hash, and what stays of it: "/p-1f2e…/", "/p-1f2e…/include/c++/", "/usr/lib/p-1f2e…/". It was
+ * hashed as a whole, so that equal ones have equal hashes. keep NULL: nothing stays.
+ */
+static void put_folder(const struct redaction *x, struct sp_buf *b, struct sp_str t, size_t n,
+                       const unsigned char *keep)
+{
+    bool is_hashed = false;
+    if (t.p[0] == '/' && !(keep && keep[0]))
+        sp_buf_ch(b, '/');
+    for (size_t i = 0; i < n; i++) {
+        char last = b->len ? sp_buf_text(b)[b->len - 1] : '/';
+        bool kept = keep && keep[i], begins = kept && i && !keep[i - 1];
+        if (begins && !is_slash(last) && !is_slash(t.p[i]))
+            sp_buf_ch(b, '/');
+        if (kept && !(begins && b->len && is_slash(last) && is_slash(t.p[i])))
+            sp_buf_ch(b, t.p[i]);
+        if (kept || is_hashed)
+            continue;
+        if (!is_slash(last))
+            sp_buf_ch(b, '/');
+        put_hash(x, b, 'p', t.p, n);
+        is_hashed = true;
+    }
+    if (b->len && !is_slash(sp_buf_text(b)[b->len - 1]))
+        sp_buf_ch(b, '/');
+}
+
+/* The base name's hash, and what stays before and behind it: "n-1f2e….go", "memfd:n-1f2e…",
+ * "libpython-n-1f2e….so". */
+static void put_base(const struct redaction *x, struct sp_buf *b, struct sp_str path, size_t n,
+                     const unsigned char *keep)
+{
+    struct sp_str base = {path.p + n, (uint32_t)(path.n - n)};
+    size_t kept = keep ? sp_redact_keep_base(base) : 0;
+    while (keep && n + kept < path.n && keep[n + kept])
+        kept++;
+    if (!kept && base.n > 6 && memcmp(base.p, "memfd:", 6) == 0)
+        kept = 6; /* code in memory, not of a file: of its callers less is known */
+    sp_buf_add(b, base.p, kept);
+    if (kept == base.n)
+        return;
+    if (kept && !strchr(".-:/< ", base.p[kept - 1]))
+        sp_buf_ch(b, '-');
+    put_hash(x, b, 'n', base.p + kept, base.n - kept);
+    if (!keep)
+        return;
+    sp_buf_puts(b, sp_redact_keep_end(base));
+    struct sp_str made = {sp_buf_text(b), (uint32_t)b->len};
+    if (!sp_starts_threads(path) && sp_starts_threads(made))
+        sp_buf_puts(b, ".so");
+}
+
+/* Where a file's name ends, before its line: "file.c:12". */
+static size_t end_of_path(struct sp_str t, size_t n)
+{
+    size_t end = t.n;
     while (end > n && strchr("0123456789:", t.p[end - 1]))
         end--;
-    if (end == n || (end < t.n && t.p[end] != ':'))
-        end = t.n;
+    return end == n || (end < t.n && t.p[end] != ':') ? t.n : end;
+}
+
+/*
+ * "/home/me/acme/bin/server" as "/p-1f2e…/server"; what stands behind the name stays ("file.c:12"). A /RE/
+ * that fits may fit the folder: it is hidden, too, and no word of it stays.
+ */
+static uint32_t path_made(struct redaction *x, uint32_t s)
+{
+    struct sp_str t = redact_str(x, s);
+    size_t n = folder_of(t);
+    bool system = (n > 1 && is_system(t.p, n - 1)) || (t.n && t.p[0] == '[');
+    bool named = is_named(x, s) || (x->rules & REDACT_FILES && !system);
+    bool hides = (x->rules & REDACT_PATHS || is_named(x, s)) && n && !system;
+    if (!t.n || !(hides || named))
+        return s;
+    size_t end = end_of_path(t, n);
+    struct sp_str path = {t.p, (uint32_t)end};
+    unsigned char *keep = is_named(x, s) ? NULL : calloc(end + 1, 1);
+    struct sp_buf b;
+    x->ok = x->ok && (keep || is_named(x, s));
     sp_buf_init(&b, 0);
-    if (hides) {
-        sp_buf_puts(&b, t.p[0] == '/' ? "/" : "");
-        put_hash(x, &b, 'p', t.p, n);
-        sp_buf_ch(&b, '/');
+    if (keep && sp_redact_keep_path(path, (uint32_t)n, keep)) { /* all of it is a word of a table */
+        sp_buf_add(&b, t.p, end);
     } else {
-        sp_buf_add(&b, t.p, n);
+        if (hides)
+            put_folder(x, &b, t, n, keep);
+        else
+            sp_buf_add(&b, t.p, n);
+        if (named)
+            put_base(x, &b, path, n, keep);
+        else
+            sp_buf_add(&b, t.p + n, end - n);
     }
-    size_t kept = named ? 0 : end - n;
-    if (named && end - n > 6 && memcmp(t.p + n, "memfd:", 6) == 0)
-        kept = 6; /* code in memory, not of a file: of its callers less is known */
-    sp_buf_add(&b, t.p + n, kept);
-    if (named)
-        put_hash(x, &b, 'n', t.p + n + kept, end - n - kept);
     sp_buf_add(&b, t.p + end, t.n - end);
+    free(keep);
     return redact_intern(x, &b);
+}
+
+/* Many frames have the same line. */
+static uint32_t path_of(struct redaction *x, uint32_t s)
+{
+    if (s >= x->nmatches)
+        return path_made(x, s);
+    if (!x->paths[s])
+        x->paths[s] = 1 + path_made(x, s);
+    return x->paths[s] - 1;
 }
 
 /* ---- names ---- */
@@ -173,14 +258,24 @@ static bool is_a_name(struct sp_str t)
     return t.n && t.p[0] != '[' && !(t.n > 2 && t.p[0] == '0' && t.p[1] == 'x');
 }
 
-/* "f-1f2e3d4c5b6a", "f-1f2e3d4c5b6a-allocator": memory is to have the owner that it had. */
-static uint32_t function_name(struct redaction *x, uint32_t s, enum sp_owner_kind kind)
+/*
+ * "f-1f2e3d4c5b6a", "f-1f2e3d4c5b6a-allocator": memory is to have the owner that it had, and a library's
+ * function is none of the program's. An entry is to stay one, too: its name in the table stays. A /RE/ is
+ * meant to hide all.
+ */
+static uint32_t function_name(struct redaction *x, uint32_t s, const struct sp_redacted_name *what, bool go)
 {
-    struct sp_str t = redact_str(x, s);
+    struct sp_str t = redact_str(x, s), entry = sp_entry_of(t, SP_SIDE_USER);
     struct sp_buf b;
+    if (!is_named(x, s) && (entry.n == t.n || (go && sp_redact_keep_go(t, what->library))))
+        return s;
     sp_buf_init(&b, 0);
+    if (entry.n && !is_named(x, s)) {
+        sp_buf_add(&b, entry.p, entry.n);
+        sp_buf_ch(&b, t.p[entry.n] == '@' ? '@' : '-');
+    }
     put_hash(x, &b, 'f', t.p, t.n);
-    sp_buf_puts(&b, sp_owner_mark(kind));
+    sp_redacted_marks(&b, what);
     return redact_intern(x, &b);
 }
 
@@ -196,21 +291,49 @@ static void info_users(const struct sp_profile *p, const unsigned char *own, uns
             own[p->functions.v[p->frames.v[i].function].dso] ? INFO_OWN : INFO_SYSTEMS;
 }
 
-static void redact_functions(struct redaction *x)
+/* What is known of functions before their names go. */
+struct verdicts {
+    unsigned char *own;   /* per DSO: its functions are hidden */
+    unsigned char *go;    /* per DSO: it is of Go */
+    unsigned char *kinds; /* per function: enum sp_owner_kind */
+    struct sp_own of;     /* per function */
+};
+
+static void verdicts_free(struct verdicts *v)
+{
+    free(v->own);
+    free(v->go);
+    free(v->kinds);
+    sp_own_free(&v->of);
+}
+
+/* False: out of memory, or reported. */
+static bool verdicts_make(struct redaction *x, struct verdicts *v)
+{
+    const struct sp_profile *p = x->p;
+    bool any;
+    *v = (struct verdicts){.own = calloc(p->dsos.n + 1, 1), .go = calloc(p->dsos.n + 1, 1)};
+    if (!v->own || !v->go || sp_owner_kinds(p, NULL, &any, x->d, &v->kinds) ||
+        sp_own_by_rules(p, x->d, &v->of))
+        return false;
+    for (size_t i = 0; i < p->dsos.n; i++)
+        v->own[i] = !p->dsos.v[i].is_kernel && !is_systems(redact_str(x, p->dsos.v[i].name));
+    for (size_t i = 0; i < p->functions.n; i++)
+        v->go[p->functions.v[i].dso] |=
+            sp_own_in_table(SP_OWN_GO_SIGN, redact_str(x, p->functions.v[i].name));
+    for (size_t i = 0; i < p->frames.n; i++) {
+        struct sp_str file = sp_frame_file(p, &p->frames.v[i]);
+        bool go = file.n > 3 && memcmp(file.p + file.n - 3, ".go", 3) == 0;
+        v->go[p->functions.v[p->frames.v[i].function].dso] |= go;
+    }
+    return true;
+}
+
+static void redact_infos(struct redaction *x, const unsigned char *own)
 {
     struct sp_profile *p = x->p;
-    unsigned char *own = calloc(p->dsos.n + 1, 1), *users = calloc(p->func_infos.n + 1, 1), *kinds = NULL;
-    bool any;
-    x->ok = x->ok && own && users && sp_owner_kinds(p, NULL, &any, x->d, &kinds) == SPAA_OK;
-    for (size_t i = 0; x->ok && i < p->dsos.n; i++)
-        own[i] = !p->dsos.v[i].is_kernel && !is_systems(redact_str(x, p->dsos.v[i].name));
-    for (size_t i = 0; x->ok && i < p->functions.n; i++) {
-        struct sp_function *f = &p->functions.v[i];
-        bool all = x->rules & REDACT_FUNCTIONS && own[f->dso];
-        bool hide = (all || is_named(x, f->name)) && is_a_name(redact_str(x, f->name));
-        f->name = hide ? function_name(x, f->name, (enum sp_owner_kind)kinds[i]) : f->name;
-        f->tells = hide || x->rules & REDACT_PATHS ? hashed(x, f->tells, 'x') : f->tells;
-    }
+    unsigned char *users = calloc(p->func_infos.n + 1, 1);
+    x->ok = x->ok && users;
     if (x->ok)
         info_users(p, own, users);
     for (size_t i = 0; x->ok && i < p->func_infos.n; i++) {
@@ -220,9 +343,25 @@ static void redact_functions(struct redaction *x)
         f->linkage = hide ? hashed(x, f->linkage, 'f') : f->linkage;
         f->file = path_of(x, f->file);
     }
-    free(own);
     free(users);
-    free(kinds);
+}
+
+static void redact_functions(struct redaction *x)
+{
+    struct sp_profile *p = x->p;
+    struct verdicts v = {0};
+    x->ok = x->ok && verdicts_make(x, &v);
+    for (size_t i = 0; x->ok && i < p->functions.n; i++) {
+        struct sp_function *f = &p->functions.v[i];
+        bool all = x->rules & REDACT_FUNCTIONS && v.own[f->dso];
+        bool hide = (all || is_named(x, f->name)) && is_a_name(redact_str(x, f->name));
+        const struct sp_redacted_name what = {(enum sp_owner_kind)v.kinds[i], !v.of.own[i]};
+        f->name = hide ? function_name(x, f->name, &what, v.go[f->dso]) : f->name;
+        f->tells = hide || x->rules & REDACT_PATHS ? hashed(x, f->tells, 'x') : f->tells;
+    }
+    if (x->ok)
+        redact_infos(x, v.own);
+    verdicts_free(&v);
 }
 
 /* ---- what has no field ---- */
@@ -439,9 +578,11 @@ spaa_status sp_redact_profile(struct sp_profile *p, const char *const *lists, si
     bool has_key = key && *key;
     struct redaction x = {
         .p = p, .d = d, .key = has_key ? key : NULL, .nmatches = p->strs.strs.n, .ok = true};
-    spaa_status st = redact_rules(&x, lists, n);
+    x.paths = calloc(x.nmatches + 1, sizeof *x.paths);
+    spaa_status st = x.paths ? redact_rules(&x, lists, n) : sp_nomem(d);
     if (st) {
         free(x.matches);
+        free(x.paths);
         return st;
     }
     redact_header(&x);
@@ -456,6 +597,7 @@ spaa_status sp_redact_profile(struct sp_profile *p, const char *const *lists, si
     sp_samples_free(p->switches);
     p->samples = p->switches = NULL;
     free(x.matches);
+    free(x.paths);
     if (x.ok && (x.left_out || samples))
         sp_emit(d, SP_I664, SP_AT_NOTHING, "%llu members that no rule knows%s",
                 (unsigned long long)x.left_out, samples ? ", and all raw samples" : "");

@@ -8,10 +8,14 @@
  * - host: the name of the machine
  * - command: what was run, with its arguments
  * - threads: names of threads and processes; digits at the end stay, so that pools do
- * - functions: of binaries outside the system's folders, and their symbols; not of the kernel
+ * - functions: of binaries outside the system's folders, and their symbols; not of the kernel, nor of Go's
+ *   library
  * - labels: their texts; numbers stay
  * - all: all of these
  * - /RE/: functions, binaries, source files, threads, events whose name matches
+ *
+ * Words of our tables by which own functions, owners of memory and entries are known stay (redact_keep.h), or
+ * marks tell what the name did (redacted_name.h): answers stay as they were.
  *
  * A hash is HMAC-SHA-256 with the key, 48 bits of it. Without a key who guesses a name can check the guess.
  * Numbers, times, addresses, build-ids stay. What the tables have no field for (extra_json) goes, since

@@ -20,22 +20,39 @@ static bool entries_begins(struct sp_str s, const char *with)
     return s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
-bool sp_is_entry(struct sp_str name, enum sp_side side)
+static bool fits(const struct entry *e, struct sp_str name, enum sp_side side)
+{
+    bool any = e->name[e->n - 1] == '*';
+    uint32_t n = e->n - any;
+    return e->side == side && e->name[0] == name.p[0] && (any ? name.n >= n : name.n == n) &&
+           memcmp(name.p, e->name, n) == 0;
+}
+
+static struct sp_str without_version(struct sp_str name)
 {
     const char *at = name.n ? memchr(name.p, '@', name.n) : NULL;
-    if (!name.n)
-        return false;
-    if (at && at != name.p)
-        name.n = (uint32_t)(at - name.p);
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        const struct entry *e = &entries[i];
-        bool any = e->name[e->n - 1] == '*';
-        uint32_t n = e->n - any;
-        if (e->side == side && e->name[0] == name.p[0] && (any ? name.n >= n : name.n == n) &&
-            memcmp(name.p, e->name, n) == 0)
+    return at && at != name.p ? (struct sp_str){name.p, (uint32_t)(at - name.p)} : name;
+}
+
+bool sp_is_entry(struct sp_str name, enum sp_side side)
+{
+    name = without_version(name);
+    for (size_t i = 0; name.n && i < sizeof entries / sizeof *entries; i++)
+        if (fits(&entries[i], name, side))
             return true;
-    }
     return false;
+}
+
+struct sp_str sp_entry_of(struct sp_str name, enum sp_side side)
+{
+    struct sp_str longest = {name.p, 0};
+    name = without_version(name);
+    for (size_t i = 0; name.n && i < sizeof entries / sizeof *entries; i++) {
+        uint32_t n = entries[i].n - (entries[i].name[entries[i].n - 1] == '*');
+        if (n > longest.n && fits(&entries[i], name, side))
+            longest.n = n;
+    }
+    return longest;
 }
 
 static bool ends(struct sp_str s, const char *with)
