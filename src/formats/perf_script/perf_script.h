@@ -41,6 +41,8 @@ struct sp_ps_sample {
 
 /* To how many columns perf pads numbers: a tid, a period, an address or a weight. */
 enum { SP_PS_TID_COLUMNS = 5, SP_PS_PERIOD_COLUMNS = 10, SP_PS_WIDE_COLUMNS = 16 };
+/* And a comm, on lines that end with their frame. */
+enum { SP_PS_COMM_COLUMNS = 16 };
 enum { SP_PS_TID_DIGITS = 7 /* of PID_MAX_LIMIT */ };
 
 static inline bool sp_ps_blank(char c)
@@ -48,18 +50,52 @@ static inline bool sp_ps_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/*
- * False if the line [p, end) is no sample line. `timeless` also accepts lines with an event and no time,
- * which are easily mistaken.
- */
-bool sp_ps_sample_line(const char *p, const char *end, bool timeless, struct sp_ps_sample *s);
+/* Whether a comm that is justified on the right, where lines have no call chain below them, ends at p. */
+static inline bool sp_ps_fills_comm(const char *line, const char *p)
+{
+    return sp_ps_blank(*line) && p == line + SP_PS_COMM_COLUMNS;
+}
+
+enum {
+    SP_PS_TIMELESS = 1, /* lines with an event and no time too, which are easily mistaken */
+    SP_PS_NO_TID = 2,   /* the text has no tid: a number there is of a thread's name */
+    SP_PS_NO_CPU = 4,   /* and no CPU */
+    SP_PS_NAMELESS = 8  /* lines without a comm too that end with an address and a name */
+};
+
+/* False if the line [p, end) is no sample line; `how`: of the values above. */
+bool sp_ps_sample_line(const char *p, const char *end, unsigned how, struct sp_ps_sample *s);
 /*
  * sparse_line.c: the same where there is neither time nor number before an event, perhaps nothing, but frames
  * on the line [p, eol) or on what follows it, [next, end). To be asked where the input has no fuller lines.
  * Fills *s in any case.
  */
-bool sp_ps_sparse_line(const char *p, const char *eol, const char *next, const char *end,
+bool sp_ps_sparse_line(const char *p, const char *eol, const char *next, const char *end, unsigned how,
                        struct sp_ps_sample *s);
+/* The same of a sample without frames in a text of call chains, which has a blank line behind it. `tids`:
+ * others of the text have a tid. */
+bool sp_ps_bare_line(const char *p, const char *eol, const char *next, const char *end, unsigned how,
+                     bool tids, struct sp_ps_sample *s);
+/* Where "PERF_RECORD_..." begins; NULL. */
+const char *sp_ps_record_at(const char *p, const char *end);
+/* A record of another kind where there is no time: "bash  1023 PERF_RECORD_FORK(1025:1025):(1023:1023)". */
+bool sp_ps_record_line(const char *p, const char *eol, struct sp_ps_sample *s);
+/* Whether call chains stand at p as perf prints them: a tab, and an address of as many columns. */
+bool sp_ps_padded_frame(const char *p, const char *end);
+/* Whether a frame of a recording without callchains is all of t: an address of as many columns, a name. */
+bool sp_ps_flat_frame(struct sp_ps_text t, const char *line);
+
+/*
+ * columns.c: which columns perf printed, of the sample lines of [p, end): all of a text have the same.
+ */
+struct sp_ps_columns {
+    unsigned how; /* SP_PS_NO_TID, SP_PS_NO_CPU; and SP_PS_NAMELESS: it was said to be perf's */
+    bool tids;    /* some have a tid */
+    bool known;   /* there is a sample */
+    bool sparse;  /* lines are told by the call chains below them alone */
+};
+
+struct sp_ps_columns sp_ps_columns(const char *p, const char *end);
 
 /*
  * frame_line.c: "addr symbol+0xoff (dso)".

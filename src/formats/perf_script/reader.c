@@ -46,7 +46,14 @@ struct reader {
     bool final;   /* the view reaches the end of the input */
     bool trimmed; /* frames stand at the margin */
     bool sparse;  /* samples have no time, and no event that tells their lines */
+    struct sp_ps_columns columns;
 };
+
+/* How sample lines are told. */
+static unsigned perf_script_how(const struct reader *r)
+{
+    return r->columns.how | (r->counts.any_time ? 0u : (unsigned)SP_PS_TIMELESS);
+}
 
 static uint64_t perf_script_offset_of(const struct reader *r, const char *p)
 {
@@ -89,8 +96,16 @@ static bool perf_script_reader_sample_at(const struct reader *r, const char *p, 
 {
     struct sp_ps_sample s;
     *eol = memchr(p, '\n', (size_t)(end - p));
-    return sp_ps_sample_line(p, *eol ? *eol : end, !r->counts.any_time, &s) &&
+    return sp_ps_sample_line(p, *eol ? *eol : end, perf_script_how(r), &s) &&
            (s.timed || (s.event.p && (s.comm.n || s.tid != SP_ABSENT)));
+}
+
+/* Lines without a time or an event that tells them, of samples and other records. */
+static bool perf_script_sparse_at(const struct reader *r, const char *p, const char *eol, const char *next,
+                                  const char *end, struct sp_ps_sample *s)
+{
+    return sp_ps_record_line(p, eol, s) || sp_ps_sparse_line(p, eol, next, end, r->columns.how, s) ||
+           sp_ps_bare_line(p, eol, next, end, r->columns.how, r->columns.tids, s);
 }
 
 /* Whether a frame begins at p whose blanks were trimmed; a sample line of a comm like `dead`, or of a tid
@@ -101,9 +116,9 @@ static bool perf_script_trimmed_frame_at(struct reader *r, const char *p, const 
     const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
     if (eol > p && eol[-1] == '\r')
         eol--;
-    if (!sp_ps_trimmed_frame(p, eol) ||
-        (r->sparse && sp_ps_sparse_line(p, eol, nl ? nl + 1 : end, end, &s)) ||
-        (sp_ps_sample_line(p, eol, !r->counts.any_time, &s) && (s.timed || s.event.p || s.comm.n)))
+    if (!sp_ps_trimmed_frame(p, eol) || sp_ps_record_line(p, eol, &s) ||
+        (r->sparse && perf_script_sparse_at(r, p, eol, nl ? nl + 1 : end, end, &s)) ||
+        (sp_ps_sample_line(p, eol, perf_script_how(r), &s) && (s.timed || s.event.p || s.comm.n)))
         return false;
     r->trimmed = true;
     return true;
@@ -174,7 +189,8 @@ static const char *perf_script_source_below(struct reader *r, const char *p, con
     if (!eol && !r->final)
         return NULL;
     struct sp_ps_sample s;
-    sample = sample || (r->sparse && sp_ps_sparse_line(p, eol ? eol : end, eol ? eol + 1 : end, end, &s));
+    sample =
+        sample || (r->sparse && perf_script_sparse_at(r, p, eol ? eol : end, eol ? eol + 1 : end, end, &s));
     bool source = p[0] == ' ' ? p[1] == ' ' && !sp_ps_blank(p[2]) : sp_ps_trimmed_source(p, eol ? eol : end);
     return sample || !source ? p : eol ? eol + 1 : end;
 }
@@ -345,13 +361,19 @@ static void perf_script_unknown_line(struct reader *r, const char *p, const char
 static bool perf_script_is_sample(struct reader *r, const char *p, const char *eol, const char *next,
                                   const char *end, struct sp_ps_sample *s)
 {
-    if (p < eol && sp_ps_sample_line(p, eol, !r->counts.any_time, s))
+    if (p < eol && sp_ps_sample_line(p, eol, r->columns.how, s))
+        return true;
+    if (p < eol && sp_ps_record_line(p, eol, s))
+        return true;
+    if (p < eol && !r->counts.any_time && sp_ps_sample_line(p, eol, perf_script_how(r), s))
         return true;
     if (r->counts.any && !r->sparse)
         return false;
-    bool sample =
-        sp_ps_sparse_line(p, eol, next, end, s) || (s->comm.n && s->tid != SP_ABSENT && !s->rest.n &&
-                                                    next < end && perf_script_trimmed_frame_at(r, next, end));
+    if (r->sparse && perf_script_sparse_at(r, p, eol, next, end, s))
+        return true;
+    bool sample = sp_ps_sparse_line(p, eol, next, end, r->columns.how, s) ||
+                  (s->comm.n && s->tid != SP_ABSENT && !s->rest.n && next < end &&
+                   perf_script_trimmed_frame_at(r, next, end));
     r->sparse |= sample;
     return sample;
 }
@@ -415,6 +437,10 @@ static spaa_status perf_script_read_all(struct reader *r, struct sp_input *in)
         size_t used = 0;
         r->view = (const char *)v;
         r->view_offset = sp_input_offset(in);
+        if (!r->columns.known) {
+            r->columns = sp_ps_columns(r->view, r->view + n);
+            r->sparse |= r->columns.sparse;
+        }
         /* Beyond the cap, a stack that never ends is truncated. */
         r->final = n < want || left > SP_LINE_MAX - PEEK_BYTES;
         st = perf_script_records(r, r->view, r->view + n, &used);

@@ -158,7 +158,8 @@ static bool perf_script_is_period(const char *line, const char *start, const cha
  * What follows pid/tid. Without a time, a number before another one that is too narrow for a period is of the
  * comm: "worker 1  6961 cpu-clock:".
  */
-static bool perf_script_after_event(const char *p, const char *end, bool timed, struct sp_ps_sample *s)
+static bool perf_script_after_event(const char *p, const char *end, bool timed, unsigned how,
+                                    struct sp_ps_sample *s)
 {
     const char *next = perf_script_skip_blank(p, end), *before = p;
     const char *q = perf_script_cpu(next, end, &s->cpu);
@@ -172,6 +173,8 @@ static bool perf_script_after_event(const char *p, const char *end, bool timed, 
     if (q == next && s->has_period &&
         !perf_script_is_period(before, before, next, perf_script_token_end(next, end)))
         return false;
+    if (!s->timed && s->has_period && s->cpu != SP_ABSENT && (how & SP_PS_NO_CPU))
+        return false; /* a comm and the tid: "cpu 3 [001] 6961 cpu-clock:" */
     return s->timed || s->event.p;
 }
 
@@ -186,12 +189,14 @@ static bool perf_script_named(const char *start, const char *who, const char *en
 }
 
 /* `-F` without tid and pid: "comm [000] K     12.345678: ...". */
-static bool perf_script_without_tid(const char *p, const char *end, bool timed, struct sp_ps_sample *s)
+static bool perf_script_without_tid(const char *p, const char *end, bool timed, unsigned how,
+                                    struct sp_ps_sample *s)
 {
     const char *start = perf_script_skip_blank(p, end);
-    s->pid = s->tid = SP_ABSENT;
+    s->pid = s->tid = s->cpu = SP_ABSENT;
     for (const char *t = start; t < end; t = perf_script_skip_blank(perf_script_token_end(t, end), end)) {
-        const char *cpu = perf_script_cpu(t, end, &s->cpu), *misc = perf_script_skip_blank(cpu, end);
+        const char *cpu = how & SP_PS_NO_CPU ? t : perf_script_cpu(t, end, &s->cpu),
+                   *misc = perf_script_skip_blank(cpu, end);
         const char *time = perf_script_misc(misc, end);
         if (time > misc && time - misc != 6 && cpu == t) /* the last letters of the comm */
             continue;
@@ -210,7 +215,9 @@ static bool perf_script_without_tid(const char *p, const char *end, bool timed, 
     return false;
 }
 
-static bool perf_script_with_tid(const char *p, const char *end, bool timed, struct sp_ps_sample *s)
+/* `how` has SP_PS_NO_TID: the only number that is looked for is a period before the event. */
+static bool perf_script_with_tid(const char *p, const char *end, bool timed, unsigned how,
+                                 struct sp_ps_sample *s)
 {
     const char *start = perf_script_skip_blank(p, end);
     for (const char *t = start; t < end; t = perf_script_skip_blank(perf_script_token_end(t, end), end)) {
@@ -230,12 +237,17 @@ static bool perf_script_with_tid(const char *p, const char *end, bool timed, str
             s->tid = b;
             q = r;
         }
-        if ((q < end && !sp_ps_blank(*q)) || !perf_script_after_event(q, end, timed, s))
+        if ((q < end && !sp_ps_blank(*q)) || !perf_script_after_event(q, end, timed, how, s))
             continue;
         if (s->timed || s->pid != SP_ABSENT || s->has_period || s->cpu != SP_ABSENT ||
-            !perf_script_is_period(p, start, t, q))
+            !perf_script_is_period(p, start, t, q)) {
+            if (how & SP_PS_NO_TID)
+                continue;
             return perf_script_named(start, t, q, s);
-        if (memchr(start, ']', (size_t)(t - start)) && perf_script_without_tid(p, end, false, s))
+        }
+        if ((how & SP_PS_NO_TID) && t == start && sp_ps_fills_comm(p, q))
+            continue;
+        if (memchr(start, ']', (size_t)(t - start)) && perf_script_without_tid(p, end, false, how, s))
             return true;
         s->tid = s->cpu = SP_ABSENT;
         s->has_period = true;
@@ -262,7 +274,7 @@ static void perf_script_prefer_later(const char *p, const char *end, struct sp_p
 {
     struct sp_ps_sample later = {0};
     const char *start = perf_script_skip_blank(p, end), *behind = s->who.p + s->who.n;
-    if (perf_script_has_event(s) || !perf_script_with_tid(behind, end, true, &later) ||
+    if (perf_script_has_event(s) || !perf_script_with_tid(behind, end, true, 0, &later) ||
         !perf_script_has_event(&later))
         return;
     later.comm = (struct sp_ps_text){start, (size_t)(later.comm.p + later.comm.n - start)};
@@ -270,14 +282,29 @@ static void perf_script_prefer_later(const char *p, const char *end, struct sp_p
     *s = later;
 }
 
-bool sp_ps_sample_line(const char *p, const char *end, bool timeless, struct sp_ps_sample *s)
+static bool perf_script_any_line(const char *p, const char *end, unsigned how, struct sp_ps_sample *s)
 {
     s->timed = false;
-    if (perf_script_with_tid(p, end, true, s)) {
+    if (!(how & SP_PS_NO_TID) && perf_script_with_tid(p, end, true, how, s)) {
         perf_script_prefer_later(p, end, s);
         return true;
     }
-    return perf_script_without_tid(p, end, true, s) ||
-           (timeless &&
-            (perf_script_with_tid(p, end, false, s) || perf_script_without_tid(p, end, false, s)));
+    return perf_script_without_tid(p, end, true, how, s) ||
+           ((how & SP_PS_TIMELESS) &&
+            (perf_script_with_tid(p, end, false, how, s) || perf_script_without_tid(p, end, false, how, s)));
+}
+
+bool sp_ps_sample_line(const char *p, const char *end, unsigned how, struct sp_ps_sample *s)
+{
+    if (!perf_script_any_line(p, end, how, s))
+        return false;
+    /* What a record names is no field: "12 1.5 PERF_RECORD_COMM: 12 1.5:4294/4301". */
+    const char *record =
+        s->comm.n >= SP_PS_COMM_COLUMNS ? sp_ps_record_at(s->comm.p, s->comm.p + s->comm.n) : NULL;
+    if (!record)
+        return true;
+    if (!perf_script_any_line(p, record, how, s) || s->event.p)
+        return false;
+    s->rest = (struct sp_ps_text){record, (size_t)(end - record)};
+    return true;
 }
