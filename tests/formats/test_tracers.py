@@ -656,6 +656,8 @@ TWO_STACKS = {
     "stack, ustack": lambda v, s, k, u: f"{k}{u} {v:16d}\n",
     "ustack, stack": lambda v, s, k, u: f"{u}{k} {v:16d}\n",
     "execname, stack, ustack": lambda v, s, k, u: f"  {s:<50s}{k}{u} {v:16d}\n",
+    "pid, stack, ustack": lambda v, s, k, u: f" {4242:8d}{k}{u} {v:16d}\n",
+    "execname, pid, stack, ustack": lambda v, s, k, u: f"  {s:<50s} {4242:8d}{k}{u} {v:16d}\n",
     "stack, ustack, execname": lambda v, s, k, u: f"{k}{u}  {s:<50s} {v:16d}\n",
     "%k%k%@d\\n\\n": lambda v, s, k, u: f"{k}{u}{v}\n\n",
     "%k\\n%k\\n%@d\\n": lambda v, s, k, u: f"{k}\n{u}\n{v}\n",
@@ -663,21 +665,37 @@ TWO_STACKS = {
 
 
 @pytest.mark.parametrize("keys", [False, True], ids=["no keys", "keys"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("layout", TWO_STACKS)
 def test_a_record_without_one_of_its_two_stacks_has_the_other(layout, seed, keys):
-    """Every program and kernel module is met once, so that only the blank line of the empty stack tells."""
+    """Every program and kernel module is met once, so that only the blank line of the empty stack tells; of the last seeds no record has both."""
     rng = random.Random(seed)
     kernel, user = ["k0`kf", "unix`sys_syscall+0x17d"], ["p0`uf", "libc.so.1`_lwp_start"]
-    records = [(kernel, user)] + [([f"k{i}`kf"], []) if rng.random() < 0.4 else ([], [f"p{i}`uf"]) for i in range(1, 9)]
+    records = ([(kernel, user)] if seed < 4 else [(kernel, []), ([], ["p0`uf"])]) + [([f"k{i}`kf"], []) if rng.random() < 0.4 else ([], [f"p{i}`uf"]) for i in range(1, 9)]
     rng.shuffle(records)
     text = "".join(TWO_STACKS[layout](i + 1, "bash", stack_text(k), stack_text(u)) for i, (k, u) in enumerate(records))
     named = ["--keys", "stack,ustack,execname" if layout.endswith("execname") else layout.replace(" ", "")] if keys and "%" not in layout else []
     got = collections.Counter()
-    for (_, _, frames), n in joined(spaa("-", *named, stdin=text.encode())).items():
+    for (_, context, frames), n in joined(spaa("-", *named, stdin=text.encode())).items():
         got[tuple((f[0], f[3]) for f in reversed(frames))] += n
+        assert "pid" not in layout or "4242" in context
     want = {tuple((f.split("`")[0], kind) for kind, side in (("kernel", k), ("user", u)) for f in side): i + 1 for i, (k, u) in enumerate(records)}
     assert dict(got) == want
+
+
+def test_a_narrow_number_before_an_empty_stack_is_a_key():
+    """`@[pid, stack()]`: dtrace prints integers of 32 bits in eight columns, values in sixteen."""
+    text = "\n" + "".join(f" {pid:8d}{stack_text(frames)} {n:16d}\n" for pid, frames, n in
+                          ((7, [], 900), (8, ["unix`idle"], 5), (0, [], 4000), (9, [], 1)))
+    got = {json.loads(context)["x_dtrace"]["keys"][0]: n for (_, context, _), n in joined(spaa("-", stdin=text.encode())).items()}
+    assert got == {7: 900, 8: 5, 0: 4000, 9: 1}
+
+
+def test_shared_objects_are_of_programs_where_nothing_else_tells():
+    """Two aggregations without titles, `@a[stack()]` and `@b[ustack()]`."""
+    text = "\n" + stack_text(["zfs`zio", "unix`thread_start"]) + f" {3:16d}\n\n" + stack_text(["app`f", "libc.so.1`_start"]) + f" {2:16d}\n"
+    kinds = {tuple(f[3] for f in frames): n for (_, _, frames), n in joined(spaa("-", stdin=text.encode())).items()}
+    assert kinds == {("kernel", "kernel"): 3, ("user", "user"): 2}
 
 
 def test_a_file_of_user_stacks_alone_has_no_kernel_stack_by_its_keys():

@@ -30,7 +30,8 @@ enum {
     DT_STACKS_MAX = SP_AGG_STACKS_MAX,
     DT_INDENT = 14,
     DT_STRING_WIDTH = 50,
-    DT_VALUE_WIDTH = 16
+    DT_VALUE_WIDTH = 16,
+    DT_KEY_WIDTH = 8 /* of integers of at most 32 bits; others are as wide as values */
 };
 
 struct dt_text {
@@ -85,6 +86,8 @@ bool dt_value_at_end(struct dt_text t, struct dt_text *keys, int64_t *v);
 bool dt_value_at_start(struct dt_text t, struct dt_text *keys, int64_t *v);
 /* Do keys, and a value, stand in the columns where dtrace puts them unless a program formats them? */
 bool dt_default_print(struct dt_text t, size_t indent);
+/* Whether a line ends with a number in the columns of a key of at most 32 bits, which no value has. */
+bool dt_ends_in_key(struct dt_text t, size_t indent);
 
 /* The text of a frame line to frames of the aggregation: several where `a->b` stands for inlined ones. */
 bool dt_frame(struct sp_agg *a, struct dt_text t, uint32_t *first, uint32_t *n);
@@ -92,7 +95,8 @@ bool dt_frame(struct sp_agg *a, struct dt_text t, uint32_t *first, uint32_t *n);
 struct dt_group {
     uint32_t title, event;
     struct sp_agg_seen seen;
-    uint16_t after; /* empty.c: 1 + blank lines behind the second of two stacks; 0: none was met */
+    uint16_t after;        /* empty.c: 1 + blank lines behind the second of two stacks; 0: none was met */
+    uint16_t fewest, most; /* the same behind the only stack of a record */
 };
 
 /*
@@ -131,6 +135,8 @@ struct dt_reader {
     bool held;         /* a number whose meaning the next line decides */
     bool held_gap;     /* with a blank line before it */
     bool held_default; /* in the columns where dtrace prints values */
+    bool waited;       /* one blank line has followed what waits: of an empty stack, if frames are next */
+    bool held_key;     /* in the columns of a key that is too narrow for a value */
     size_t held_indent, held_digits;
     int64_t held_number;
     struct sp_buf last; /* the last line of text, or empty */

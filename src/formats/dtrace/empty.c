@@ -14,8 +14,10 @@
  *                     7
  *
  * What stands before a record depends on the one before it, so what stands behind is looked at, and compared
- * with what the records with both stacks have there: printa() may print blank lines of its own. How many are
- * behind a record's only stack is kept as the place of its block until the last record has been read.
+ * with what the records with both stacks have there: printa() may print blank lines of its own. Where none
+ * has both, as of a program that does nothing but compute, some have more blank lines than the others. How
+ * many are behind a record's only stack is kept as the place of its block until the last record has been
+ * read.
  */
 #include "formats/dtrace/records.h"
 
@@ -25,8 +27,11 @@ void dt_note_end(struct dt_reader *r, struct dt_group *g)
 {
     size_t n = r->agg.blocks.n - r->first_block;
     uint16_t after = (uint16_t)(r->after < AFTER_MAX ? r->after : AFTER_MAX);
-    if (n == 1 && r->keys.stacks == 1)
+    if (n == 1 && r->keys.stacks == 1) {
         r->agg.blocks.v[r->first_block].place = (uint16_t)(OPEN_PLACE | after);
+        g->fewest = !g->fewest || after + 1 < g->fewest ? (uint16_t)(after + 1) : g->fewest;
+        g->most = after + 1 > g->most ? (uint16_t)(after + 1) : g->most;
+    }
     if (n != 2 || r->keys.stacks != 2)
         return;
     if (!g->after)
@@ -38,8 +43,12 @@ void dt_note_end(struct dt_reader *r, struct dt_group *g)
 static unsigned after_both(const struct dt_reader *r, const struct sp_agg_record *record)
 {
     uint32_t group = r->p->contexts.v[record->context].event - r->groups.v[0].event; /* one after the other */
-    unsigned after = group < r->groups.n ? r->groups.v[group].after : 0;
-    return after || sp_agg_keys_stacks(&r->keys) != 2 ? after : 1;
+    const struct dt_group *g = &r->groups.v[group < r->groups.n ? group : 0];
+    if (g->after)
+        return g->after;
+    if (g->most > g->fewest) /* none has both: some have the first alone, others the second */
+        return g->fewest;
+    return sp_agg_keys_stacks(&r->keys) == 2 ? 1 : 0;
 }
 
 void dt_settle_empty(struct dt_reader *r)

@@ -271,7 +271,15 @@ size_t dt_words(struct dt_text t, struct dt_text *out, size_t max)
     return n;
 }
 
-/* Kernel code by its module or address. */
+/* "libc.so.1", "libsystem_kernel.dylib": of programs. */
+static bool dtrace_is_shared_object(struct dt_text module)
+{
+    return memmem(module.p, module.n, ".so.", 4) ||
+           (module.n > 3 && memcmp(module.p + module.n - 3, ".so", 3) == 0) ||
+           (module.n > 6 && memcmp(module.p + module.n - 6, ".dylib", 6) == 0);
+}
+
+/* Kernel or user code by its module or address. */
 static enum sp_agg_side dtrace_side_of(struct dt_text module, bool has_ip, uint64_t ip)
 {
     static const char *const kernels[] = {"genunix", "unix", "mach_kernel", "kernel", "nt", "vmlinux"};
@@ -289,6 +297,8 @@ static enum sp_agg_side dtrace_side_of(struct dt_text module, bool has_ip, uint6
         brackets = strlen(users[i]) != module.n || memcmp(module.p, users[i], module.n) != 0;
     if (brackets) /* [ext4], a module of Linux */
         return SP_AGG_KERNEL;
+    if (dtrace_is_shared_object(module))
+        return SP_AGG_USER;
     bool driver = module.n > 4 && strncasecmp(module.p + module.n - 4, ".sys", 4) == 0; /* of Windows */
     return driver || dtrace_starts_with(module, "com.apple.") || dtrace_starts_with(module, "kernel.")
                ? SP_AGG_KERNEL

@@ -59,6 +59,7 @@ spaa_status dt_add_frames(struct dt_reader *r, const struct sp_agg_line *k)
         st = dt_complete_by_lead(r);
     if (!st)
         st = dt_waiting_are_keys(r, false);
+    r->waited = false;
     if (!st && r->keys.stacks == DT_STACKS_MAX && (!r->in_block || r->gap)) {
         st = dt_abandon(r);
         dt_begin_record(r);

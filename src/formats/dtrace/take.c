@@ -180,11 +180,21 @@ static spaa_status dtrace_take_kind(struct dt_reader *r, const struct dt_line *l
     spaa_status st = SPAA_OK;
     if (l->kind != DT_BLANK && l->kind != DT_NOTE)
         r->behind = false;
-    switch (l->kind) {
-    case DT_BLANK:
+    if (r->waited && l->kind != DT_BLANK && l->kind != DT_FRAME) {
         st = dt_held_is_value(r);
         if (!st)
             st = dt_tail_is_value(r);
+        r->waited = false;
+        if (st)
+            return st;
+    }
+    switch (l->kind) {
+    case DT_BLANK:
+        if (!dt_waits_behind_blank(r)) {
+            st = dt_held_is_value(r);
+            if (!st)
+                st = dt_tail_is_value(r);
+        }
         if (r->last.len && !r->last_indent) /* perhaps a title: what follows may be printed otherwise */
             r->leads = r->trails = false;
         r->gap = true;
@@ -193,13 +203,14 @@ static spaa_status dtrace_take_kind(struct dt_reader *r, const struct dt_line *l
         r->after += r->behind;
         return st;
     case DT_NUMBER:
-        st = dt_held_is_value(r);
+        st = dt_held_is_first_key(r) ? dt_waiting_are_keys(r, false) : dt_held_is_value(r);
         if (!st)
             st = dt_tail_is_keys(r, false);
         if (r->bare && r->in_block && !r->gap && l->indent == r->indent && dt_bare_address(l->text))
             return st ? st : dt_push_address(r, l->number, l->indent);
         r->held = true;
         r->held_gap = r->gap;
+        r->held_key = dt_ends_in_key(l->text, l->indent);
         r->held_number = l->number;
         r->held_indent = l->indent;
         r->held_digits = l->text.n;

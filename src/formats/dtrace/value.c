@@ -59,17 +59,38 @@ bool dt_value_at_start(struct dt_text t, struct dt_text *keys, int64_t *v)
     return true;
 }
 
+/* The columns that words take where dtrace puts them; numbers, and the last of them, in so many. */
+static size_t default_columns(const struct dt_text *words, size_t n, size_t numbers, size_t last)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t v;
+        bool number = dt_integer(words[i], &v);
+        size_t room = !number ? DT_STRING_WIDTH : i + 1 == n ? last : numbers;
+        width += (number ? 1 : 2) + (words[i].n > room ? words[i].n : room);
+    }
+    return width;
+}
+
 bool dt_default_print(struct dt_text t, size_t indent)
 {
     struct dt_text words[DT_KEYS_MAX];
-    size_t n = dt_words(t, words, DT_KEYS_MAX), width = 0, columns = indent + t.n;
-    bool number = false;
-    for (size_t i = 0; i < n; i++) {
-        int64_t v;
-        number = dt_integer(words[i], &v);
-        size_t room = number ? DT_VALUE_WIDTH : DT_STRING_WIDTH;
-        width += (number ? 1 : 2) + (words[i].n > room ? words[i].n : room);
-    }
+    size_t n = dt_words(t, words, DT_KEYS_MAX), columns = indent + t.n;
+    size_t width = default_columns(words, n, DT_VALUE_WIDTH, DT_VALUE_WIDTH);
+    int64_t v;
     /* The blanks that fill a string at the end of its line are not in t. */
-    return number ? columns == width : n && columns <= width && indent == 2;
+    return n && dt_integer(words[n - 1], &v) ? columns == width : n && columns <= width && indent == 2;
+}
+
+bool dt_ends_in_key(struct dt_text t, size_t indent)
+{
+    struct dt_text words[DT_KEYS_MAX];
+    size_t n = dt_words(t, words, DT_KEYS_MAX), columns = indent + t.n;
+    int64_t v;
+    if (!n || !dt_integer(words[n - 1], &v) || words[n - 1].n > DT_KEY_WIDTH)
+        return false;
+    size_t narrow = default_columns(words, n, DT_KEY_WIDTH, DT_KEY_WIDTH),
+           wide = default_columns(words, n, DT_VALUE_WIDTH, DT_KEY_WIDTH);
+    size_t more = n > 1; /* behind a string one blank may stand for nothing */
+    return (columns >= narrow && columns <= narrow + more) || (columns >= wide && columns <= wide + more);
 }

@@ -77,6 +77,18 @@ spaa_status dt_waiting_are_keys(struct dt_reader *r, bool distribution)
     return st || r->open ? st : dt_keys_before(r, distribution);
 }
 
+bool dt_waits_behind_blank(struct dt_reader *r)
+{
+    bool tail = r->tail && dt_ends_in_key((struct dt_text){r->last.data, r->last.len}, r->last_indent);
+    r->waited = !r->open && !r->waited && ((r->held && r->held_key) || tail);
+    return r->waited;
+}
+
+bool dt_held_is_first_key(const struct dt_reader *r)
+{
+    return r->held && !r->open && !r->waited && r->held_key;
+}
+
 bool dt_waiting_begins_next(const struct dt_reader *r)
 {
     struct dt_text keys, t = {r->last.data, r->last.len};
