@@ -20,7 +20,7 @@
  * stored build-id is that of the last one at best; and what perf kept in ~/.debug under the stored build-id,
  * a link to the file that it found at the end. Another inode there, which was written on the last day and
  * linked since the recording began, is not the file that was mapped. One that is older is of an equal build
- * that was kept before.
+ * that was kept before. The same inode tells whether it was written to meanwhile.
  */
 #include "base/hash.h"
 #include "dwarf/elf.h"
@@ -114,20 +114,31 @@ static bool pd_mapped_when(const struct sp_pd *pd, uint64_t before, struct times
     return true;
 }
 
-/* Whether what perf kept in ~/.debug as the file of the stored build-id is another one than was mapped. */
-static bool pd_mapped_kept_other(const struct sp_pd *pd, const struct sp_pd_mapped_file *x, const char *id)
+/* What perf kept in ~/.debug when it ended, as the file of the stored build-id; false: none is there. */
+static bool pd_mapped_kept(const struct sp_pd_mapped_file *x, const char *id, struct stat *sb)
 {
     const char *home = getenv("HOME");
+    char path[PATH_MAX];
+    int n = home ? snprintf(path, sizeof path, "%s/.debug/.build-id/%.2s/%s/elf", home, id, id + 2) : -1;
+    return n > 0 && (size_t)n < sizeof path && stat(path, sb) == 0 && S_ISREG(sb->st_mode) &&
+           major(sb->st_dev) == x->major && minor(sb->st_dev) == x->minor;
+}
+
+/* A link to another file than was mapped, or to that one, which tells when it was written. */
+static void pd_mapped_take_kept(const struct sp_pd *pd, struct sp_pd_mapped_file *x, const char *id)
+{
     struct timespec begun, recorded = {0};
     struct stat sb;
-    char path[PATH_MAX];
-    if (!home || x->shown || !pd_mapped_is_here(pd) || !sp_input_written(pd->in, &recorded) ||
-        !pd_mapped_when(pd, pd->told_last - pd->told_first, &begun))
-        return false;
-    int n = snprintf(path, sizeof path, "%s/.debug/.build-id/%.2s/%s/elf", home, id, id + 2);
-    return n > 0 && (size_t)n < sizeof path && stat(path, &sb) == 0 && S_ISREG(sb.st_mode) &&
-           major(sb.st_dev) == x->major && minor(sb.st_dev) == x->minor && sb.st_ino != x->inode &&
-           pd_mapped_later(sb.st_ctim, begun) && pd_mapped_on_last_day(sb.st_mtim, recorded);
+    if (x->shown || !pd_mapped_is_here(pd) || !sp_input_written(pd->in, &recorded) ||
+        !pd_mapped_when(pd, pd->told_last - pd->told_first, &begun) || !pd_mapped_kept(x, id, &sb))
+        return;
+    if (sb.st_ino == x->inode && !x->same_inode && strlen(id) < sizeof x->build_id) {
+        x->same_inode = true;
+        x->written = sb.st_mtim;
+        memcpy(x->build_id, id, strlen(id) + 1);
+    }
+    x->kept_other = sb.st_ino != x->inode && pd_mapped_later(sb.st_ctim, begun) &&
+                    pd_mapped_on_last_day(sb.st_mtim, recorded);
 }
 
 /*
@@ -184,7 +195,8 @@ static spaa_status pd_mapped_file(struct sp_pd *pd, const struct sp_pd_mmap *m, 
         spaa_status st = fresh.path ? pd_mapped_read(pd, &fresh) : sp_nomem(pd->d);
         if (st)
             return st;
-        fresh.kept_other = stored && pd_mapped_kept_other(pd, &fresh, stored);
+        if (stored)
+            pd_mapped_take_kept(pd, &fresh, stored);
         i = (uint32_t)pd->mapped_files.n;
         if (i >= SP_MAP_NONE - 1 || !sp_vec_push(&pd->mapped_files, fresh) ||
             !sp_map_add_at(&pd->mapped_file_map, &at, i))
