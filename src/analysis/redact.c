@@ -294,7 +294,7 @@ static void info_users(const struct sp_profile *p, const unsigned char *own, uns
 /* What is known of functions before their names go. */
 struct verdicts {
     unsigned char *own;   /* per DSO: its functions are hidden */
-    unsigned char *go;    /* per DSO: it is of Go */
+    unsigned char *go;    /* per function: it is of a binary or a source file of Go */
     unsigned char *kinds; /* per function: enum sp_owner_kind */
     struct sp_own of;     /* per function */
 };
@@ -307,25 +307,55 @@ static void verdicts_free(struct verdicts *v)
     sp_own_free(&v->of);
 }
 
+/* What every program of Go has, and of others none: a name in a package `runtime` alone may be anybody's. */
+static bool is_go_runtime(struct sp_str name)
+{
+    static const char *const names[] = {
+        "runtime.main",           "runtime.goexit",      "runtime.goexit.abi0",
+        "runtime.mcall",          "runtime.schedule",    "runtime.findRunnable",
+        "runtime.mstart",         "runtime.mstart1",     "runtime.mallocgc",
+        "runtime.gcBgMarkWorker", "runtime.systemstack", "runtime.systemstack.abi0",
+        "runtime.mstart.abi0",    "runtime.newobject",   "runtime.growslice",
+        "runtime.rt0_go.abi0",    "runtime.rt0_go",      "runtime.gcBgMarkWorker.func2"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (sp_str_is(name, names[i]))
+            return true;
+    return false;
+}
+
+/* False: out of memory. */
+static bool verdicts_find_go(const struct redaction *x, unsigned char *go)
+{
+    const struct sp_profile *p = x->p;
+    unsigned char *dsos = calloc(p->dsos.n + 1, 1);
+    for (size_t i = 0; dsos && i < p->functions.n; i++)
+        dsos[p->functions.v[i].dso] |= is_go_runtime(redact_str(x, p->functions.v[i].name));
+    for (size_t i = 0; dsos && i < p->functions.n; i++) {
+        struct sp_str dso = redact_str(x, p->dsos.v[p->functions.v[i].dso].name);
+        go[i] = dsos[p->functions.v[i].dso] && dso.n && dso.p[0] != '['; /* else all that has no binary */
+    }
+    for (int others = 0; others < 2; others++) /* one other source file, and it is none of Go */
+        for (size_t i = 0; dsos && i < p->frames.n; i++) {
+            struct sp_str file = sp_frame_file(p, &p->frames.v[i]);
+            bool is = file.n > 3 && memcmp(file.p + file.n - 3, ".go", 3) == 0;
+            if (file.n && is == !others)
+                go[p->frames.v[i].function] = is;
+        }
+    free(dsos);
+    return dsos;
+}
+
 /* False: out of memory, or reported. */
 static bool verdicts_make(struct redaction *x, struct verdicts *v)
 {
     const struct sp_profile *p = x->p;
     bool any;
-    *v = (struct verdicts){.own = calloc(p->dsos.n + 1, 1), .go = calloc(p->dsos.n + 1, 1)};
+    *v = (struct verdicts){.own = calloc(p->dsos.n + 1, 1), .go = calloc(p->functions.n + 1, 1)};
     if (!v->own || !v->go || sp_owner_kinds(p, NULL, &any, x->d, &v->kinds) ||
-        sp_own_by_rules(p, x->d, &v->of))
+        sp_own_by_rules(p, x->d, &v->of) || !verdicts_find_go(x, v->go))
         return false;
     for (size_t i = 0; i < p->dsos.n; i++)
         v->own[i] = !p->dsos.v[i].is_kernel && !is_systems(redact_str(x, p->dsos.v[i].name));
-    for (size_t i = 0; i < p->functions.n; i++)
-        v->go[p->functions.v[i].dso] |=
-            sp_own_in_table(SP_OWN_GO_SIGN, redact_str(x, p->functions.v[i].name));
-    for (size_t i = 0; i < p->frames.n; i++) {
-        struct sp_str file = sp_frame_file(p, &p->frames.v[i]);
-        bool go = file.n > 3 && memcmp(file.p + file.n - 3, ".go", 3) == 0;
-        v->go[p->functions.v[p->frames.v[i].function].dso] |= go;
-    }
     return true;
 }
 
@@ -356,7 +386,7 @@ static void redact_functions(struct redaction *x)
         bool all = x->rules & REDACT_FUNCTIONS && v.own[f->dso];
         bool hide = (all || is_named(x, f->name)) && is_a_name(redact_str(x, f->name));
         const struct sp_redacted_name what = {(enum sp_owner_kind)v.kinds[i], !v.of.own[i]};
-        f->name = hide ? function_name(x, f->name, &what, v.go[f->dso]) : f->name;
+        f->name = hide ? function_name(x, f->name, &what, v.go[i]) : f->name;
         f->tells = hide || x->rules & REDACT_PATHS ? hashed(x, f->tells, 'x') : f->tells;
     }
     if (x->ok)

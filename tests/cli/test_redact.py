@@ -438,3 +438,14 @@ def test_a_heap_profile_of_go_has_its_owners_and_its_words(rules, tmp_path):
     assert "/home/acme/sdk" not in text or rules == "functions"
     words = [re.findall("Go: .*", run("leaks", tmp_path / f"{n}.spaa", code=0).out) for n in "ar"]
     assert words[0] == words[1] and words[0]
+
+
+def test_names_like_those_of_go_stay_in_programs_of_go_alone(tmp_path):
+    """Another language's `runtime` or `log` may be anybody's."""
+    go = [({"dso": "/opt/acme/server", "func": f}, n) for f, n in (("runtime.mallocgc", 1), ("runtime.goexit", 2), ("net/http.(*conn).serve", 3))]
+    py = [({"dso": "[unknown]", "func": "log.acme", "srcline": "/srv/acme/log.py:3"}, 4), ({"dso": "[unknown]", "func": "runtime.acme"}, 5), ({"dso": "/opt/acme/tool", "func": "time.acme"}, 6),
+          ({"dso": "/opt/acme/server", "func": "sync.acme", "srcline": "/srv/acme/x.c:3"}, 7)]
+    (tmp_path / "a.spaa").write_text(profiles.text([([f], {"samples": n, "period": n}) for f, n in go + py]))
+    run("convert", tmp_path / "a.spaa", "--redact", "all", "-o", tmp_path / "r.spaa", "-q", code=0)
+    text = (tmp_path / "r.spaa").read_text()
+    assert "acme" not in text and all(f'"func":"{f["func"]}"' in text for f, _ in go)
