@@ -691,6 +691,12 @@ def test_a_narrow_number_before_an_empty_stack_is_a_key():
     assert got == {7: 900, 8: 5, 0: 4000, 9: 1}
 
 
+def test_numbers_that_a_program_prints_are_no_records():
+    """A column of narrow numbers is neither keys nor values."""
+    text = "what it prints\n" + "".join(f" {n:8d}\n" for n in range(1, 7)) + "\n" + stack_text(["unix`idle"]) + f" {5:16d}\n"
+    assert list(joined(spaa("-", stdin=text.encode())).values()) == [5]
+
+
 def test_shared_objects_are_of_programs_where_nothing_else_tells():
     """Two aggregations without titles, `@a[stack()]` and `@b[ustack()]`."""
     text = "\n" + stack_text(["zfs`zio", "unix`thread_start"]) + f" {3:16d}\n\n" + stack_text(["app`f", "libc.so.1`_start"]) + f" {2:16d}\n"

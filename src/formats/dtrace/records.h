@@ -45,7 +45,7 @@ spaa_status dt_tail_is_value(struct dt_reader *r);
 /* A blank line: whether what waits goes on waiting, for it may be the keys of a record whose first stack is
  * empty. */
 bool dt_waits_behind_blank(struct dt_reader *r);
-/* Another number follows: whether the one that waits is a key, before an empty stack. */
+/* What may be a value follows: whether the number that waits is a key, before an empty stack. */
 bool dt_held_is_first_key(const struct dt_reader *r);
 /* It holds keys alone: a stack, or a distribution, follows without a blank line. */
 spaa_status dt_tail_is_keys(struct dt_reader *r, bool distribution);

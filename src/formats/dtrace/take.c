@@ -203,7 +203,10 @@ static spaa_status dtrace_take_kind(struct dt_reader *r, const struct dt_line *l
         r->after += r->behind;
         return st;
     case DT_NUMBER:
-        st = dt_held_is_first_key(r) ? dt_waiting_are_keys(r, false) : dt_held_is_value(r);
+        if (dt_held_is_first_key(r) && dt_default_print(l->text, l->indent))
+            st = dt_waiting_are_keys(r, false);
+        else
+            st = dt_held_is_value(r);
         if (!st)
             st = dt_tail_is_keys(r, false);
         if (r->bare && r->in_block && !r->gap && l->indent == r->indent && dt_bare_address(l->text))
