@@ -220,6 +220,12 @@ static void seconds_are_nanoseconds_exactly(void **state)
     assert_false(sp_seconds_ns("9300000000", 10, &ns));
 }
 
+/* Maps compare half of a hash, and of the process's own two keys in a thousand runs share it. */
+static uint64_t same_hash(uint64_t a, uint64_t b)
+{
+    return sp_hash_pair(a, b);
+}
+
 static void a_map_finds_all_items_of_a_hash(void **state)
 {
     (void)state;
@@ -227,12 +233,12 @@ static void a_map_finds_all_items_of_a_hash(void **state)
     struct sp_probe at = sp_map_probe(&m, 5);
     assert_int_equal(sp_map_next(&m, &at), SP_MAP_NONE);
     for (uint32_t i = 0; i < 10000; i++)
-        assert_true(sp_map_add(&m, sp_hash_mix(i % 5000, 1), i));
+        assert_true(sp_map_add(&m, same_hash(i % 5000, 1), i));
     assert_true(sp_map_add(&m, 0, 10000)); /* a hash of zero is a hash */
     assert_int_equal(m.count, 10001);
     for (uint32_t i = 0; i < 5000; i++) {
         uint32_t found = 0, item;
-        at = sp_map_probe(&m, sp_hash_mix(i, 1));
+        at = sp_map_probe(&m, same_hash(i, 1));
         while ((item = sp_map_next(&m, &at)) != SP_MAP_NONE) {
             assert_int_equal(item % 5000, i);
             found++;
@@ -328,7 +334,7 @@ static void a_map_takes_what_a_probe_did_not_find(void **state)
     (void)state;
     struct sp_map m = {0};
     for (uint32_t i = 0; i < 10000; i++) {
-        uint64_t hash = sp_hash_mix(i / 2, 3); /* two of each */
+        uint64_t hash = same_hash(i / 2, 3); /* two of each */
         struct sp_probe at = sp_map_probe(&m, hash);
         uint32_t found = 0;
         while (sp_map_next(&m, &at) != SP_MAP_NONE)
@@ -338,7 +344,7 @@ static void a_map_takes_what_a_probe_did_not_find(void **state)
     }
     assert_int_equal(m.count, 10000);
     for (uint32_t i = 0; i < 5000; i++) {
-        struct sp_probe at = sp_map_probe(&m, sp_hash_mix(i, 3));
+        struct sp_probe at = sp_map_probe(&m, same_hash(i, 3));
         uint32_t a = sp_map_next(&m, &at), b = sp_map_next(&m, &at);
         assert_int_equal(a / 2, i);
         assert_int_equal(b / 2, i);
