@@ -57,6 +57,13 @@ static bool dtrace_one_line(const struct dt_line *l)
     return l->indent > 0 && l->indent + l->text.n >= ONE_LINE_COLUMNS && dtrace_ends_in_column(l->text);
 }
 
+/* No keys follow, so that what waits ends in a value. */
+static spaa_status dtrace_waiting_are_values(struct dt_reader *r)
+{
+    spaa_status st = dt_held_is_value(r);
+    return st ? st : dt_tail_is_value(r);
+}
+
 static spaa_status dtrace_take_text(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
 {
     bool helper = l->indent >= HELPER_INDENT;
@@ -64,9 +71,7 @@ static spaa_status dtrace_take_text(struct dt_reader *r, const struct dt_line *l
         return dt_take_frame(r, l, p, n);
     if ((r->held || r->tail) && !r->gap && helper && !dtrace_one_line(l))
         return dt_take_frame(r, l, p, n);
-    spaa_status st = dt_held_is_value(r);
-    if (!st)
-        st = dt_tail_is_value(r);
+    spaa_status st = dtrace_waiting_are_values(r);
     if (st)
         return st;
     if (r->open && r->keys.stacks) {
@@ -175,50 +180,55 @@ static spaa_status dtrace_take_firing(struct dt_reader *r, const struct dt_line 
     return st;
 }
 
+static spaa_status dtrace_take_blank(struct dt_reader *r)
+{
+    spaa_status st = dt_waits_behind_blank(r) ? SPAA_OK : dtrace_waiting_are_values(r);
+    if (r->last.len && !r->last_indent) /* perhaps a title: what follows may be printed otherwise */
+        r->leads = r->trails = false;
+    r->gap = true;
+    r->last_gap = true;
+    r->blanks++;
+    r->after += r->behind;
+    return st;
+}
+
+static spaa_status dtrace_take_number(struct dt_reader *r, const struct dt_line *l)
+{
+    bool by_default = dt_default_print(l->text, l->indent);
+    spaa_status st =
+        dt_held_is_first_key(r) && by_default ? dt_waiting_are_keys(r, false) : dt_held_is_value(r);
+    if (!st)
+        st = dt_tail_is_keys(r, false);
+    if (r->bare && r->in_block && !r->gap && l->indent == r->indent && dt_bare_address(l->text))
+        return st ? st : dt_push_address(r, l->number, l->indent);
+    r->held = true;
+    r->held_gap = r->gap;
+    r->held_default = by_default;
+    r->held_key = dt_ends_in_key(l->text, l->indent);
+    r->held_number = l->number;
+    r->held_indent = l->indent;
+    r->held_digits = l->text.n;
+    r->gap = false;
+    r->blanks = 0;
+    return st;
+}
+
 static spaa_status dtrace_take_kind(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
 {
     spaa_status st = SPAA_OK;
     if (l->kind != DT_BLANK && l->kind != DT_NOTE)
         r->behind = false;
     if (r->waited && l->kind != DT_BLANK && l->kind != DT_FRAME) {
-        st = dt_held_is_value(r);
-        if (!st)
-            st = dt_tail_is_value(r);
+        st = dtrace_waiting_are_values(r);
         r->waited = false;
         if (st)
             return st;
     }
     switch (l->kind) {
     case DT_BLANK:
-        if (!dt_waits_behind_blank(r)) {
-            st = dt_held_is_value(r);
-            if (!st)
-                st = dt_tail_is_value(r);
-        }
-        if (r->last.len && !r->last_indent) /* perhaps a title: what follows may be printed otherwise */
-            r->leads = r->trails = false;
-        r->gap = true;
-        r->last_gap = true;
-        r->blanks++;
-        r->after += r->behind;
-        return st;
+        return dtrace_take_blank(r);
     case DT_NUMBER:
-        if (dt_held_is_first_key(r) && dt_default_print(l->text, l->indent))
-            st = dt_waiting_are_keys(r, false);
-        else
-            st = dt_held_is_value(r);
-        if (!st)
-            st = dt_tail_is_keys(r, false);
-        if (r->bare && r->in_block && !r->gap && l->indent == r->indent && dt_bare_address(l->text))
-            return st ? st : dt_push_address(r, l->number, l->indent);
-        r->held = true;
-        r->held_gap = r->gap;
-        r->held_key = dt_ends_in_key(l->text, l->indent);
-        r->held_number = l->number;
-        r->held_indent = l->indent;
-        r->held_digits = l->text.n;
-        r->held_default = dt_default_print(l->text, l->indent);
-        break;
+        return dtrace_take_number(r, l);
     case DT_FRAME:
         return dt_take_frame(r, l, p, n);
     case DT_NOTE:
@@ -232,9 +242,7 @@ static spaa_status dtrace_take_kind(struct dt_reader *r, const struct dt_line *l
         break;
     case DT_HIST:
     case DT_PACK:
-        st = dt_held_is_value(r);
-        if (!st)
-            st = dt_tail_is_value(r);
+        st = dtrace_waiting_are_values(r);
         if (!st)
             st = dt_abandon(r);
         r->hist = true;
@@ -246,9 +254,7 @@ static spaa_status dtrace_take_kind(struct dt_reader *r, const struct dt_line *l
         return r->in_rows ? dtrace_take_row(r, l) : dtrace_take_text(r, l, p, n);
     case DT_PROLOGUE:
     case DT_FIRING:
-        st = dt_held_is_value(r);
-        if (!st)
-            st = dt_tail_is_value(r);
+        st = dtrace_waiting_are_values(r);
         if (!st)
             st = dt_abandon(r);
         sp_buf_clear(&r->last);
@@ -305,9 +311,7 @@ spaa_status dt_take_end(struct dt_reader *r)
 {
     spaa_status st = dtrace_rows_end(r);
     if (!st)
-        st = dt_held_is_value(r);
-    if (!st)
-        st = dt_tail_is_value(r);
+        st = dtrace_waiting_are_values(r);
     if (!st && r->open && r->any && r->keys.stacks && !r->sure &&
         !r->lead.is) /* others were followed by it */
         sp_emit(r->d, SP_I322, SP_AT_LINE(r->first_line, SP_NOWHERE),
